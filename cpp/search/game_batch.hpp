@@ -77,13 +77,12 @@ namespace detail {
 // one of them finite.
 inline bool is_valid_evaluation(const float* logits, std::int32_t count, float value) {
   constexpr float kMaxFloat = std::numeric_limits<float>::max();
-  bool valid = value >= -1 && value <= 1;
-  float max_logit = -std::numeric_limits<float>::infinity();
+  int wrong = !(value >= -1 && value <= 1), finite = 0;
   for (std::int32_t k = 0; k < count; ++k) {
-    valid = valid && logits[k] <= kMaxFloat;
-    max_logit = logits[k] > max_logit ? logits[k] : max_logit;
+    wrong |= !(logits[k] <= kMaxFloat);
+    finite |= logits[k] >= -kMaxFloat;
   }
-  return valid && max_logit >= -kMaxFloat;
+  return finite && !wrong;
 }
 
 // Moves the rows of waiting games together, in their order; returns their number.

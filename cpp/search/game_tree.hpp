@@ -161,11 +161,13 @@ inline void draw_root_noise(const GameView& view) {
   const int count = view.root().count;
   for (int i = 0; i < count; ++i) state.visits_before[i] = edges.stats[i].visits;
   if (settings.policy == Policy::GUMBEL) {
-    for (int i = 0; i < count; ++i) {
-      const auto action = static_cast<std::uint32_t>(edges.action[i]);
-      state.noisy_prior[i] =
-          portable_log(edges.prior[i]) +
-          (settings.scale != 0 ? settings.scale * state.draws.gumbel(action) : 0.0);
+    double* noisy = state.noisy_prior;
+    for (int i = 0; i < count; ++i) noisy[i] = portable_log(edges.prior[i]);
+    if (settings.scale != 0) {
+      double uniform[env::kMaxLegal];
+      for (int i = 0; i < count; ++i)
+        uniform[i] = state.draws.noise(static_cast<std::uint32_t>(edges.action[i]));
+      for (int i = 0; i < count; ++i) noisy[i] += settings.scale * gumbel(uniform[i]);
     }
   } else if (settings.fraction != 0) {
     double total = 0;

@@ -55,16 +55,14 @@ constexpr double kLn2High = 0.6931471803691238, kLn2Low = 1.9082149292705877e-10
 }
 
 // The natural logarithm of a positive number that is not subnormal.
-inline double portable_log(double x) {
+[[gnu::always_inline]] inline double portable_log(double x) {
   using namespace detail;
   constexpr double kSqrtHalf = 0.7071067811865476;
   const auto bits = std::bit_cast<std::uint64_t>(x);
-  auto e = static_cast<std::int64_t>(bits >> 52) - 1022;
-  double m = std::bit_cast<double>((bits & 0x000FFFFFFFFFFFFFULL) | 0x3FE0000000000000ULL);
-  if (m < kSqrtHalf) {
-    m = 2 * m;
-    --e;
-  }
+  const auto half = std::bit_cast<double>((bits & 0x000FFFFFFFFFFFFFULL) | 0x3FE0000000000000ULL);
+  const bool small = half < kSqrtHalf;
+  const double m = small ? 2 * half : half;
+  const std::int64_t e = static_cast<std::int64_t>(bits >> 52) - (small ? 1023 : 1022);
   const double s = (m - 1.0) / (m + 1.0), z = s * s;
   double p = 0.0;  // log(m) = 2 artanh(s)
   for (const double n : {21.0, 19.0, 17.0, 15.0, 13.0, 11.0, 9.0, 7.0, 5.0, 3.0, 1.0})
@@ -74,25 +72,31 @@ inline double portable_log(double x) {
 }
 
 // The first of the highest of `count` numbers, one or more.
-inline const float* first_max(const float* x, int count) {
-  using Eight = float __attribute__((vector_size(32)));
-  float highest = x[0];
+template <class T>
+inline const T* first_max(const T* x, int count) {
+  typedef T Some __attribute__((vector_size(32)));  // GCC knows no `using` here
+  constexpr int kWidth = sizeof(Some) / sizeof(T);
+  T highest = x[0];
   int i = 0;
-  if (count >= 8) {
-    Eight each;
+  if (count >= kWidth) {
+    Some each, more;
     std::memcpy(&each, x, sizeof each);
-    for (i = 8; i + 8 <= count; i += 8) {
-      Eight more;
+    for (i = kWidth; i + kWidth <= count; i += kWidth) {
       std::memcpy(&more, x + i, sizeof more);
       each = more > each ? more : each;
     }
-    for (int lane = 0; lane < 8; ++lane) highest = each[lane] > highest ? each[lane] : highest;
+    for (int lane = 0; lane < kWidth; ++lane) highest = each[lane] > highest ? each[lane] : highest;
   }
   for (; i < count; ++i) highest = x[i] > highest ? x[i] : highest;
   return std::find(x, x + count, highest);
 }
 
 // Noise at the root: Gumbel's and Dirichlet's.
+
+// A draw from the standard Gumbel distribution, from a uniform number.
+[[gnu::always_inline]] inline double gumbel(double uniform) {
+  return -portable_log(-portable_log(uniform));
+}
 
 // Random numbers of one search, a function of (seed, game, episode, ply, action) alone.
 struct Draws {
@@ -113,9 +117,9 @@ struct Draws {
     return {{of(0), of(1), of(2), of(3)}};
   }
 
-  // A draw from the standard Gumbel distribution.
-  double gumbel(std::uint32_t action) const {
-    return -portable_log(-portable_log(uniform(env::Purpose::SEARCH_NOISE, action, 0).word[0]));
+  // The uniform number of an action's Gumbel noise.
+  double noise(std::uint32_t action) const {
+    return uniform(env::Purpose::SEARCH_NOISE, action, 0).word[0];
   }
 
   // A draw from Gamma(alpha, 1) (Marsaglia and Tsang, ACM TOMS 2000).

@@ -27,6 +27,12 @@ struct Settings {
 
 constexpr double kMinSpan = 1e-8, kMinScore = -1e9;
 
+// Writes the mean values of the first `limit` edges, 0 of those without visits.
+inline void mean_values(const Edges& edges, int limit, double* q) {
+  for (int i = 0; i < limit; ++i)
+    q[i] = edges.stats[i].value_sum / std::max(edges.stats[i].visits, 1);
+}
+
 // Completed q-values of a node and sigma of them (Danihelka et al., "Policy improvement by planning
 // with Gumbel", ICLR 2022, equation 10 and appendix D); mctx: qtransform_completed_by_mix_value.
 struct CompletedQ {
@@ -37,33 +43,29 @@ struct CompletedQ {
   bool all_visited;        // no action is unvisited
 
   double sigma(double q) const { return (q - low) * factor; }
-  double sigma_of(const Stats& found) const {
-    return sigma(found.visits ? found.value_sum / found.visits : mixed_value);
-  }
 };
 
-// Computes them from the first `limit` edges: all edges, or the visited ones and one more.
+// Computes them from the first `limit` edges: all edges, or the visited ones and one more. Writes
+// these edges' mean values to `q`.
 //
 // The priors of unvisited actions are summed, not taken as 1 - the others: where they are small,
 // rounding would leave nothing of them, and with a large sigma they can dominate.
 inline CompletedQ complete_q_values(const Node& node, const Edges& edges, int limit,
-                                    const Settings& settings) {
+                                    const Settings& settings, double* q) {
+  mean_values(edges, limit, q);
   double probability = 0, weighted = 0, unvisited_prior = 0;
   double low = std::numeric_limits<double>::infinity(), high = -low;
   std::int32_t visited = 0, max_visits = 0;
-  for (int i = 0; i < limit; ++i) {
-    const Stats& found = edges.stats[i];
-    if (!found.visits) {
-      unvisited_prior += edges.prior[i];
-      continue;
-    }
-    const double q = found.value_sum / found.visits;
-    probability += edges.prior[i];
-    weighted += edges.prior[i] * q;
-    low = std::min(low, q);
-    high = std::max(high, q);
-    max_visits = std::max(max_visits, found.visits);
-    ++visited;
+  for (int i = 0; i < limit; ++i) {  // without a branch: which edges were visited is no pattern
+    const std::int32_t visits = edges.stats[i].visits;
+    const double prior = edges.prior[i];
+    probability += visits ? prior : 0;
+    unvisited_prior += visits ? 0 : prior;
+    weighted += prior * q[i];
+    low = std::min(low, visits ? q[i] : low);
+    high = std::max(high, visits ? q[i] : high);
+    max_visits = std::max(max_visits, visits);
+    visited += visits != 0;
   }
   CompletedQ values{};
   const std::int32_t visits = node.visits - 1;
@@ -91,7 +93,8 @@ inline CompletedQ complete_q_values(const Node& node, const Edges& edges, int li
 // edges. A weight is prior * exp(sigma - max sigma), so that no logits are needed.
 inline double improved_policy(const Node& node, const Edges& edges, int limit,
                               const Settings& settings, double* weight) {
-  const CompletedQ values = complete_q_values(node, edges, limit, settings);
+  double q[env::kMaxLegal];
+  const CompletedQ values = complete_q_values(node, edges, limit, settings, q);
   const double unvisited =
       values.all_visited ? 0 : portable_exp(values.sigma(values.mixed_value) - values.max_sigma);
   double mass = 0;
@@ -100,7 +103,7 @@ inline double improved_policy(const Node& node, const Edges& edges, int limit,
       weight[i] = edges.prior[i] * unvisited;
       continue;
     }
-    weight[i] = edges.prior[i] * portable_exp(values.sigma_of(edges.stats[i]) - values.max_sigma);
+    weight[i] = edges.prior[i] * portable_exp(values.sigma(q[i]) - values.max_sigma);
     mass += weight[i];
   }
   return mass + values.unvisited_prior * unvisited;
@@ -112,17 +115,9 @@ inline int select_gumbel_interior(const Node& node, const Edges& edges, int limi
                                   const Settings& settings) {
   double weight[env::kMaxLegal];
   const double mass = improved_policy(node, edges, limit, settings, weight);
-  int best = 0;
-  double highest = -std::numeric_limits<double>::infinity();
-  for (int i = 0; i < limit; ++i) {
-    const double score =
-        weight[i] / mass - static_cast<double>(edges.stats[i].visits) / node.visits;
-    if (score > highest) {
-      highest = score;
-      best = i;
-    }
-  }
-  return best;
+  for (int i = 0; i < limit; ++i)
+    weight[i] = weight[i] / mass - static_cast<double>(edges.stats[i].visits) / node.visits;
+  return static_cast<int>(first_max(weight, limit) - weight);
 }
 
 // Selection at the root by sequential halving: the best of the edges that this search has visited
@@ -131,18 +126,15 @@ inline int select_gumbel_interior(const Node& node, const Edges& edges, int limi
 inline int best_considered(const Node& root, const Edges& edges, const Settings& settings,
                            const double* noisy_prior, const std::int32_t* visits_before,
                            std::int32_t visits) {
-  const CompletedQ values = complete_q_values(root, edges, root.count, settings);
-  int best = 0;
-  double highest = -std::numeric_limits<double>::infinity();
+  double q[env::kMaxLegal], score[env::kMaxLegal];
+  const CompletedQ values = complete_q_values(root, edges, root.count, settings, q);
   for (int i = 0; i < root.count; ++i) {
-    if (edges.stats[i].visits - visits_before[i] != visits) continue;
-    const double score = std::max(kMinScore, noisy_prior[i] + values.sigma_of(edges.stats[i]));
-    if (score > highest) {
-      highest = score;
-      best = i;
-    }
+    const std::int32_t found = edges.stats[i].visits;
+    const double sigma = values.sigma(found ? q[i] : values.mixed_value);
+    score[i] = found - visits_before[i] == visits ? std::max(kMinScore, noisy_prior[i] + sigma)
+                                                  : -std::numeric_limits<double>::infinity();
   }
-  return best;
+  return static_cast<int>(first_max(score, root.count) - score);
 }
 
 // PUCT as in AlphaZero (Silver et al., Science 2018) over the first `limit` edges, with priors
@@ -153,18 +145,10 @@ inline int select_puct(const Node& node, const Edges& edges, int limit, const Se
   double reach =
       portable_log((1.0 + node.visits + settings.c_base) / settings.c_base) + settings.c_init;
   reach *= std::sqrt(static_cast<double>(node.visits));
-  int best = 0;
-  double highest = -std::numeric_limits<double>::infinity();
-  for (int i = 0; i < limit; ++i) {
-    const Stats& found = edges.stats[i];
-    const double value = found.visits ? found.value_sum / found.visits : 0.0;
-    const double score = value + reach * prior(i) / (1 + found.visits);
-    if (score > highest) {
-      highest = score;
-      best = i;
-    }
-  }
-  return best;
+  double score[env::kMaxLegal];
+  mean_values(edges, limit, score);
+  for (int i = 0; i < limit; ++i) score[i] += reach * prior(i) / (1 + edges.stats[i].visits);
+  return static_cast<int>(first_max(score, limit) - score);
 }
 
 }  // namespace rungs::search
