@@ -46,14 +46,15 @@ def search_both(games, evaluate, rng, *, plies, simulations, how, moves=(), **se
         for search in (ours, theirs):
             search.begin(games)
             lead(search, moves)
-        for _ in range(plies):
+        for ply in range(plies):
             which = rng.random(len(games)) < 0.9
             number = int(rng.integers(1, simulations + 1))
             results = [search.run(evaluate, which, number) for search in (ours, theirs)]
             assert_same(*results)
             for game in range(len(games)):
                 tree = theirs.tree(game)
-                assert_same(ours.tree(game), tree)
+                if (game + ply) % 2 == 0:  # to look at a tree opens its leaves: see those kept, too
+                    assert_same(ours.tree(game), tree)
                 reasons += np.bincount(tree.reason, minlength=8)
             actions = results[0].chosen.copy()
             for game in np.flatnonzero((actions >= 0) & (rng.random(len(games)) < 0.3)):
