@@ -57,7 +57,10 @@ class CppTrees(Trees):
         try:
             self._nodes = np.zeros((2, num_games, settings.nodes), structures["Node"])
             edges = (2, num_games, settings.edges)
-            self._priors, self._edge_actions = np.zeros(edges, np.float32), np.zeros(edges, np.int16)
+            self._priors, self._edge_actions = (
+                np.zeros(edges, np.float32),
+                np.zeros(edges, np.int16),
+            )
             self._stats = np.zeros(edges, structures["Stats"])
             self._observation = np.zeros((num_games, *shape), dtype)
             self._actions = np.full((num_games, MAX_LEGAL), -1, np.int16)
