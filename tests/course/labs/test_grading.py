@@ -127,13 +127,13 @@ def test_quiet_grading_prints_what_was_not_judged_alone(folder, tmp_path, capsys
 
 def test_a_terminal_shows_how_many_answers_are_judged(folder, tmp_path, monkeypatch):
     monkeypatch.setattr(progress, "is_shown", lambda say: say is progress.line)
-    check, seen = grading.check, []
+    assess, seen = grading.assess, []
 
-    def watching(name, code):
+    def watching(name, code, place):
         seen.extend((bar.n, bar.total) for bar in progress._bars)
-        return check(name, code)
+        return assess(name, code, place)
 
-    monkeypatch.setattr(grading, "check", watching)
+    monkeypatch.setattr(grading, "assess", watching)
     assert graded(folder, tmp_path / "grades.csv")[0] == 0
     assert seen == [(list(labs()).index(LAB), len(labs()))]
     assert progress._bars == []
