@@ -83,8 +83,7 @@ inline void play(Game& game, Action action) {
   detail::examine(game);
 }
 
-// Restores `position` with `num_past` repetition keys. Keys of later plies are still stored, so
-// this undoes a ply.
+// Goes on from `position`, with the first `num_past` of the game's past keys.
 inline void resume(Game& game, const Position& position, std::uint8_t num_past) {
   game.position = position;
   game.num_past = num_past;

@@ -156,7 +156,7 @@ def test_an_illegal_action_changes_nothing(search):
     search.begin()
     search.run(evaluate)
     legal, before = from_uci("e2e4", chess.STARTING_FEN), search.tree(0)
-    for wrong in (0, 4672, -2):
+    for wrong in (0, 4672, -2, legal - 64 * 64):
         with pytest.raises(IllegalActionError) as raised:
             search.advance([legal, wrong])
         assert (raised.value.board, raised.value.action) == (1, wrong)

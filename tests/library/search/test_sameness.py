@@ -122,6 +122,24 @@ def test_boards_of_an_environment_are_searched_with_their_past():
         assert_same(stepped.run(evaluate), played.run(evaluate))
 
 
+def test_a_boards_past_counts_for_repetition():
+    env = rungs.make("chess", "cpp", 1)
+    env.reset()
+    for move in ("g1f3", "g8f6", "f3g1", "f6g8"):
+        board, *_ = env.step([env.legal_moves(0)[move]])
+    assert board[0, 70] == 1
+    seen = []
+
+    def noted(observation, *legal):
+        seen.append(observation.copy())
+        return evaluate(observation, *legal)
+
+    with Search(1, simulations=1) as search:
+        search.begin(env)
+        search.run(noted)
+    np.testing.assert_array_equal(seen[0], board)
+
+
 @pytest.mark.system
 def test_the_same_trees_over_many_positions_and_settings():
     rng = np.random.default_rng(10)
