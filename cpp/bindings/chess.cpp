@@ -5,7 +5,7 @@
 
 #include "../chess/fen.hpp"
 #include "../chess/perft.hpp"
-#include "../rungs/cpu_loops.hpp"
+#include "../rungs/chess_loops.hpp"
 #include "abi.hpp"
 
 RUNGS_STRUCTURE(rungs::env::ChessConfig, RUNGS_CHESS_SETTINGS(RUNGS_LISTED_MEMBER))
@@ -19,8 +19,6 @@ RUNGS_CONSTANT(block_bytes, sizeof(rungs::env::Block))
 RUNGS_CONSTANT(saved_board_bytes, sizeof(rungs::env::SavedBoard))
 RUNGS_CONSTANT(history_bytes, sizeof(rungs::env::History))
 RUNGS_CONSTANT(fifty_moves, rungs::chess::kFiftyMoves)
-RUNGS_STRUCTURE(rungs::openmp::LoopSettings, RUNGS_MEMBERS(threads, schedule, chunk))
-RUNGS_CONSTANT(payoff_bytes, sizeof(rungs::Payoff))
 RUNGS_ENUMERATION(Reason, rungs::chess::Reason)
 RUNGS_ENUMERATION(Purpose, rungs::env::Purpose)
 
@@ -50,34 +48,6 @@ RUNGS_FUNCTION(void, rungs_chess_count_actions, std::uintptr_t batch, std::uintp
 RUNGS_FUNCTION(void, rungs_chess_rank_to_action, std::uintptr_t batch, std::uintptr_t ranks) {
   rungs::serial::rank_to_action(rungs::at<const rungs::ChessBatch>(batch),
                                 reinterpret_cast<std::int64_t*>(ranks));
-}
-
-// The version of OpenMP these functions were compiled for, 0 where the compiler ignored it.
-RUNGS_FUNCTION(std::int64_t, rungs_openmp_version) {
-#ifdef _OPENMP
-  return _OPENMP;
-#else
-  return 0;
-#endif
-}
-
-// Whether their pragmas call Clang's OpenMP runtime, and not GCC's.
-RUNGS_FUNCTION(bool, rungs_openmp_is_clangs) {
-#ifdef __clang__
-  return true;
-#else
-  return false;
-#endif
-}
-
-RUNGS_FUNCTION(std::int64_t, rungs_openmp_team_size, std::int64_t threads) {
-  return rungs::openmp::team_size(static_cast<std::int32_t>(threads));
-}
-
-RUNGS_FUNCTION(std::int64_t, rungs_startable_threads, std::int64_t number,
-               std::int64_t stack_bytes) {
-  return rungs::openmp::startable_threads(static_cast<std::int32_t>(number),
-                                          static_cast<std::size_t>(stack_bytes));
 }
 
 RUNGS_FUNCTION(void, rungs_chess_openmp_reset, std::uintptr_t batch, std::uintptr_t which,

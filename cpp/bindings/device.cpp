@@ -1,6 +1,6 @@
 // The code of the CUDA rung, run by the host a board after the other, to be tested where there is
 // no GPU. Compiled ahead of time with RUNGS_SCALAR_LANES, so that a group is one board there, too.
-#include "../rungs/cpu_loops.hpp"
+#include "../rungs/chess_loops.hpp"
 #include "abi.hpp"
 
 // As the kernels of the same names in cuda.hpp.

@@ -1,8 +1,40 @@
-// What Python calls of a thread pool. A pool is run by the library that started it: where its
-// threads sleep is known to that library alone.
+// What Python calls of threads, whatever they step: OpenMP's, and those of a pool. A pool is run by
+// the library that started it: where its threads sleep is known to that library alone.
 #include "../rungs/thread_pool.hpp"
 
+#include "../rungs/cpu_loops.hpp"
 #include "abi.hpp"
+
+RUNGS_STRUCTURE(rungs::openmp::LoopSettings, RUNGS_MEMBERS(threads, schedule, chunk))
+RUNGS_CONSTANT(payoff_bytes, sizeof(rungs::Payoff))
+
+// The version of OpenMP these functions were compiled for, 0 where the compiler ignored it.
+RUNGS_FUNCTION(std::int64_t, rungs_openmp_version) {
+#ifdef _OPENMP
+  return _OPENMP;
+#else
+  return 0;
+#endif
+}
+
+// Whether their pragmas call Clang's OpenMP runtime, and not GCC's.
+RUNGS_FUNCTION(bool, rungs_openmp_is_clangs) {
+#ifdef __clang__
+  return true;
+#else
+  return false;
+#endif
+}
+
+RUNGS_FUNCTION(std::int64_t, rungs_openmp_team_size, std::int64_t threads) {
+  return rungs::openmp::team_size(static_cast<std::int32_t>(threads));
+}
+
+RUNGS_FUNCTION(std::int64_t, rungs_startable_threads, std::int64_t number,
+               std::int64_t stack_bytes) {
+  return rungs::openmp::startable_threads(static_cast<std::int32_t>(number),
+                                          static_cast<std::size_t>(stack_bytes));
+}
 
 // Starts a pool of `threads` threads and returns its address; or, where the system gives only `n`
 // of them, returns -n.

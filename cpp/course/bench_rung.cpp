@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "../rungs/cpu_loops.hpp"
+#include "../rungs/chess_loops.hpp"
 
 using namespace rungs;
 

@@ -3,7 +3,7 @@
 // eight boards. The rung `openmp` (cpp/rungs/cpu_loops.hpp) also checks first that all actions are
 // legal.
 #pragma once
-#include "../rungs/cpu_loops.hpp"
+#include "../rungs/chess_loops.hpp"
 
 namespace rungs::steps {
 

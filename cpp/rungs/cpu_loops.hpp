@@ -1,5 +1,7 @@
-// The loops over a batch of chess environments on a CPU: on one thread, with OpenMP, and on our own
-// thread pool.
+// The loops over a batch of environments on a CPU: on one thread, with OpenMP, and on our own
+// thread pool. A batch, of chess or of any game, has `num_envs` boards in `num_blocks()` blocks,
+// and says what is done to one of them: `reset_block`, `check_block` and `step_block` (see
+// `ChessBatch`).
 #pragma once
 #include <pthread.h>
 
@@ -10,10 +12,8 @@
 #include <cstdint>
 #include <memory>
 #include <new>
-#include <string>
 
-#include "../env/validate.hpp"
-#include "batch.hpp"
+#include "../env/stream_store.hpp"
 #include "payoff.hpp"
 #include "thread_pool.hpp"
 
@@ -24,13 +24,15 @@ namespace serial {
 
 // Begins an episode on the boards that `which` marks (null: on all): number `episode`, or each
 // board's next one where `episode` is -1.
-inline void reset(const ChessBatch& batch, const bool* which, std::int64_t episode) {
+template <class Batch>
+inline void reset(const Batch& batch, const bool* which, std::int64_t episode) {
   for (std::int64_t b = 0; b < batch.num_blocks(); ++b) batch.reset_block(b, which, episode);
 }
 
 // One step of every board. Returns how many episodes ended. Unless every action is legal nothing is
 // changed, and for the first board `i` whose action is not, -1 - i is returned.
-inline std::int64_t step(const ChessBatch& batch, const std::int64_t* actions) {
+template <class Batch>
+inline std::int64_t step(const Batch& batch, const std::int64_t* actions) {
   const std::int64_t blocks = batch.num_blocks();
   for (std::int64_t b = 0; b < blocks; ++b)
     if (const std::int64_t illegal = batch.check_block(b, actions); illegal < batch.num_envs)
@@ -39,50 +41,6 @@ inline std::int64_t step(const ChessBatch& batch, const std::int64_t* actions) {
   for (std::int64_t b = 0; b < blocks; ++b) ended += batch.step_block(b);
   env::end_streams();
   return ended;
-}
-
-// Writes the number of actions that each board takes, (N,).
-inline void count_actions(const ChessBatch& batch, std::int64_t* counts) {
-  batch.examine_all(
-      [&](const ChessEnvs& envs, int k, std::int64_t i) { counts[i] = envs.num_actions(k); });
-}
-
-// Replaces ranks below these numbers by the actions that have them, in order of id from 0.
-inline void rank_to_action(const ChessBatch& batch, std::int64_t* ranks) {
-  batch.examine_all([&](const ChessEnvs& envs, int k, std::int64_t i) {
-    ranks[i] = env::nth_action(envs.legal(k), static_cast<int>(ranks[i]));
-  });
-}
-
-// Plays the engine's first ply on every board, where `replies` has one.
-inline void open(const ChessBatch& batch) {
-  for (std::int64_t i = 0; i < batch.num_envs; ++i) batch.open(i);
-}
-
-// Validates saved boards in place; `past` has their histories, or is null. Returns the first that
-// is invalid and sets `why`, or returns `count`.
-inline std::int64_t restore(const env::ChessConfig& config, std::int64_t count,
-                            env::SavedBoard* saved, const env::History* past, std::string& why) {
-  for (std::int64_t k = 0; k < count; ++k) {
-    why = env::restore(config, past ? past + k : nullptr, saved[k]);
-    if (!why.empty()) return k;
-  }
-  return count;
-}
-
-// Copies boards number `which[k]` to `saved[k]`, and their histories to `past[k]` (null if they
-// have none).
-inline void save(const ChessBatch& batch, const std::int64_t* which, std::int64_t count,
-                 env::SavedBoard* saved, env::History* past) {
-  for (std::int64_t k = 0; k < count; ++k)
-    batch.save(which[k], saved[k], past ? past + k : nullptr);
-}
-
-// Replaces boards number `which[k]` by what `save` copied: see `ChessBatch::put`.
-inline void put(const ChessBatch& batch, const std::int64_t* which, std::int64_t count,
-                const env::SavedBoard* saved, const env::History* past, bool own) {
-  for (std::int64_t k = 0; k < count; ++k)
-    batch.put(which[k], saved[k], past ? past + k : nullptr, own);
 }
 
 }  // namespace serial
@@ -112,7 +70,8 @@ namespace openmp {
 enum class Schedule : std::int32_t { STATIC, DYNAMIC, GUIDED };
 
 // Cling compiles pragmas correctly in the first code that has any, and wrongly afterwards. So
-// functions that code compiled later calls, as the MPI rung's, are emitted with this header.
+// functions that code compiled later calls, as the MPI rung's, are emitted earlier: templates are
+// instantiated in `chess_loops.hpp`.
 #define RUNGS_EMIT_HERE __attribute__((used, noinline))
 
 struct LoopSettings {
@@ -186,7 +145,8 @@ inline std::int32_t team_size(std::int32_t threads) {
 }
 
 // As `serial::reset`.
-RUNGS_EMIT_HERE inline void reset(const ChessBatch& batch, const bool* which, std::int64_t episode,
+template <class Batch>
+RUNGS_EMIT_HERE inline void reset(const Batch& batch, const bool* which, std::int64_t episode,
                                   const LoopSettings& settings) {
   const std::int32_t threads = useful_threads(settings.threads, batch.num_envs);
 #pragma omp parallel num_threads(threads) if (threads > 1)
@@ -195,8 +155,8 @@ RUNGS_EMIT_HERE inline void reset(const ChessBatch& batch, const bool* which, st
 }
 
 // The first board whose action is illegal, or the number of boards.
-RUNGS_EMIT_HERE inline std::int64_t first_illegal(const ChessBatch& batch,
-                                                  const std::int64_t* actions,
+template <class Batch>
+RUNGS_EMIT_HERE inline std::int64_t first_illegal(const Batch& batch, const std::int64_t* actions,
                                                   const LoopSettings& settings) {
   const std::int64_t boards = batch.num_envs;
   const std::int32_t threads = useful_threads(settings.threads, boards);
@@ -208,7 +168,8 @@ RUNGS_EMIT_HERE inline std::int64_t first_illegal(const ChessBatch& batch,
 }
 
 // Plays the actions that `first_illegal` found legal and kept; returns how many episodes ended.
-RUNGS_EMIT_HERE inline std::int64_t step_accepted(const ChessBatch& batch,
+template <class Batch>
+RUNGS_EMIT_HERE inline std::int64_t step_accepted(const Batch& batch,
                                                   const LoopSettings& settings) {
   const std::int32_t threads = useful_threads(settings.threads, batch.num_envs);
   std::int64_t ended = 0;
@@ -219,7 +180,8 @@ RUNGS_EMIT_HERE inline std::int64_t step_accepted(const ChessBatch& batch,
 }
 
 // As serial::step. One parallel region does both: starting two takes longer than a barrier.
-inline std::int64_t step(const ChessBatch& batch, const std::int64_t* actions,
+template <class Batch>
+inline std::int64_t step(const Batch& batch, const std::int64_t* actions,
                          const LoopSettings& settings) {
   const std::int64_t boards = batch.num_envs;
   const std::int32_t threads = useful_threads(settings.threads, boards);
@@ -270,8 +232,9 @@ inline std::int64_t for_each(ThreadPool& pool, std::int32_t threads, std::int64_
 }  // namespace detail
 
 // As `serial::reset`.
-inline void reset(const ChessBatch& batch, const bool* which, std::int64_t episode,
-                  ThreadPool& pool, std::int32_t threads) {
+template <class Batch>
+inline void reset(const Batch& batch, const bool* which, std::int64_t episode, ThreadPool& pool,
+                  std::int32_t threads) {
   detail::for_each(pool, threads, batch.num_blocks(), 1, [&](int, std::int64_t b) {
     batch.reset_block(b, which, episode);
     return 0;
@@ -279,7 +242,8 @@ inline void reset(const ChessBatch& batch, const bool* which, std::int64_t episo
 }
 
 // As `serial::step`: the first pass checks all actions, the second plays them.
-inline std::int64_t step(const ChessBatch& batch, const std::int64_t* actions, ThreadPool& pool,
+template <class Batch>
+inline std::int64_t step(const Batch& batch, const std::int64_t* actions, ThreadPool& pool,
                          std::int32_t threads) {
   std::atomic<std::int64_t> illegal = batch.num_envs;  // the first
   const auto check = [&](std::int64_t b) {
@@ -300,7 +264,8 @@ inline std::int64_t step(const ChessBatch& batch, const std::int64_t* actions, T
 }
 
 // The same on the caller alone, unless helpers pay off.
-inline std::int64_t step(const ChessBatch& batch, const std::int64_t* actions, ThreadPool& pool,
+template <class Batch>
+inline std::int64_t step(const Batch& batch, const std::int64_t* actions, ThreadPool& pool,
                          std::int32_t threads, Payoff& payoff) {
   const auto start = std::chrono::steady_clock::now();
   const std::int64_t ended =

@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "cpu_loops.hpp"
+#include "chess_loops.hpp"
 
 namespace rungs::mpi {
 

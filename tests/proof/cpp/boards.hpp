@@ -7,7 +7,7 @@
 #include <deque>
 #include <vector>
 
-#include "rungs/cpu_loops.hpp"
+#include "rungs/chess_loops.hpp"
 
 namespace rungs {
 
