@@ -22,7 +22,8 @@ enum class Purpose : std::uint32_t {
   CARTPOLE_ACTION,
   AGENT,
   SEARCH_NOISE,
-  SEARCH_CHOICE
+  SEARCH_CHOICE,
+  GAME
 };
 
 template <class Word>

@@ -124,9 +124,9 @@ class InvalidActionError(RungsError, gymnasium.error.InvalidAction, ValueError):
         action: what was given.
     """
 
-    def __init__(self, env: int, action: int):
+    def __init__(self, env: int, action: int, allowed: str = "0 or 1"):
         self.env, self.action = env, action
-        super().__init__(f"environment {env}: action {action} is not 0 or 1")
+        super().__init__(f"environment {env}: action {action} is not {allowed}")
 
 
 class InvalidFenError(RungsError, ValueError):

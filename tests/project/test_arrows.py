@@ -16,7 +16,7 @@ PYTHON = (
     ("core", "machine"),
     ("threads",),
     ("native", "processes"),
-    ("chess", "cartpole", "provenance"),
+    ("chess", "cartpole", "games", "provenance"),
     ("registry",),
     ("listing",),
     ("__init__",),

@@ -26,6 +26,9 @@ RUN = [
 ]
 BLOCK = re.compile(r"^```python( continued)?\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
+# Files of C++ that a page's Python compiles, with their names in the first line.
+FILE = re.compile(r"^```cpp\n(// (\w+\.cpp): .*?)^```", re.DOTALL | re.MULTILINE)
+
 # What these bring takes long to import or to compile.
 HEAVY = re.compile(
     r"import (jax|torch)|stable_baselines3|sb3|torchrl|\bray\b|rllib|tianshou|\"cuda\""
@@ -41,6 +44,12 @@ def blocks(page: Path) -> list[str]:
     return found
 
 
+def write_files(page: Path, folder: Path) -> None:
+    """Writes the files that a page shows into a folder."""
+    for text, name in FILE.findall(page.read_text()):
+        (folder / name).write_text(text)
+
+
 def examples() -> list:
     """All blocks but those that another continues, which runs them."""
     chosen = []
@@ -50,13 +59,15 @@ def examples() -> list:
             if i + 1 < len(codes) and codes[i + 1].startswith(code):
                 continue
             marks = [pytest.mark.system] if HEAVY.search(code) else []
-            chosen.append(pytest.param(code, id=f"{page.parent.name}/{page.stem}-{i}", marks=marks))
+            name = f"{page.parent.name}/{page.stem}-{i}"
+            chosen.append(pytest.param(page, code, id=name, marks=marks))
     return chosen
 
 
-@pytest.mark.parametrize("code", examples())
-def test_its_python_runs(code, tmp_path, monkeypatch):
+@pytest.mark.parametrize(("page", "code"), examples())
+def test_its_python_runs(page, code, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    write_files(page, tmp_path)
     before = dict(os.environ)
     try:
         if "import envpool" in code:  # which may be there without what it needs for other games

@@ -18,6 +18,7 @@ class Purpose(enum.IntEnum):
     AGENT = 6
     SEARCH_NOISE = 7
     SEARCH_CHOICE = 8
+    GAME = 9
 
 
 def philox(seed: Any, board: Any, episode: Any, ply: Any, purpose: Purpose) -> Any:

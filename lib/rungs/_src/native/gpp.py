@@ -9,6 +9,7 @@ from rungs._src import paths
 from rungs._src.machine.cpu import cpu_features
 from rungs._src.native import cache, headers, mpi
 from rungs._src.native.abi import Api, bound
+from rungs._src.threads import openmp
 from rungs.errors import CompilerError
 
 COMPILER = "g++"
@@ -48,6 +49,23 @@ def load_mpi() -> Api:
     """
     flags = [*FLAGS.split(), "-march=native", *mpi.flags()]
     return loaded("mpi", [*headers.API, headers.MPI], flags)
+
+
+def load_game(source: Path) -> Api:
+    """Loads the functions of a source that ends in `cpp/bindings/game.hpp`, and those of threads.
+
+    Args:
+        source: the file of C++; those beside it may be included, as may those below `cpp/`.
+
+    Raises:
+        UnavailableError: there is no OpenMP runtime.
+        CompilerError: as `load`.
+    """
+    openmp.load(openmp.GCC)
+    threads = str(paths.CPP / "bindings" / "thread_pool.cpp")
+    return bound(
+        build("game", source, [*FLAGS.split(), "-march=native", f"-I{paths.CPP}", threads])
+    )
 
 
 def load_device(vectors: bool) -> Api:

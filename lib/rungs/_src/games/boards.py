@@ -1,0 +1,237 @@
+"""The rungs of a game: boards in Python, and in C++ on one thread or several."""
+
+import ctypes
+from typing import Any
+
+import numpy as np
+from gymnasium.vector import AutoresetMode
+
+from rungs._src.core.arguments import Seed, seed_and_number
+from rungs._src.core.memory import zeroed_lines
+from rungs._src.games.game import Game, GameRandom
+from rungs._src.native import gpp
+from rungs._src.native.abi import described
+from rungs._src.threads import openmp
+from rungs._src.threads.pool import pool_of, thread_count
+from rungs.errors import CompilerError, ConfigurationError
+
+
+class GameBoards:
+    """The boards of a batch and the arrays that they write.
+
+    Args:
+        num_envs: number of boards.
+        game: the class of one of them.
+        mode: when the next episode begins.
+    """
+
+    def __init__(self, num_envs: int, game: type[Game], mode: AutoresetMode):
+        self.num_envs, self.game, self.mode = num_envs, game, mode
+        shape, dtype = game.OBSERVATION.shape, game.OBSERVATION.dtype
+        self.observation = np.zeros((num_envs, *shape), dtype)
+        self.final_observation = np.zeros((num_envs, *shape), dtype)
+        self.action_mask = np.zeros((num_envs, game.NUM_ACTIONS), np.bool_)
+        self.reward = np.zeros(num_envs, np.float32)
+        self.terminated, self.truncated, self.ended = np.zeros((3, num_envs), np.bool_)
+
+    def reset(self, which: np.ndarray | None, seed: Seed, episode: int | None) -> None:
+        """Begins an episode on the boards that `which` marks (None: on all).
+
+        Args:
+            which: (N,) bool.
+            seed: by which they draw from now on.
+            episode: its number; None: each board's next one.
+        """
+        raise NotImplementedError
+
+    def step(self, actions: np.ndarray) -> int:
+        """Takes (N,) int64 actions; returns how many episodes ended.
+
+        Where an action is illegal it changes nothing and returns -1 - i for the first such board i.
+        """
+        raise NotImplementedError
+
+
+class PythonGames(GameBoards):
+    """A loop over boards in Python, the reference."""
+
+    def __init__(self, num_envs: int, game: type[Game], mode: AutoresetMode):
+        super().__init__(num_envs, game, mode)
+        self._games = [game() for _ in range(num_envs)]
+        self._random = [GameRandom(0, i, 0) for i in range(num_envs)]
+        self._seed: Seed = 0
+
+    def reset(self, which: np.ndarray | None, seed: Seed, episode: int | None) -> None:
+        self._seed = seed
+        for i in range(self.num_envs):
+            if which is None or which[i]:
+                self._begin(i, self._random[i].episode + 1 if episode is None else episode)
+
+    def step(self, actions: np.ndarray) -> int:
+        for i, action in enumerate(actions):
+            if not (0 <= action < self.game.NUM_ACTIONS and self._takes(i, int(action))):
+                return -1 - i
+        return sum(self._step(i, int(action)) for i, action in enumerate(actions))
+
+    def _takes(self, i: int, action: int) -> bool:
+        if self.ended[i] and self.mode != AutoresetMode.SAME_STEP:
+            return self.mode == AutoresetMode.NEXT_STEP  # which only begins an episode
+        return self._games[i].legal(action)
+
+    def _step(self, i: int, action: int) -> bool:
+        if self.ended[i] and self.mode == AutoresetMode.NEXT_STEP:
+            self._begin(i, self._random[i].episode + 1)
+            return False
+        self._set(i, *self._games[i].step(action, self._random[i]))
+        if self.ended[i] and self.mode == AutoresetMode.SAME_STEP:
+            self.final_observation[i] = self._games[i].observe()
+            self._start(i, self._random[i].episode + 1)
+        self._write(i)
+        return bool(self.ended[i])
+
+    def _begin(self, i: int, episode: int) -> None:
+        self._start(i, episode)
+        self._set(i, 0, False, False)
+        self._write(i)
+
+    def _start(self, i: int, episode: int) -> None:
+        self._random[i] = GameRandom(*seed_and_number(self._seed, i, 0), episode)
+        self._games[i].reset(self._random[i])
+
+    def _set(self, i: int, reward: float, terminated: bool, truncated: bool) -> None:
+        self.reward[i], self.terminated[i], self.truncated[i] = reward, terminated, truncated
+        self.ended[i] = terminated or truncated
+
+    def _write(self, i: int) -> None:
+        self.observation[i] = self._games[i].observe()
+        self.action_mask[i] = [self._takes(i, each) for each in range(self.game.NUM_ACTIONS)]
+
+
+class CppGames(GameBoards):
+    """A loop over boards in C++, on one thread.
+
+    Raises:
+        ConfigurationError: the game has no source.
+        CompilerError: g++ is not here or refuses it, or it has other actions or observations.
+    """
+
+    def __init__(self, num_envs: int, game: type[Game], mode: AutoresetMode):
+        super().__init__(num_envs, game, mode)
+        if game.SOURCE is None:
+            raise ConfigurationError(f"{game.__name__} has no SOURCE: rung python has its boards")
+        self._api = gpp.load_game(game.SOURCE)
+        constants = described(self._api).constants
+        for name, ours in (
+            ("num_actions", game.NUM_ACTIONS),
+            ("num_cells", self.observation[0].size),
+        ):
+            if constants[name] != ours:
+                raise CompilerError(
+                    f"{game.__name__}: {name} is {ours} in Python, {constants[name]} in C++"
+                )
+        # In whole cache lines, kept here: C++ allocates nothing.
+        self._owned = {
+            "games": zeroed_lines(constants["game_bytes"] * num_envs),
+            "episode": np.zeros(num_envs, np.uint32),
+            "drawn": np.zeros(num_envs, np.uint32),
+            "chosen": np.zeros(num_envs, np.int32),
+        }
+        self._seeds: Seed = 0
+        self._batch: Any = described(self._api).structures["Games"](
+            num_envs=num_envs,
+            seed=0,
+            seeds=None,
+            autoreset=mode.name,
+            **self._owned,
+            observation=self.observation,
+            final_observation=self.final_observation,
+            action_mask=self.action_mask,
+            reward=self.reward,
+            terminated=self.terminated,
+            truncated=self.truncated,
+            ended=self.ended,
+        )
+        self._address = ctypes.addressof(self._batch)
+
+    def reset(self, which: np.ndarray | None, seed: Seed, episode: int | None) -> None:
+        self._seeds = seed  # kept, as C++ reads it there
+        if isinstance(seed, np.ndarray):
+            self._batch.seed, self._batch.seeds = 0, seed.ctypes.data
+        else:
+            self._batch.seed, self._batch.seeds = seed, None
+        marks = 0 if which is None else which.ctypes.data
+        self._reset_all(marks, -1 if episode is None else episode)
+
+    def step(self, actions: np.ndarray) -> int:
+        return self._api.rungs_game_serial_step(self._address, actions)
+
+    def _reset_all(self, marks: int, episode: int) -> None:
+        self._api.rungs_game_serial_reset(self._address, marks, episode)
+
+
+class OpenmpGames(CppGames):
+    """The same boards, shared out among OpenMP's threads.
+
+    Args:
+        threads: by default as many as there are cores to use; small batches use fewer.
+
+    Raises:
+        UnavailableError: the system gives fewer threads.
+    """
+
+    def __init__(
+        self, num_envs: int, game: type[Game], mode: AutoresetMode, *, threads: int | None = None
+    ):
+        self.threads = thread_count(threads)
+        super().__init__(num_envs, game, mode)
+        self._settings = described(self._api).structures["LoopSettings"](
+            threads=self.threads, schedule="STATIC", chunk=0
+        )
+        self._loop = ctypes.addressof(self._settings)
+
+    def step(self, actions: np.ndarray) -> int:
+        openmp.require_threads(self._api, self.threads)
+        return self._api.rungs_game_openmp_step(self._address, actions, self._loop)
+
+    def _reset_all(self, marks: int, episode: int) -> None:
+        openmp.require_threads(self._api, self.threads)
+        self._api.rungs_game_openmp_reset(self._address, marks, episode, self._loop)
+
+
+class ThreadsGames(CppGames):
+    """The same boards, taken in chunks by threads of our own.
+
+    Args:
+        threads: see `OpenmpGames`.
+
+    Raises:
+        UnavailableError: the system gives fewer threads.
+    """
+
+    def __init__(
+        self, num_envs: int, game: type[Game], mode: AutoresetMode, *, threads: int | None = None
+    ):
+        super().__init__(num_envs, game, mode)
+        self.threads = self._api.rungs_game_useful_threads(thread_count(threads), num_envs)
+        self._payoff = zeroed_lines(described(self._api).constants["payoff_bytes"])
+
+    def step(self, actions: np.ndarray) -> int:
+        if self.threads == 1:
+            return super().step(actions)
+        pool, payoff = pool_of(self._api, self.threads), self._payoff.ctypes.data
+        return self._api.rungs_game_threads_step(self._address, actions, pool, self.threads, payoff)
+
+    def _reset_all(self, marks: int, episode: int) -> None:
+        if self.threads == 1:
+            return super()._reset_all(marks, episode)
+        pool = pool_of(self._api, self.threads)
+        return self._api.rungs_game_threads_reset(self._address, marks, episode, pool, self.threads)
+
+
+# By the rungs' names, in the order of the ladder.
+BOARDS: dict[str, type[GameBoards]] = {
+    "python": PythonGames,
+    "cpp": CppGames,
+    "openmp": OpenmpGames,
+    "threads": ThreadsGames,
+}

@@ -1,0 +1,123 @@
+"""The contract of a game of one's own: what every rung takes, gives and refuses."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.vector import AutoresetMode
+from numpy.typing import ArrayLike
+
+from rungs._src.core.arguments import Seed, choice, integer, seeds
+from rungs._src.core.arguments import autoreset_mode as mode_of
+from rungs._src.core.batch_env import BatchEnv
+from rungs._src.games.boards import BOARDS
+from rungs._src.games.game import Game
+from rungs.errors import InvalidActionError
+
+
+class GameVectorEnv(BatchEnv[np.ndarray]):
+    """A batch of a game for reinforcement learning, the same on each of its rungs.
+
+    Both `reset` and `step` put `action_mask` into `info`, (N, actions) bool: what the next step
+    takes. With NEXT_STEP a board that has ended takes any action; with DISABLED it takes none.
+    The arrays returned are the environment's own: the next `step` or `reset` overwrites them.
+
+    Args:
+        num_envs: number of boards, at least 1.
+        game: the class of one of them.
+        rung: "python", the reference; "cpp", "openmp" or "threads", which g++ compiles once.
+        seed: 0 to 2**64 - 1. What a game draws is a pure function of (seed, board, episode, how
+            many it has drawn in that). Or a sequence, a seed for each board, which then plays as
+            board 0 of a batch with that seed.
+        autoreset_mode: gymnasium's, by member, name or value.
+        **how: the rung's own: `threads` of "openmp" and "threads", which changes time alone.
+
+    Raises:
+        ConfigurationError: an argument is wrong, or the game has no source for this rung.
+        CompilerError: g++ is not here or refuses the source, or both languages' games differ in
+            their numbers of actions or cells.
+        UnavailableError: the system gives fewer threads.
+    """
+
+    def __init__(
+        self,
+        num_envs: int,
+        game: type[Game],
+        rung: str = "threads",
+        *,
+        seed: int | Sequence[int] | np.ndarray = 0,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
+        **how: Any,
+    ):
+        self.num_envs = integer("num_envs", num_envs, 1, 2**31 - 1)
+        self._seed: Seed = seeds("seed", seed, self.num_envs)
+        mode = mode_of(autoreset_mode)
+        boards = BOARDS[choice("rung", rung, tuple(BOARDS))]
+        self.boards = boards(self.num_envs, game, mode, **how)
+        self._ended = self.boards.ended
+        self._describe(mode, game.OBSERVATION, gymnasium.spaces.Discrete(game.NUM_ACTIONS))
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int] | np.ndarray | None = None,
+        options: dict | None = None,
+    ) -> tuple[np.ndarray, dict[str, Any]]:
+        """Begins an episode on every board, or on some.
+
+        Args:
+            seed: begins episode 0 of this seed, or of each board's in a sequence. Without it, the
+                first reset begins episode 0 of the constructor's and later ones begin each board's
+                next episode.
+            options: {"reset_mask": (N,) bool} begins the next episode where it is set.
+
+        Returns:
+            observation and info.
+
+        Raises:
+            ConfigurationError: a wrong seed or option; nothing has changed.
+        """
+        with self._alone("reset"):
+            self._check_open()
+            which = self._reset_mask(seed, options)
+            first = seed is not None or not self._begun
+            drawn_by = self._seed if seed is None else seeds("seed", seed, self.num_envs)
+            self.boards.reset(which, drawn_by, 0 if first else None)
+            self._seed, self._begun = drawn_by, True
+            self._num_ended = int(self._ended.sum())
+            return self.boards.observation, {"action_mask": self.boards.action_mask}
+
+    def step(
+        self, actions: ArrayLike
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+        """Takes one action on every board.
+
+        Args:
+            actions: (N,) integers.
+
+        Returns:
+            observation, reward (N,) float32, terminated (N,) bool, truncated (N,) bool, and info:
+            with SAME_STEP, where any episode ended, gymnasium's `final_obs` and `_final_obs`.
+
+        Raises:
+            InvalidActionError: an action is not legal on its board; nothing has changed.
+            BusyError: another thread is in this environment.
+            ConfigurationError: actions have a wrong shape or dtype.
+            gymnasium.error.ResetNeeded: no reset came before; with DISABLED, an episode has ended.
+        """
+        with self._alone("step"):
+            self._check_begun("step")
+            taken = self.checked(actions)
+            if self._num_ended:
+                self._refuse_ended()
+            ended = self.boards.step(taken)
+            if ended < 0:
+                board = -1 - ended
+                raise InvalidActionError(board, int(taken[board]), "legal")
+            self._num_ended = ended
+            out = self.boards
+            info: dict[str, Any] = {"action_mask": out.action_mask}
+            if self.autoreset_mode == AutoresetMode.SAME_STEP and ended:
+                info |= {"final_obs": out.final_observation, "_final_obs": out.ended}
+            return out.observation, out.reward, out.terminated, out.truncated, info

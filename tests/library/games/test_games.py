@@ -1,0 +1,180 @@
+"""The game of the page on environments, on all rungs of a CPU: equal, and refused alike."""
+
+import re
+
+import numpy as np
+import pytest
+from gymnasium.error import ResetNeeded
+from gymnasium.vector import AutoresetMode
+from gymnasium.wrappers.vector import RecordEpisodeStatistics
+
+from rungs.base import GameRandom, GameVectorEnv
+from rungs.errors import CompilerError, ConfigurationError, InvalidActionError
+from rungs_course.measure.verify import verify
+from tests.project.test_docs import DOCS, FILE, blocks, write_files
+
+PAGE = DOCS / "howto" / "write_an_environment.md"
+BOARDS = 300  # for which two threads pay off
+CPP = {"cpp": {}, "openmp": {"threads": 2}, "threads": {"threads": 2}}
+
+
+@pytest.fixture(scope="module")
+def connect_four(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("game")
+    write_files(PAGE, folder)
+    (code,) = {each.split("\n\nenv = ")[0] for each in blocks(PAGE) if "ConnectFour" in each}
+    names = {"__name__": "connect_four"}
+    exec(compile(code, "<the page>", "exec"), names)
+    game = names["ConnectFour"]
+    game.SOURCE = folder / "connect_four.cpp"
+    return game
+
+
+def chosen(info, rng):
+    """Random ones among the actions that the mask allows."""
+    mask = info["action_mask"]
+    return np.where(mask, rng.random(mask.shape), -1).argmax(axis=1)
+
+
+@pytest.mark.parametrize("mode", ["SAME_STEP", "NEXT_STEP", "DISABLED"])
+@pytest.mark.parametrize("rung", CPP)
+def test_it_is_the_reference_bit_for_bit(connect_four, rung, mode):
+    made = {"seed": 5, "autoreset_mode": mode}
+    reference = GameVectorEnv(BOARDS, connect_four, "python", **made)
+    env = GameVectorEnv(BOARDS, connect_four, rung, **made, **CPP[rung])
+    assert getattr(env.boards, "threads", 1) == CPP[rung].get("threads", 1)
+    rng = np.random.default_rng(0)
+    expected = reference.reset()
+    verify(rung, env.reset(), expected, "after the reset")
+    ends = np.zeros(3, int)
+    for step in range(50):
+        actions = chosen(expected[-1], rng)
+        expected = reference.step(actions)
+        verify(rung, env.step(actions), expected, f"in step {step}")
+        _, reward, terminated, truncated, _ = expected
+        ended = terminated | truncated
+        ends += [(reward[ended] == each).sum() for each in (-1, 0, 1)]
+        some = ended if mode == "DISABLED" else rng.random(BOARDS) < 0.02
+        if some.any():
+            expected = reference.reset(options={"reset_mask": some})
+            verify(rung, env.reset(options={"reset_mask": some}), expected, f"after step {step}")
+    assert ends[0] > 100
+    assert ends[2] > 100
+    expected = reference.reset(seed=range(BOARDS))
+    verify(rung, env.reset(seed=range(BOARDS)), expected, "after the reset by seeds")
+    actions = chosen(expected[-1], rng)
+    verify(rung, env.step(actions), reference.step(actions), "by seeds")
+
+
+@pytest.mark.parametrize("rung", ["python", *CPP])
+def test_an_illegal_action_is_refused_and_changes_nothing(connect_four, rung):
+    env = GameVectorEnv(BOARDS, connect_four, rung)
+    with pytest.raises(ResetNeeded):
+        env.step(np.zeros(BOARDS, np.int64))
+    _, info = env.reset(seed=1)
+    before = env.boards.observation.copy()
+    for action in (-1, 7):
+        actions = chosen(info, np.random.default_rng(0))
+        actions[[270, 290]] = action
+        with pytest.raises(InvalidActionError, match=f"action {action} is not legal") as raised:
+            env.step(actions)
+        assert (raised.value.env, raised.value.action) == (270, action)
+        assert (env.boards.observation == before).all()
+    with pytest.raises(ConfigurationError, match="seeds for 300"):
+        env.reset(seed=[1, 2])
+
+
+@pytest.mark.parametrize("rung", ["python", *CPP])
+def test_a_full_column_is_not_allowed(connect_four, rung):
+    env = GameVectorEnv(BOARDS, connect_four, rung)
+    _, info = env.reset(seed=2)
+    full = 0
+    for _ in range(40):
+        columns = env.boards.observation[:, 5] != 0
+        assert (info["action_mask"] == ~columns).all()
+        if columns.any():
+            full += 1
+            board, column = np.argwhere(columns)[0]
+            actions = chosen(info, np.random.default_rng(0))
+            actions[board] = column
+            with pytest.raises(InvalidActionError, match=f"environment {board}: action {column}"):
+                env.step(actions)
+        *_, info = env.step(info["action_mask"].argmax(axis=1))  # fills columns from the left
+    assert full > 10
+
+
+def test_the_seed_decides_and_a_boards_own_is_that_of_board_0(connect_four):
+    def games(seed, boards):
+        env = GameVectorEnv(boards, connect_four, "threads")
+        observation, info = env.reset(seed=seed)
+        seen = [observation.copy()]
+        for _ in range(20):
+            observation, *_, info = env.step(info["action_mask"].argmax(axis=1))
+            seen.append(observation.copy())
+        return np.array(seen)
+
+    assert (games(3, 8) == games(3, 8)).all()
+    assert (games(3, 8) != games(4, 8)).any()
+    assert (games([9, 3], 2)[:, 1] == games(3, 8)[:, 0]).all()
+
+
+@pytest.mark.parametrize(
+    ("cells", "wins"),
+    [
+        ([(0, 0), (0, 1), (0, 3)], True),  # the third is at (0, 2): a row
+        ([(0, 3), (0, 4), (0, 1)], True),
+        ([(0, 0), (0, 1), (0, 4)], False),
+        ([(0, 6), (0, 5), (1, 0)], False),  # a line does not go round the edge
+    ],
+)
+def test_the_reference_knows_four_in_line(connect_four, cells, wins):
+    game = connect_four()
+    game.cells = np.zeros((6, 7), np.int8)
+    for cell in cells:
+        game.cells[cell] = 1
+    assert game.drop(2, 1) == wins
+
+
+@pytest.mark.parametrize("right", [0, 1, -1])
+def test_it_knows_columns_and_diagonals(connect_four, right):
+    game = connect_four()
+    game.cells = np.zeros((6, 7), np.int8)
+    game.cells[:3, 3 + 3 * right] = -1 if right else 1
+    for k in range(3):
+        game.cells[k, 3 + k * right] = 1
+    assert game.drop(3 + 3 * right, 1)
+
+
+def test_wrappers_take_it(connect_four):
+    env = RecordEpisodeStatistics(GameVectorEnv(16, connect_four, "cpp"))
+    _, info = env.reset(seed=0)
+    returns = []
+    for _ in range(40):
+        *_, info = env.step(info["action_mask"].argmax(axis=1))
+        if "episode" in info:
+            returns.extend(info["episode"]["r"][info["_episode"]])
+    assert len(returns) > 10
+    assert {*returns} <= {-1, 0, 1}
+
+
+def test_both_languages_say_the_same(connect_four):
+    class Wider(connect_four):
+        NUM_ACTIONS = 8
+
+    class Unwritten(connect_four):
+        SOURCE = None
+
+    with pytest.raises(CompilerError, match="Wider: num_actions is 8 in Python, 7 in C"):
+        GameVectorEnv(1, Wider, "cpp")
+    with pytest.raises(ConfigurationError, match="Unwritten has no SOURCE"):
+        GameVectorEnv(1, Unwritten, "cpp")
+    assert GameVectorEnv(1, Unwritten, "python").autoreset_mode == AutoresetMode.SAME_STEP
+    assert GameRandom(7, 0, 0).below(10) in range(10)
+
+
+def test_it_is_written_in_under_150_lines(connect_four):
+    source = FILE.search(PAGE.read_text()).group(1)
+    python = next(each for each in blocks(PAGE) if "class ConnectFour" in each)
+    lines = f"{source}\n{python}".splitlines()
+    code = [line for line in lines if line.strip() and not re.match(r"\s*(//|# )", line)]
+    assert 50 < len(code) < 150
