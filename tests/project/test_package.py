@@ -236,6 +236,7 @@ PROGRAMS = {
         *on_pages("docs/howto/evaluate.md", ""),
         *on_pages("docs/selfplay.md", ""),
         *on_pages("docs/training.md", "import torch"),
+        *on_pages("docs/howto/train_with.md", "rungs[.]adapters[.]torch import"),
     ],
     "sb3": [
         steps("cartpole", "subproc"),

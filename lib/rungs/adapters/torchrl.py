@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import numpy as np
 import torch
 
 import rungs
@@ -13,6 +12,7 @@ from rungs._src.chess.unpack import unpack_mask
 from rungs._src.chess.vector_env import ChessVectorEnv
 from rungs._src.core.arguments import choice
 from rungs._src.core.batch_env import Array
+from rungs._src.core.tensors import as_tensor
 from rungs.errors import ConfigurationError, UnavailableError, install_hint
 
 __all__ = ["ChessEnv"]
@@ -152,7 +152,7 @@ class ChessEnv(EnvBase):
             ended = flags[1] | flags[2]
             last = last.copy() if self.env.device is None else last.clone()
             last[ended] = info["final_obs"][ended]
-            outputs["observation"] = self._tensor(last)
+            outputs["observation"] = as_tensor(last)
             self._begun["done"] = outputs["done"]
         return TensorDict(outputs, self.batch_size, device=self.device)
 
@@ -199,8 +199,8 @@ class ChessEnv(EnvBase):
 
     def _see(self, observation: Array, info: dict) -> None:
         """Keeps what is seen of the boards now."""
-        mask = self._tensor(info["action_mask"])
-        self._seen.update(observation=self._tensor(observation), action_mask=mask)
+        mask = as_tensor(info["action_mask"])
+        self._seen.update(observation=as_tensor(observation), action_mask=mask)
         if mask.dtype == torch.bool:
             self.action_spec.update_mask(mask)
 
@@ -209,13 +209,6 @@ class ChessEnv(EnvBase):
         if self.env.device is None:
             return torch.from_numpy(output[:, None].copy())
         return output[:, None].clone()
-
-    def _tensor(self, output: Array) -> torch.Tensor:
-        """Returns an output as a tensor of its memory."""
-        tensor = torch.from_numpy(output) if isinstance(output, np.ndarray) else output
-        if tensor.dtype == torch.uint16:
-            return tensor.view(torch.bfloat16)
-        return tensor.view(torch.int64) if tensor.dtype == torch.uint64 else tensor
 
 
 _FLAGS = ("done", "terminated", "truncated")

@@ -30,6 +30,17 @@ def on_device(actions: ArrayLike, shape: tuple[int, ...], device: torch.device) 
     return actions.to(device, torch.int64).contiguous()
 
 
+def as_tensor(output: np.ndarray | torch.Tensor) -> torch.Tensor:
+    """Returns an output as a tensor of its memory, in a dtype that PyTorch computes with.
+
+    64-bit words are int64; uint16, which is how NumPy has bfloat16, is bfloat16.
+    """
+    tensor = torch.from_numpy(output) if isinstance(output, np.ndarray) else output
+    if tensor.dtype == torch.uint16:
+        return tensor.view(torch.bfloat16)
+    return tensor.view(torch.int64) if tensor.dtype == torch.uint64 else tensor
+
+
 def chosen_device(name: str) -> torch.device:
     """Returns a device; for "cuda" the one that is current in PyTorch now."""
     if name == "cuda":

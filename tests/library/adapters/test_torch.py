@@ -1,0 +1,258 @@
+"""Our batches as an operator of PyTorch's: eager, in graphs and without it, the same games."""
+
+import gc
+
+import gymnasium
+import numpy as np
+import pytest
+
+import rungs
+from rungs.errors import ConfigurationError, IllegalActionError, InvalidActionError
+
+pytest.importorskip("torch")
+import torch
+
+from rungs._src.core.memory import on_host
+from rungs.adapters.torch import TorchEnv
+
+BACKENDS = [
+    "eager",
+    "aot_eager",
+    pytest.param("inductor", marks=pytest.mark.system),  # compiles C++
+]
+FORMATS = [
+    {},
+    {"obs": "planes", "dtype": "float32", "mask": "bits"},
+    {"obs": "planes", "dtype": "uint8", "mask": "list"},
+    {"obs": "planes", "dtype": "bfloat16", "autoreset_mode": "NEXT_STEP"},
+    {"obs": "bitplanes", "mask": "bits"},
+]
+
+
+@pytest.fixture(autouse=True)
+def _nothing_compiled():
+    torch.compiler.reset()
+    yield
+    torch.compiler.reset()
+
+
+def chess(rung="cpp", num_envs=4, **settings):
+    how = {"opponent": "random", "seed": 5, "max_plies": 9} | settings
+    return rungs.make("chess", rung, num_envs, **how)
+
+
+def as_environments(tensor):
+    """A tensor as the environment's array is, where dtypes differ."""
+    array = on_host(tensor)
+    return array.view(np.uint64) if array.dtype == np.int64 else array
+
+
+def assert_is_environments(seen, expected):
+    """Compares what a step returned with the environment's; `final_obs` is in all of ours."""
+    *outputs, info = seen
+    *arrays, its_info = expected
+    for ours, theirs in zip(outputs, arrays, strict=True):
+        np.testing.assert_array_equal(as_environments(ours), theirs, strict=True)
+    names = {"action_mask", "player", "reason", "action_count", "final_obs"} & {*its_info}
+    assert names == {*info} - ({"final_obs"} - {*its_info})
+    for name in names:
+        np.testing.assert_array_equal(as_environments(info[name]), its_info[name], strict=True)
+
+
+def two_steps(env, first, second):
+    return env.step(first), env.step(second)
+
+
+@pytest.mark.parametrize("backend", [None, "eager", "aot_eager"])
+@pytest.mark.parametrize("formats", FORMATS)
+def test_it_is_the_environment(formats, backend):
+    plain, env = chess(**formats), TorchEnv(chess(**formats))
+    played = two_steps
+    if backend:
+        played = torch.compile(two_steps, fullgraph=True, backend=backend)
+    expected, seen = plain.reset(seed=3), env.reset(seed=3)
+    for step in range(12):
+        assert_is_environments(seen, expected)
+        first = plain.sample_actions(step)
+        expected = [copied(plain.step(first))]
+        second = plain.sample_actions(step)
+        expected.append(copied(plain.step(second)))
+        both = played(env, torch.from_numpy(first), torch.from_numpy(second))
+        assert_is_environments(both[0], expected[0])
+        seen, expected = both[1], expected[1]
+    assert env._turn == 24
+    env.close()
+
+
+@pytest.mark.parametrize("rung", ["python", "threads", "multiprocessing"])
+def test_every_rung_plays_the_same(rung):
+    plain, env = chess(num_envs=2), TorchEnv(chess(rung, 2))
+    compiled = torch.compile(env.step, fullgraph=True, backend="aot_eager")
+    assert_is_environments(env.reset(), plain.reset())
+    for step in range(12):
+        actions = plain.sample_actions(step)
+        assert_is_environments(compiled(torch.from_numpy(actions)), plain.step(actions))
+    env.close()
+
+
+def copied(outcome):
+    *arrays, info = outcome
+    kept = {name: each.copy() for name, each in info.items() if isinstance(each, np.ndarray)}
+    return *(each.copy() for each in arrays), kept
+
+
+@pytest.mark.parametrize("rung", ["gymnasium", "threads"])
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_policy_and_cartpoles_step_are_one_graph(backend, rung):
+    env = TorchEnv(rungs.make("cartpole", rung, 3, seed=2, max_episode_steps=11))
+    plain = rungs.make("cartpole", rung, 3, seed=2, max_episode_steps=11)
+
+    def play(observation):
+        actions = (observation[:, 2] > 0).long()
+        return actions, env.step(actions)
+
+    compiled = torch.compile(play, fullgraph=True, backend=backend)
+    seen, expected = env.reset(), plain.reset()
+    for _ in range(30):
+        assert_is_environments(seen, expected)
+        actions, seen = compiled(seen[0])
+        expected = plain.step(actions.numpy())
+    assert_is_environments(seen, expected)
+
+
+def test_backward_takes_no_step_again():
+    env, same = TorchEnv(chess()), TorchEnv(chess())
+    network = torch.nn.Linear(72, 4672)
+
+    def play(env, observation, mask):
+        total = 0
+        for _ in range(2):
+            scores = network(observation.float()).masked_fill(~mask, -1e9).log_softmax(-1)
+            actions = scores.argmax(-1)
+            total = total + scores.gather(1, actions[:, None]).sum()
+            observation, *_, info = env.step(actions)
+            mask = info["action_mask"]
+        return total, observation, mask
+
+    compiled = torch.compile(play, fullgraph=True, backend="aot_eager")
+    seen, expected = ((each.reset()[0], each.reset()[1]["action_mask"]) for each in (env, same))
+    for step in range(1, 6):
+        total, *seen = compiled(env, *seen)
+        total.backward()
+        assert env._turn == 2 * step
+        total, *expected = play(same, *expected)
+        for ours, theirs in zip(seen, expected, strict=True):
+            torch.testing.assert_close(ours, theirs, rtol=0, atol=0)
+
+
+def test_code_compiled_for_one_environment_steps_another():
+    compiled = torch.compile(TorchEnv.step, fullgraph=True, backend="eager")
+    for seed in range(4):
+        env, plain = TorchEnv(chess(seed=seed)), chess(seed=seed)
+        env.reset(), plain.reset()
+        for step in range(2):
+            actions = plain.sample_actions(step)
+            assert_is_environments(compiled(env, torch.from_numpy(actions)), plain.step(actions))
+
+
+def test_a_step_whose_outputs_are_not_used_is_taken():
+    env = TorchEnv(rungs.make("cartpole", "cpp", 2))
+    env.reset()
+
+    def play(actions):
+        env.step(actions)
+        return actions + 1
+
+    torch.compile(play, fullgraph=True, backend="aot_eager")(torch.tensor([0, 1]))
+    plain = rungs.make("cartpole", "cpp", 2)
+    plain.reset(), plain.step([0, 1])
+    assert env.env.get_state() == plain.get_state()
+
+
+def test_pytorchs_own_check_passes():
+    # Each step ends the only ply of an episode, and all begin alike: outputs are the same in each.
+    env = TorchEnv(chess(opponent=None, max_plies=1))
+    env.reset()
+    actions = torch.from_numpy(env.env.sample_actions(0))
+    torch.library.opcheck(torch.ops.rungs.step.default, (env._turn, env._key, actions))
+
+
+@pytest.mark.parametrize("formats", FORMATS)
+def test_dlpack_hands_over_every_output_without_a_copy(formats):
+    env = TorchEnv(chess(**formats))
+    env.reset()
+    observation, *flags, info = env.step(torch.from_numpy(env.env.sample_actions(0)))
+    for tensor in (observation, *flags, *info.values()):
+        # NumPy has no bfloat16: it takes the bits.
+        ours = tensor.view(torch.uint16) if tensor.dtype == torch.bfloat16 else tensor
+        array = np.from_dlpack(ours)
+        back = torch.from_dlpack(array)
+        assert tensor.data_ptr() == array.__array_interface__["data"][0] == back.data_ptr()
+        assert torch.from_dlpack(tensor).data_ptr() == tensor.data_ptr()
+        torch.testing.assert_close(back, ours, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("formats", FORMATS)
+def test_dlpack_hands_over_the_environments_arrays_without_a_copy(formats):
+    env = chess(**formats)
+    env.reset()
+    observation, *flags, info = env.step(env.sample_actions(0))
+    for array in (observation, *flags, info["action_mask"], info["player"], info["reason"]):
+        tensor = torch.from_dlpack(array)
+        assert tensor.data_ptr() == array.__array_interface__["data"][0]
+        np.testing.assert_array_equal(np.from_dlpack(tensor), array, strict=True)
+
+
+def test_what_is_kept_is_never_written_again():
+    env, held = TorchEnv(chess()), []
+    env.reset()
+    for step in range(12):
+        observation, *flags, info = env.step(torch.from_numpy(env.env.sample_actions(step)))
+        held += [(each, each.clone()) for each in (observation, *flags, *info.values())]
+    for each, copy in held:
+        torch.testing.assert_close(each, copy, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("backend", [None, "eager", "aot_eager"])
+def test_what_is_wrong_is_refused_and_changes_nothing(backend):
+    env = TorchEnv(chess())
+    step = torch.compile(env.step, fullgraph=True, backend=backend) if backend else env.step
+    good = torch.zeros(4, dtype=torch.int64)
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        step(good)
+    env.reset()
+    before = env.env.get_state()
+    with pytest.raises(IllegalActionError, match="board 0"):
+        step(good)
+    with pytest.raises(ConfigurationError, match="shape"):
+        step(good[:3])
+    with pytest.raises(ConfigurationError, match="dtype"):
+        step(good.float())
+    assert env.env.get_state() == before
+    assert env._turn == 0
+    env.close()
+    with pytest.raises(gymnasium.error.ClosedEnvironmentError):
+        step(good)
+
+
+def test_what_is_no_environment_is_refused():
+    actions = torch.zeros(2, dtype=torch.int64)
+    env = TorchEnv(rungs.make("cartpole", "cpp", 2))
+    env.reset()
+    with pytest.raises(InvalidActionError):
+        env.step(actions + 2)
+    with pytest.raises(ConfigurationError, match="list"):
+        env.step([0, 1])
+    with pytest.raises(ConfigurationError, match="turn"):
+        torch.ops.rungs.step(torch.zeros(2), env._key, actions)
+    with pytest.raises(ConfigurationError, match="env=-1"):
+        torch.ops.rungs.step(env._turn, -1, actions)
+    turn, key = env._turn, env._key
+    del env
+    gc.collect()
+    with pytest.raises(ConfigurationError, match=f"env={key}"):
+        torch.ops.rungs.step(turn, key, actions)
+    with pytest.raises(ConfigurationError, match="env="):
+        TorchEnv(gymnasium.make("CartPole-v1"))
+    with pytest.raises(ConfigurationError, match="tensors"):
+        TorchEnv(rungs.make("cartpole", "torch", 2))
