@@ -39,7 +39,7 @@ def test_after_a_header_has_changed_it_is_another_library(tmp_path, monkeypatch)
     assert gpp.load() is before
     shutil.copytree(paths.CPP, tmp_path / "cpp")
     monkeypatch.setattr(paths, "CPP", tmp_path / "cpp")
-    header = tmp_path / "cpp" / "bindings" / "chess.cpp"
+    header = tmp_path / "cpp" / "bindings" / "thread_pool.cpp"
     text = header.read_text()
     changed = text.replace("return _OPENMP;", "return 7;")
     assert changed != text
