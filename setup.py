@@ -17,7 +17,7 @@ from setuptools.command.build_py import build_py
 
 HERE = Path(__file__).parent
 SOURCES = ("cartpole", "chess", "learn", "search", "thread_pool")  # in cpp/bindings
-OPENMP_SOURCES = ("cartpole", "chess")
+OPENMP_SOURCES = ("cartpole", "chess", "thread_pool")
 FLAGS = "-O3 -std=c++20 -ffp-contract=off"
 # By the first letters of what Python calls a platform. Code for Windows is MinGW's.
 COMPILE = {"linux": "-fPIC", "macosx": "-fPIC", "win": ""}
