@@ -40,11 +40,6 @@ RUNGS_FUNCTION(std::int64_t, rungs_game_openmp_step, std::uintptr_t batch,
                              rungs::at<const rungs::openmp::LoopSettings>(settings));
 }
 
-// The number of threads, up to `threads`, that pay off for `boards` boards.
-RUNGS_FUNCTION(std::int64_t, rungs_game_useful_threads, std::int64_t threads, std::int64_t boards) {
-  return rungs::useful_threads(static_cast<std::int32_t>(threads), boards);
-}
-
 RUNGS_FUNCTION(void, rungs_game_threads_reset, std::uintptr_t batch, std::uintptr_t which,
                std::int64_t episode, std::uintptr_t pool, std::int64_t threads) {
   rungs::threads::reset(rungs::at<const rungs::Games>(batch), reinterpret_cast<const bool*>(which),

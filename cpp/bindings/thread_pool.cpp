@@ -36,6 +36,11 @@ RUNGS_FUNCTION(std::int64_t, rungs_startable_threads, std::int64_t number,
                                           static_cast<std::size_t>(stack_bytes));
 }
 
+// The number of threads, up to `threads`, that pay off for `boards` boards.
+RUNGS_FUNCTION(std::int64_t, rungs_useful_threads, std::int64_t threads, std::int64_t boards) {
+  return rungs::useful_threads(static_cast<std::int32_t>(threads), boards);
+}
+
 // Starts a pool of `threads` threads and returns its address; or, where the system gives only `n`
 // of them, returns -n.
 RUNGS_FUNCTION(std::int64_t, rungs_pool_start, std::int64_t threads) {

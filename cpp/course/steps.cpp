@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "../bindings/abi.hpp"
+#include "../chess/perft.hpp"
 #include "step_boards.hpp"
 
 namespace rungs::steps {

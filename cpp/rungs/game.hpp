@@ -5,8 +5,9 @@
 //   static constexpr int kActions, kCells;  // actions are 0 to kActions - 1
 //   using Cell = std::int8_t;               // of an observation, (kCells,)
 //   void reset(GameRandom& random);         // begins an episode
-//   bool legal(int action) const;           // allowed now; some action is, until the game has
-//   ended GameStep step(int action, GameRandom& random); void observe(Cell* cells) const;
+//   bool legal(int action) const;           // until the game has ended, some action is
+//   GameStep step(int action, GameRandom& random);
+//   void observe(Cell* cells) const;
 #pragma once
 #include <cstdint>
 #include <type_traits>

@@ -21,12 +21,13 @@ struct Stats {
 struct Node {
   chess::Position position;
   std::uint64_t key;
-  double unvisited_prior;     // sum of the priors of its unvisited edges
-  float raw_value;            // the evaluator's; exact where the game is over
-  std::int32_t visits;        // 1 (its own evaluation) + those of its edges
-  std::int32_t parent, edge;  // the edge that leads here, of node `parent`; kNone at the root
-  std::int32_t first;         // index of its first edge, of `count`
-  std::int32_t stats;         // index of that one's statistics; kNone until the node is opened
+  double unvisited_prior;  // sum of the priors of its unvisited edges
+  float raw_value;         // the evaluator's; exact where the game is over
+  std::int32_t visits;     // 1 (its own evaluation) + those of its edges
+  // The edge that leads here: its node, and the index of its statistics; kNone at the root.
+  std::int32_t parent, edge;
+  std::int32_t first;  // index of its first edge, of `count`
+  std::int32_t stats;  // index of that one's statistics; kNone until the node is opened
   std::int16_t count;
   // Visited edges come first, then the unvisited edge with the highest prior, the only one of these
   // that can be selected next. Not so at the root, where noise decides: there neither `num_visited`

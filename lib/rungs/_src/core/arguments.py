@@ -100,6 +100,14 @@ def seed_and_number(seed: Seed, i: int, first: int) -> tuple[int, int]:
     return (int(seed[i]), 0) if isinstance(seed, np.ndarray) else (seed, first + i)
 
 
+def seed_fields(seed: Seed) -> tuple[int, int | None]:
+    """Returns `seed` and `seeds` of a batch in C++: one for all and None, or 0 and an address.
+
+    The address is of the array's memory, which must outlive the batch's use of it.
+    """
+    return (0, seed.ctypes.data) if isinstance(seed, np.ndarray) else (seed, None)
+
+
 def real(name: str, value: object, low: float, high: float) -> float:
     """Returns `value` as a float from `low` to `high`; else raises ConfigurationError."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
-from rungs._src.core.arguments import Seed, seed_and_number
+from rungs._src.core.arguments import Seed, seed_and_number, seed_fields
 from rungs._src.core.memory import zeroed_lines
 from rungs._src.games.game import Game, GameRandom
 from rungs._src.native import gpp
@@ -155,10 +155,7 @@ class CppGames(GameBoards):
 
     def reset(self, which: np.ndarray | None, seed: Seed, episode: int | None) -> None:
         self._seeds = seed  # kept, as C++ reads it there
-        if isinstance(seed, np.ndarray):
-            self._batch.seed, self._batch.seeds = 0, seed.ctypes.data
-        else:
-            self._batch.seed, self._batch.seeds = seed, None
+        self._batch.seed, self._batch.seeds = seed_fields(seed)
         marks = 0 if which is None else which.ctypes.data
         self._reset_all(marks, -1 if episode is None else episode)
 
@@ -212,7 +209,7 @@ class ThreadsGames(CppGames):
         self, num_envs: int, game: type[Game], mode: AutoresetMode, *, threads: int | None = None
     ):
         super().__init__(num_envs, game, mode)
-        self.threads = self._api.rungs_game_useful_threads(thread_count(threads), num_envs)
+        self.threads = self._api.rungs_useful_threads(thread_count(threads), num_envs)
         self._payoff = zeroed_lines(described(self._api).constants["payoff_bytes"])
 
     def step(self, actions: np.ndarray) -> int:

@@ -6,7 +6,7 @@ import dataclasses
 import numpy as np
 
 from rungs._src.cartpole.carts.carts import CartPoleSettings, HostCarts
-from rungs._src.core.arguments import Seed
+from rungs._src.core.arguments import Seed, seed_fields
 from rungs._src.native import loader
 from rungs._src.native.abi import described
 from rungs._src.threads import openmp
@@ -53,10 +53,7 @@ class CppCarts(HostCarts):
 
     def _draw_by(self, seed: Seed) -> None:
         self.seed = seed  # kept, as C++ reads it there
-        if isinstance(seed, np.ndarray):
-            self._batch.config.seed, self._batch.seeds = 0, seed.ctypes.data
-        else:
-            self._batch.config.seed, self._batch.seeds = seed, None
+        self._batch.config.seed, self._batch.seeds = seed_fields(seed)
 
     def reset(self, which: np.ndarray | None, seed: Seed, episode: int | None) -> None:
         self._draw_by(seed)

@@ -18,7 +18,7 @@ from rungs._src.chess.boards.native import (
 from rungs._src.chess.buffers import Buffers
 from rungs._src.chess.policy import draw_ranks
 from rungs._src.chess.settings import ChessSettings
-from rungs._src.core.arguments import Seed, shown
+from rungs._src.core.arguments import Seed, seed_fields, shown
 from rungs._src.core.memory import zeroed_lines
 from rungs._src.native import loader
 from rungs._src.native.abi import Api, argument, described
@@ -102,11 +102,9 @@ class CppBoards(EngineBoards, CopyableBoards):
 
     def draw_by(self, seed: Seed) -> None:
         """Has boards draw random numbers by a seed, from their next reset on; as of `reset`."""
-        if isinstance(seed, np.ndarray):
-            self._seeds = np.array(seed)  # kept, as C++ reads it there
-            self.batch.config.seed, self.batch.seeds = 0, self._seeds.ctypes.data
-        else:
-            self.batch.config.seed, self.batch.seeds = seed, None
+        # Kept, as C++ reads it there; a copy, as it may be a part of all ranks' seeds.
+        self._seed = np.array(seed) if isinstance(seed, np.ndarray) else seed
+        self.batch.config.seed, self.batch.seeds = seed_fields(self._seed)
 
     def reset(self, which: np.ndarray | None, seed: Seed, episode: int | None) -> None:
         self.draw_by(seed)

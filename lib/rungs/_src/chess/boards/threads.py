@@ -37,7 +37,7 @@ class ThreadsBoards(CppBoards):
     ):
         self.threads = thread_count(threads)
         super().__init__(num_envs, first_board, settings, compiler=compiler, api=api)
-        self._useful = self.api.rungs_chess_useful_threads(self.threads, num_envs)
+        self._useful = self.api.rungs_useful_threads(self.threads, num_envs)
         if self._useful > 1:
             pool_of(self.api, self._useful)
         # What C++ learns of how long steps take: `Payoff` of `cpp/rungs/payoff.hpp`.
