@@ -326,8 +326,20 @@ def test_one_notebook_is_run_without_further_words(tmp_path, monkeypatch, capfd)
     assert capfd.readouterr().out.startswith("[1/1] 01_a …")
 
 
+# A kernel that is still in the handler of its last request when it is told to end.
+LINGERS = """
+import time
+handlers = get_ipython().kernel.shell_handlers
+answer = handlers["kernel_info_request"]
+async def linger(*request):
+    await answer(*request)
+    time.sleep(1)
+handlers["kernel_info_request"] = linger
+"""
+
+
 def test_a_quiet_run_prints_nothing(tmp_path, monkeypatch, capfd):
-    tiny.write(tmp_path / "notebooks", "01_a", "pass")
+    tiny.write(tmp_path / "notebooks", "01_a", LINGERS)
     in_that_folder(monkeypatch, tmp_path / "notebooks")
     python, talker = sys.executable, tmp_path / "talker"
     talker.write_text("#!/bin/sh\necho works\n")

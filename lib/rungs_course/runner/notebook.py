@@ -16,8 +16,10 @@ from rungs_course.runner.client import WatchfulClient
 
 _WIDGETS = "application/vnd.jupyter.widget-state+json"
 # Kernels listen on loopback; unencrypted, each prints a warning that others there could listen too.
+# Ending one begins with an interrupt, which it logs as an error if it is still at its last reply.
 KERNELS = Config(
     {
+        "NotebookClient": {"extra_arguments": ["--IPKernelApp.log_level=CRITICAL"]},
         "KernelManager": {
             "transport_encryption": "auto",
             "client_class": f"{WatchfulClient.__module__}.{WatchfulClient.__name__}",
