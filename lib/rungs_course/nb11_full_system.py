@@ -644,15 +644,43 @@ def draw_ladder(table: pd.DataFrame):
     spread = [rates - table["low"], table["high"] - rates]
     look = {"color": plots.BLUE, "error_kw": {"ecolor": plots.BLACK, "capsize": 3}}
     bars = axes.barh(table["learner"], rates, xerr=spread, **look)
-    shares = table["share"].map(", {:.1%} of ".format) + table["peak"] + "'s peak"
-    shares = shares.where(table["share"].notna(), "")
-    texts = rates.map("{:,.0f} steps/s, ".format) + table["gain"].map(plots.ratio) + shares
+    texts = rates.map("{:,.0f} steps/s, ".format) + table["gain"].map(plots.ratio)
     axes.bar_label(bars, texts, padding=6)
     axes.invert_yaxis()
-    axes.set_xlim(0, 2.3 * table["high"].max())  # room for the text next to the bars
+    axes.set_xlim(0, 1.8 * table["high"].max())  # room for the text next to the bars
     axes.xaxis.set_major_formatter(matplotlib.ticker.EngFormatter())
     axes.set_xlabel("steps a second, end to end")
     axes.set_title("The ladder of learners")
+    return figure
+
+
+def draw_roofs(table: pd.DataFrame, peaks: Mapping[str, float]):
+    """Draws how fast each learner multiplies in its parts of an update, under its format's peak.
+
+    Args:
+        table: of `learners_table`.
+        peaks: as `learners_table` takes them; a learner whose format has none is left out.
+    """
+    shown = table[table["peak"].isin(peaks)].reset_index(drop=True)
+    figure, axes = plots.axes(height=1.8 + 0.45 * len(shown))
+    roofs = shown["peak"].map(peaks)
+    axes.scatter(roofs, shown.index, marker="|", s=400, color=plots.BLACK, label="peak")
+    for part, name, mark, color in (
+        ("infer_share", "while it infers", "o", plots.BLUE),
+        ("learn_share", "while it learns", "s", plots.ORANGE),
+    ):
+        look = {"marker": mark, "color": color, "label": name, "zorder": 3}
+        axes.scatter(shown[part] * roofs, shown.index, **look)
+    for row, peak, roof in zip(shown.index, shown["peak"], roofs, strict=True):
+        axes.annotate(peak, (roof, row), (6, 0), textcoords="offset points", va="center")
+    axes.set_yticks(shown.index, shown["learner"])
+    axes.invert_yaxis()
+    axes.margins(y=0.5 / max(1, len(shown)))
+    axes.set_xlim(0, 1.25 * roofs.max())  # room for the name next to the last peak
+    axes.xaxis.set_major_formatter(matplotlib.ticker.EngFormatter())
+    axes.set_xlabel("necessary operations a second")
+    figure.legend(loc="outside lower center", ncols=3, frameon=False)
+    axes.set_title("How near each learner comes to its own peak")
     return figure
 
 

@@ -147,6 +147,12 @@ def learners_ladder():
     return nb11.draw_ladder(pd.DataFrame(rows, columns=names))
 
 
+def learners_roofs():
+    rows = [("torch", "float32", 0.3, 0.5), ("fast", "bfloat16", 0.4, np.nan)]
+    table = pd.DataFrame(rows, columns=["learner", "peak", "infer_share", "learn_share"])
+    return nb11.draw_roofs(table, {"float32": 1e11, "bfloat16": 2e11})
+
+
 def points(*rows):
     return pd.DataFrame(rows, columns=["name", "intensity", "performance"])
 
@@ -327,6 +333,7 @@ PLOTS = {
     "generation": generation,
     "wins": wins,
     "learners": learners_ladder,
+    "roofs of learners": learners_roofs,
     "scaling": scaling_of_the_study,
     "gains": gains,
     "roofline": lambda: nb08_roofline.roofline(

@@ -23,7 +23,7 @@ KERNELS = Config(
         "KernelManager": {
             "transport_encryption": "auto",
             "client_class": f"{WatchfulClient.__module__}.{WatchfulClient.__name__}",
-        }
+        },
     }
 )
 
