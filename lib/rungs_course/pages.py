@@ -16,7 +16,8 @@ from rungs_course.plots import duration, ratio, save_figure, speed
 from rungs_course.tables import OWN_JOB, fill, ladder_table, markdown
 
 # The files that its sections are made of.
-NEEDED = ("07_ladder.csv", "07_race.csv", "12_gains.csv", "12_rules.csv")
+_LADDER, _RACE, _GAINS, _RULES = "07_ladder.csv", "07_race.csv", "12_gains.csv", "12_rules.csv"
+NEEDED = (_LADDER, _RACE, _GAINS, _RULES)
 _PICTURE = Path("figures") / "ladder.png"
 # Tables and figures that only some machines have.
 _TRAINED = "15_metrics.csv"
@@ -24,7 +25,9 @@ _STEPS, _WATERFALL = "03_waterfall.csv", Path("figures") / "steps.png"
 _SELF_PLAY, _CURVE = "16_evaluations.csv", Path("figures") / "elo.png"
 _LEARNERS, _WON = "11_learners_table.csv", Path("figures") / "wins.png"
 _UPDATES, _WINS = "11_learners.csv", "11_curves.csv"
-PAGES = (Path("README.md"), Path("docs") / "selfplay.md", Path("docs") / "training.md")
+_GENERATION = "11_generation.csv"
+_DOCS = Path("docs")
+PAGES = (Path("README.md"), *(_DOCS / f"{name}.md" for name in ("numbers", "selfplay", "training")))
 _ROWS = 6  # of the table of self-play
 # Our rung `python`: what is gained over it is the ladder's to say.
 _OURS = "python-chess"
@@ -47,9 +50,11 @@ def sections(root: Path, recorded: Path, machine: dict, usable: set[str]) -> dic
     tables = {name: results.load(root / recorded / name) for name in _shown(usable)}
     where = in_words(machine)
     made = {
-        "ladder": _ladder(tables, recorded, machine),
-        "peers": _peers(tables["12_gains.csv"], tables["12_rules.csv"], recorded, where),
-        "steps": _LEFT_OUT.format("03", "notebooks/03_cpp.ipynb"),
+        "ladder": _ladder(tables, machine),
+        "rungs": _rungs(tables, recorded, machine),
+        "headlines": _headlines(tables, recorded),
+        "peers": _peers(tables[_GAINS], tables[_RULES], recorded, where),
+        "steps": _LEFT_OUT.format("03", "../notebooks/03_cpp.ipynb"),
         "self-play": _LEFT_OUT.format("16", "../notebooks/16_search.ipynb"),
         "learners-measured": _LEFT_OUT.format("11", "../notebooks/11_full_system.ipynb"),
     }
@@ -73,7 +78,7 @@ def write(root: Path, recorded: Path, machine: dict, usable: set[str]) -> None:
     tables = {name: results.load(root / recorded / name) for name in _shown(usable)}
     for picture in (_WATERFALL, _CURVE, _WON):
         (root / picture).unlink(missing_ok=True)
-    bound = float(tables["07_ladder.csv"].attrs["provenance"]["floor_plies_per_second"])
+    bound = float(tables[_LADDER].attrs["provenance"]["floor_plies_per_second"])
     save_figure(nb07_ladder.draw_ladder(_raced(tables), bound), root / _PICTURE)
     if _STEPS in tables:
         bound = float(tables[_STEPS].attrs["provenance"]["floor_nanoseconds"])
@@ -89,14 +94,14 @@ def write(root: Path, recorded: Path, machine: dict, usable: set[str]) -> None:
 
 def _shown(usable: set[str]) -> list[str]:
     learners = (_LEARNERS, _UPDATES, _WINS)
-    optional = [_TRAINED, _STEPS, _SELF_PLAY]
+    optional = [_TRAINED, _STEPS, _SELF_PLAY, _GENERATION]
     optional += learners if usable.issuperset(learners) else ()
     return [*NEEDED, *(name for name in optional if name in usable)]
 
 
 def _raced(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
     """Returns the ladder's table of the boards and masks that 07 chose, from its race."""
-    race, facts = tables["07_race.csv"], tables["07_ladder.csv"].attrs["provenance"]
+    race, facts = tables[_RACE], tables[_LADDER].attrs["provenance"]
     boards = int(facts["num_envs"])
     alike = (race["num_envs"] == boards) & (race["mask"] == facts["mask"])
     return ladder_table(race[alike], rest_of_batch=0.0, num_envs=boards)  # training is 15's
@@ -115,13 +120,44 @@ def _with_noise(middle: float, low: float, high: float) -> str:
     return f"{ratio(middle)} ({' to '.join(ends)})"
 
 
-def _ladder(tables: dict[str, pd.DataFrame], recorded: Path, machine: dict) -> str:
-    facts, table = tables["07_ladder.csv"].attrs["provenance"], _raced(tables)
+def _ladder(tables: dict[str, pd.DataFrame], machine: dict) -> str:
+    table = _raced(tables)
     first, best = table.iloc[0], table.loc[table["absolute_speedup"].idxmax()]
+    speedups = [f"{row.rung} {ratio(row.absolute_speedup)}" for row in table.itertuples()]
+    training = ""
+    if _TRAINED in tables and best["rung"] in (trained := _trained(tables[_TRAINED])):
+        learner = tables[_TRAINED].attrs["provenance"]["learner"]
+        training = (
+            f"; training with the learner `{learner}` is "
+            f"**{ratio(trained[best['rung']].middle).removesuffix('×')} times** as fast"
+        )
+    if _GENERATION in tables:
+        bound = _bounds_of_training(tables[_GENERATION])["torch"]
+        training += f", and with one in PyTorch could be at most {bound:.1f} times as fast"
+    return (
+        f"![The ladder, how many times as fast as {first['rung']} each rung is: "
+        f"{', '.join(speedups)}.]({_PICTURE})\n\n"
+        f"On {in_words(machine)}, the rung `{best['rung']}` plays "
+        f"{speed(best['plies_per_second']).removesuffix('/s')} plies (moves of one player) a second, "
+        f"**{ratio(best['absolute_speedup']).removesuffix('×')} times** as many as "
+        f"`{first['rung']}`{training} ([all our numbers](docs/numbers.md)).\n"
+    )
+
+
+def _bounds_of_training(generation: pd.DataFrame) -> pd.Series:
+    """Returns, by learner, the speed-up of training if no time went into Python's environment."""
+    python = generation[generation["system"] == "python"].set_index("learner")
+    return 1 / (1 - python["share"])
+
+
+def _rungs(tables: dict[str, pd.DataFrame], recorded: Path, machine: dict) -> str:
+    facts, table = tables[_LADDER].attrs["provenance"], _raced(tables)
+    first = table.iloc[0]
     implementations = {rung.name: rung.implementation for rung in rungs_of("chess")}
     columns = {
         "Rung": table["rung"].map("`{}`".format),
         "Implementation": table["rung"].map(implementations),
+        "Plies a second": table["plies_per_second"].map(speed),
         f"Times as fast as `{first['rung']}`": [
             "1×"
             if row.rung == first["rung"]
@@ -143,29 +179,60 @@ def _ladder(tables: dict[str, pd.DataFrame], recorded: Path, machine: dict) -> s
         ]
         training = (
             f" *Training* is an update of PPO with the learner `{learnt['learner']}` and "
-            f"{learnt['num_envs']} boards ([notebook 15](notebooks/15_training.ipynb), "
-            f"[data]({(recorded / _TRAINED).as_posix()})), of runs one after the other, by medians:"
-            " the learner's own work, which no environment can make faster, is in it."
+            f"{learnt['num_envs']} boards ([notebook 15](../notebooks/15_training.ipynb), "
+            f"[data](../{(recorded / _TRAINED).as_posix()})), of runs one after the other, by "
+            "medians."
         )
     flops = machine.get("flops_per_cycle")
     per_cycle = f", which does {flops:g} float32 operations per cycle" if flops else ""
-    speedups = [f"{row.rung} {ratio(row.absolute_speedup)}" for row in table.itertuples()]
-    race = tables["07_race.csv"]
     return (
-        f"![The ladder, how many times as fast as {first['rung']} each rung is: "
-        f"{', '.join(speedups)}.]({_PICTURE})\n\n"
         f"The tables of this page are of one machine, {in_words(machine)}{per_cycle} "
-        f"([record]({(recorded / 'record.json').as_posix()})). "
-        f"There the rung `{best['rung']}` plays "
-        f"**{ratio(best['absolute_speedup']).removesuffix('×')} times as many moves a second** as "
-        f"`{first['rung']}`, which plays {speed(first['plies_per_second']).removesuffix('/s')} "
-        "plies a second:\n\n"
+        f"([record](../{(recorded / 'record.json').as_posix()})).\n\n"
         f"{markdown(pd.DataFrame(columns))}\n\n"
         f"{facts['num_envs']} boards a step, `{facts['mask']}` masks, {facts['date'][:10]} "
-        f"([data]({(recorded / '07_race.csv').as_posix()})). Each factor is the median of the "
-        f"ratios of {race['repeat'].nunique()} repeats in turns, with its interval; "
-        f"`{', '.join(OWN_JOB)}` raced in a job of its own and is compared by medians.{training}\n"
+        f"([data](../{(recorded / _RACE).as_posix()})). Each factor is the median of the "
+        f"ratios of {tables[_RACE]['repeat'].nunique()} repeats in turns, with its "
+        f"interval; `{', '.join(OWN_JOB)}` raced in a job of its own and is compared by "
+        f"medians.{training}\n"
     )
+
+
+def _headlines(tables: dict[str, pd.DataFrame], recorded: Path) -> str:
+    """Writes a row for each ratio that is printed somewhere: of what, by what, when, from where."""
+    rows = []
+
+    def add(name: str, what: str, times: str, conditions: str) -> None:
+        facts = tables[name].attrs["provenance"]
+        source = f"[{facts['date'][:10]}](../{(recorded / name).as_posix()}), `{facts['commit']}`"
+        rows.append((what, times, conditions, source))
+
+    ladder, facts = _raced(tables).set_index("rung"), tables[_LADDER].attrs["provenance"]
+    alike = f"{facts['num_envs']} boards, `{facts['mask']}` masks, all cores"
+    for rung in ladder.index[1:]:
+        row = ladder.loc[rung]
+        times = _with_noise(row["absolute_speedup"], row["speedup_low"], row["speedup_high"])
+        add(_RACE, f"`{rung}` over `python`", times, alike)
+    ours = tables[_GAINS][tables[_GAINS]["peer"] == _OURS]
+    for row in ours.to_dict("records"):
+        times = _with_noise(row["gain"], row["from"], row["to"])
+        what = "`cpp` over `python`, among others' chess"
+        add(_GAINS, what, times, f"{row['ours']}; one core, the boards that suit each best")
+    if _STEPS in tables:
+        steps = tables[_STEPS]
+        boards = f"{steps.attrs['provenance']['num_envs']} boards, other games, one core"
+        add(_STEPS, "`cpp` over `python`, idea by idea", ratio(steps["absolute"].iloc[-1]), boards)
+    if _TRAINED in tables:
+        learnt = tables[_TRAINED].attrs["provenance"]
+        conditions = f"an update of PPO, {learnt['num_envs']} boards, learner `{learnt['learner']}`"
+        for rung, each in list(_trained(tables[_TRAINED]).items())[1:]:
+            times = _with_noise(each.middle, each.low, each.high)
+            add(_TRAINED, f"training on `{rung}` over training on `python`", times, conditions)
+    if _GENERATION in tables:
+        for learner, bound in _bounds_of_training(tables[_GENERATION]).items():
+            what = "training if the environment took no time, over training on `python`"
+            add(_GENERATION, what, f"at most {ratio(bound)}", f"learner `{learner}`")
+    columns = ["What is compared", "Times as fast", "How", "Recorded"]
+    return f"{markdown(pd.DataFrame(rows, columns=columns))}\n"
 
 
 def _steps(frame: pd.DataFrame, recorded: Path) -> str:
@@ -178,11 +245,11 @@ def _steps(frame: pd.DataFrame, recorded: Path) -> str:
         }
     )
     return (
-        f"![The time of a ply from Python to C++, idea by idea.]({_WATERFALL})\n\n"
+        f"![The time of a ply from Python to C++, idea by idea.](../{_WATERFALL})\n\n"
         f"From `python` to `cpp`, one idea at a time: {len(ideas)} versions in C++ of the same "
         f"step, of which *{best['idea']}* gains most, {ratio(best['relative'])} "
-        f"([notebook 03](notebooks/03_cpp.ipynb), "
-        f"[data]({(recorded / _STEPS).as_posix()})). It is a race of its own, over other games "
+        f"([notebook 03](../notebooks/03_cpp.ipynb), "
+        f"[data](../{(recorded / _STEPS).as_posix()})). It is a race of its own, over other games "
         "than the ladder's.\n\n"
         f"{markdown(table)}\n"
     )
@@ -209,8 +276,8 @@ def _peers(gains: pd.DataFrame, rules: pd.DataFrame, recorded: Path, where: str)
         "boards that suits it best. Where several of our outputs can be compared, the row is of "
         "those that gain least. *Rules*: where python-chess says otherwise, which is our rung "
         "`python` of the ladder above. "
-        f"[Notebook 12](notebooks/12_peers.ipynb) says what each step includes "
-        f"([data]({(recorded / NEEDED[1]).as_posix()})).\n"
+        f"[Notebook 12](../notebooks/12_peers.ipynb) says what each step includes "
+        f"([data](../{(recorded / _RACE).as_posix()})).\n"
     )
 
 
@@ -285,8 +352,7 @@ def _learners(
     )
 
 
-_LADDER, _GAINS = "07_ladder.csv", "12_gains.csv"
-_PAGE = Path("docs") / "machines.md"
+_PAGE = _DOCS / "machines.md"
 
 
 def write_machines(root: Path) -> None:

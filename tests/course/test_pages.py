@@ -21,7 +21,8 @@ def test_numbers_are_recorded_ones_of_one_machine():
     (folder,) = set(re.findall(r"\((?:\.\./)?(data/recorded/[\w-]+)/\w+\.\w+\)", text))
     machine = records.read(ROOT / folder)["machine"]
     assert Path(folder).name == slug_of(machine)
-    assert f"of one machine, {in_words(machine)}" in README
+    assert f"On {in_words(machine)}, the rung" in README
+    assert f"of one machine, {in_words(machine)}" in text
     usable = records.of_runs(ROOT / folder)
     for name, section in pages.sections(ROOT, Path(folder), machine, usable).items():
         assert f"<!-- {name} -->\n{section}<!-- /{name} -->" in text
@@ -60,7 +61,7 @@ MACHINE = {"machine": "AMD EPYC", "cores": 2, "microarchitecture": "Zen 9", "gpu
 @pytest.fixture
 def recorded(race, tmp_path):
     """The least that must be recorded of a machine, in a tree whose page has a place for all."""
-    sections = ("ladder", "peers", "steps", "self-play", "learners-measured")
+    sections = ("ladder", "headlines", "rungs", "steps", "peers", "self-play", "learners-measured")
     texts = [f"<!-- {name} -->\nold\n<!-- /{name} -->\n" for name in sections]
     (tmp_path / "README.md").write_text("before\n" + "".join(texts) + "after\n")
     folder = tmp_path / "data/recorded/somewhere"
@@ -72,8 +73,9 @@ def recorded(race, tmp_path):
     rest = [other.assign(num_envs=100, mask="bits"), other.assign(num_envs=8, mask="bool")]
     results.save(pd.concat([alike, *rest]), folder / "07_race.csv", {})
     gains = [("Slow, batched", 10.0, 2000.0, 200.0), ("Good", 5e3, 1e4, 2.0)]
-    gains += [("Good", 5e3, 7.5e3, 1.5)]
+    gains += [("Good", 5e3, 7.5e3, 1.5), ("python-chess", 5.0, 250.0, 50.0)]
     frame = pd.DataFrame(gains, columns=["peer", "its rate", "our rate", "gain"])
+    frame = frame.assign(ours="board + bits", **{"from": 40.0, "to": 60.0})
     results.save(frame, folder / "12_gains.csv", {})
     rules = [("Slow", "stalemate", 9), ("Slow", "fifty moves", 1), ("Good", "stalemate", 0)]
     frame = pd.DataFrame(rules, columns=["peer", "rule", "disagreements"])
@@ -99,12 +101,15 @@ def test_the_readme_holds_what_was_recorded(recorded, tmp_path):
     (tmp_path / "figures" / "steps.png").write_bytes(b"of another run")
     for _ in range(2):
         sections = written(recorded, tmp_path, {})
-    assert "| `cpp` | C++, one thread | 200× (100 to 400) |\n" in sections["ladder"]
-    assert "**200 times as many moves a second** as `python`" in sections["ladder"]
+    assert "| `cpp` | C++, one thread | 100 k/s | 200× (100 to 400) |\n" in sections["rungs"]
+    assert "**200 times** as many as `python` ([all our" in sections["ladder"]
+    assert "| `cpp` over `python` | 200× (100 to 400) | 100 boards, `bool`" in sections["headlines"]
+    assert "among others' chess | 50× (40 to 60) | board + bits; one" in sections["headlines"]
+    assert "training" not in sections["headlines"] + sections["ladder"]
     # Of two outputs of ours the one that gains less, and rules by the name of who wrote them.
     assert "| Slow, batched | 10/s | 2 k/s | 200× | stalemate, fifty moves |" in sections["peers"]
     assert "| Good | 5 k/s | 7.5 k/s | 1.5× | none seen |" in sections["peers"]
-    for name in ("ladder", "peers"):
+    for name in ("ladder", "rungs", "peers"):
         assert "2 cores of AMD EPYC, Zen 9" in sections[name]
     for name in ("steps", "self-play", "learners-measured"):
         assert "Not shown here" in sections[name]
@@ -116,10 +121,21 @@ def test_measured_training_stands_beside_the_race_with_its_learner(recorded, tmp
     rows = [("python", i, 1.5) for i in range(5)] + [("cpp", i, 0.0) for i in range(5)]
     table = pd.DataFrame(rows, columns=["rung", "update", "generate"]).assign(**parts)
     facts = {"learner": "flat", "num_envs": 64}
-    ladder = written(recorded, tmp_path, {"15_metrics.csv": table}, **facts)["ladder"]
-    (row,) = (line for line in ladder.splitlines() if line.startswith("| `cpp`"))
+    generation = [("python", "torch", 0.75), ("python", "cpp", 0.9), ("cpp", "torch", 0.5)]
+    bounds = pd.DataFrame(generation, columns=["system", "learner", "share"])
+    tables = {"15_metrics.csv": table, "11_generation.csv": bounds}
+    sections = written(recorded, tmp_path, tables, **facts)
+    (row,) = (line for line in sections["rungs"].splitlines() if line.startswith("| `cpp`"))
     assert row.endswith("| 4× (4 to 4) |")
-    assert "PPO with the learner `flat` and 64 boards" in ladder
+    assert "PPO with the learner `flat` and 64 boards" in sections["rungs"]
+    assert "training with the learner `flat` is **4 times** as fast, and" in sections["ladder"]
+    assert "in PyTorch could be at most 4.0 times as fast" in sections["ladder"]
+    rows = [line.split(" | ") for line in sections["headlines"].splitlines() if "training" in line]
+    assert [row[1:3] for row in rows] == [
+        ["4× (4 to 4)", "an update of PPO, 64 boards, learner `flat`"],
+        ["at most 4×", "learner `torch`"],
+        ["at most 10×", "learner `cpp`"],
+    ]
 
 
 def test_recorded_self_play_becomes_a_section(recorded, tmp_path):
@@ -141,7 +157,7 @@ def test_a_recorded_waterfall_becomes_a_section(recorded, tmp_path):
     columns = {"nanoseconds": 9.0, "relative": [1.0, 2, 3, 1, 0.5], "absolute": 1.0}
     table = pd.DataFrame({"racer": ideas, "idea": ideas} | columns)
     tables = {"03_waterfall.csv": table}
-    text = written(recorded, tmp_path, tables, floor_nanoseconds=8.0)["steps"]
+    text = written(recorded, tmp_path, tables, floor_nanoseconds=8.0, num_envs=512)["steps"]
     assert "2 versions in C++ of the same step, of which *first* gains most, 3×" in text
     assert "| bitboards | 1× |" in text
     assert (tmp_path / "figures" / "steps.png").exists()
