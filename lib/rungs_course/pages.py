@@ -226,10 +226,10 @@ def _headlines(tables: dict[str, pd.DataFrame], recorded: Path) -> str:
         conditions = f"an update of PPO, {learnt['num_envs']} boards, learner `{learnt['learner']}`"
         for rung, each in list(_trained(tables[_TRAINED]).items())[1:]:
             times = _with_noise(each.middle, each.low, each.high)
-            add(_TRAINED, f"training on `{rung}` over training on `python`", times, conditions)
+            add(_TRAINED, f"training on `{rung}` over `python`", times, conditions)
     if _GENERATION in tables:
         for learner, bound in _bounds_of_training(tables[_GENERATION]).items():
-            what = "training if the environment took no time, over training on `python`"
+            what = "training on any rung over `python`, its bound"
             add(_GENERATION, what, f"at most {ratio(bound)}", f"learner `{learner}`")
     columns = ["What is compared", "Times as fast", "How", "Recorded"]
     return f"{markdown(pd.DataFrame(rows, columns=columns))}\n"

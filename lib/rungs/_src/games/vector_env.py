@@ -97,8 +97,8 @@ class GameVectorEnv(BatchEnv[np.ndarray]):
             actions: (N,) integers.
 
         Returns:
-            observation, reward (N,) float32, terminated (N,) bool, truncated (N,) bool, and info:
-            with SAME_STEP, where any episode ended, gymnasium's `final_obs` and `_final_obs`.
+            observation, reward (N,) float32, terminated (N,) bool, truncated (N,) bool, and info.
+            With SAME_STEP, where any episode ended, info has `final_obs` and `_final_obs`.
 
         Raises:
             InvalidActionError: an action is not legal on its board; nothing has changed.
