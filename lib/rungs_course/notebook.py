@@ -7,7 +7,7 @@ import json
 import math
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ from rungs_course.measure import results
 from rungs_course.measure.disturbance import disturbances, usage
 from rungs_course.measure.noise import Factor
 from rungs_course.plots import ratio
+from rungs_course.tables import markdown
 from rungs_course.widgets import WHOLE_LABEL
 
 
@@ -122,6 +123,29 @@ class NotebookRun:
         if not factor.beyond(than):
             return "This run does not tell: its noise is larger."
         return larger if factor.middle > than else smaller
+
+    def verdicts(
+        self,
+        factors: Mapping[Any, Factor],
+        titles: Sequence[str],
+        *,
+        larger: str,
+        smaller: str,
+        than: float = 1.0,
+    ) -> None:
+        """Shows a table of factors, a row each, and of each what it shows by itself.
+
+        Args:
+            factors: what each row is of, a text or a tuple of texts, and its factor.
+            titles: of the columns, the factor's among them as the last one.
+            larger, smaller, than: as of `judge`.
+        """
+        rows = []
+        for row, each in factors.items():
+            interval = f"{ratio(each.middle)} ({each.low:.3g} to {each.high:.3g})"
+            verdict = self.judge(each, larger=larger, smaller=smaller, than=than)
+            rows.append((*(row if isinstance(row, tuple) else (row,)), interval, verdict))
+        say(markdown(pd.DataFrame(rows, columns=[*titles, "verdict"])))
 
     def figure(
         self, table: str, draw: Callable[..., Figure], frame: pd.DataFrame, **others: pd.DataFrame

@@ -138,8 +138,8 @@ def _ladder(tables: dict[str, pd.DataFrame], machine: dict) -> str:
         f"![The ladder, how many times as fast as {first['rung']} each rung is: "
         f"{', '.join(speedups)}.]({_PICTURE})\n\n"
         f"On {in_words(machine)}, the rung `{best['rung']}` plays "
-        f"{speed(best['plies_per_second']).removesuffix('/s')} plies (moves of one player) a second, "
-        f"**{ratio(best['absolute_speedup']).removesuffix('×')} times** as many as "
+        f"{speed(best['plies_per_second']).removesuffix('/s')} plies (moves of one player) a "
+        f"second, **{ratio(best['absolute_speedup']).removesuffix('×')} times** as many as "
         f"`{first['rung']}`{training} ([all our numbers](docs/numbers.md)).\n"
     )
 

@@ -119,13 +119,16 @@ class UndisturbedRun(Unknown):
 
     disturbed = False
 
-    def __new__(cls, holds: bool, noise):
+    def __new__(cls, holds: bool, noise, texts: list[str]):
         self = super().__new__(cls, holds)
-        self.__dict__["noise"] = noise
+        self.__dict__ |= {"noise": noise, "texts": texts}
         return self
 
     def judge(self, _, **sentences) -> str:
         return NotebookRun.judge(self, self.noise, **sentences)
+
+    def verdicts(self, _, titles, **sentences) -> None:
+        self.texts += [*titles, self.judge(None, **sentences)]
 
 
 def sentences(source: str, holds: bool, noise) -> list[str]:
@@ -135,7 +138,7 @@ def sentences(source: str, holds: bool, noise) -> list[str]:
         Unknown(holds),
         say=texts.append,
         in_words=lambda *_: in_words(noise),
-        this_run=UndisturbedRun(holds, noise),
+        this_run=UndisturbedRun(holds, noise, texts),
         unpacked=unpacked,
     )
     exec(compile(of_unknowns(source), "<cell>", "exec"), names)
@@ -200,7 +203,7 @@ def cells(notebook, word: str):
 SENTENCES = [
     pytest.param(source, id=f"{notebook.stem} [{number}]")
     for notebook in NOTEBOOKS
-    for number, source in cells(notebook, "say")
+    for number, source in cells(notebook, "(?:say|verdicts)")
 ]
 
 

@@ -71,6 +71,18 @@ def test_within_noise_nothing_is_claimed(run, shown, found, of):
     assert "slower" not in text
 
 
+def test_verdicts_are_a_table_whose_rows_are_judged_one_by_one(run, shown, found):
+    factors = {("a", "b"): FASTER, ("c", "d"): SLOWER, ("e", "f"): NOISE}
+    titles = ["first", "second", "speed"]
+    run.verdicts(factors, titles, larger="faster", smaller="slower")
+    head, _, *rows = shown[-1].splitlines()
+    assert head == "| first | second | speed | verdict |"
+    assert [row.split(" | ")[-1].removesuffix(" |") for row in rows] == [
+        judged(run, each) for each in (FASTER, SLOWER, NOISE)
+    ]
+    assert rows[0].startswith("| a | b | ")
+
+
 def test_a_disturbed_run_concludes_nothing_and_says_so_at_the_top(run, shown, found):
     found.update(OTHERS)
     text = judged(run, FASTER)
