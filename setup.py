@@ -3,6 +3,7 @@
 import hashlib
 import os
 import runpy
+import shlex
 import shutil
 import subprocess
 import sys
@@ -16,13 +17,15 @@ from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_py import build_py
 
 HERE = Path(__file__).parent
-SOURCES = ("cartpole", "chess", "learn", "search", "thread_pool")  # in cpp/bindings
+# In cpp/bindings.
+SOURCES = ("c_api", "c_chess", "cartpole", "chess", "learn", "search", "thread_pool")
 OPENMP_SOURCES = ("cartpole", "chess", "thread_pool")
-FLAGS = "-O3 -std=c++20 -ffp-contract=off"
+FLAGS = "-O3 -std=c++20 -ffp-contract=off -fvisibility=hidden"
 # By the first letters of what Python calls a platform. Code for Windows is MinGW's.
 COMPILE = {"linux": "-fPIC", "macosx": "-fPIC", "win": ""}
 LINK = {
-    "linux": "-pthread -static-libstdc++ -static-libgcc -s",
+    "linux": "-pthread -static-libstdc++ -static-libgcc -s -Wl,--version-script="
+    + shlex.quote(str(HERE / "cpp/bindings/exports.map")),
     "macosx": "-pthread",
     "win": "-static -s",
 }
@@ -104,7 +107,7 @@ def compile_library(
             [*compiler.split(), "-c", *flags, *options, *sources], cwd=objects, check=True
         )
         # The linker reads its flags where they stand.
-        made = [*sorted(Path(objects).iterdir()), "-o", file.resolve(), *links.split()]
+        made = [*sorted(Path(objects).iterdir()), "-o", file.resolve(), *shlex.split(links)]
         subprocess.run([*compiler.split(), "-shared", *options, *made], check=True)
 
 

@@ -1,14 +1,18 @@
 // How Python sees the compiled code: a text that names every function, structure, enumeration and
 // constant that it uses, as the compiler has them. lib/rungs/_src/native/abi.py reads it; a
 // binding is a `.cpp` file of this folder that defines functions by RUNGS_FUNCTION and describes
-// the rest.
+// the rest. The text has the functions' addresses: a library exports `rungs_abi`, and what
+// include/rungs.h declares for programs in other languages, and nothing else.
 #pragma once
+#define RUNGS_BUILD
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string>
 #include <string_view>
 #include <type_traits>
+
+#include "../include/rungs.h"
 
 // A library describes its own code alone, whatever others are loaded in the process. Cling's code
 // is all one library.
@@ -34,8 +38,8 @@ inline void write_text(const std::string& text, std::uintptr_t out, std::size_t 
 
 namespace abi {
 
-// The text, a line for each thing: "function NAME RESULT ARGUMENT...", "structure NAME BYTES" with
-// "field NAME OFFSET TYPE VALUE=NUMBER..." for each field behind it, "enumeration NAME
+// The text, a line for each thing: "function NAME ADDRESS RESULT ARGUMENT...", "structure NAME
+// BYTES" with "field NAME OFFSET TYPE VALUE=NUMBER..." for each field behind it, "enumeration NAME
 // VALUE=NUMBER...", "constant NAME NUMBER".
 RUNGS_OWN inline std::string& text() {
   static std::string all;
@@ -91,8 +95,9 @@ std::string type() {
 }
 
 template <class Result, class... Taken>
-bool describe_function(const char* name, Result (*)(Taken...)) {
-  text() += "function " + std::string(name) + " " + type<Result>();
+bool describe_function(const char* name, Result (*function)(Taken...)) {
+  const auto address = reinterpret_cast<std::uintptr_t>(function);
+  text() += "function " + std::string(name) + " " + std::to_string(address) + " " + type<Result>();
   ((text() += " " + type<Taken>()), ...);
   text() += "\n";
   return true;
@@ -139,10 +144,13 @@ inline bool describe_constant(const char* name, std::int64_t number) {
 
 // Begins the definition of a function that Python calls: RUNGS_FUNCTION(std::int64_t,
 // rungs_chess_perft, std::uintptr_t position, std::int64_t depth) { ... }
-#define RUNGS_FUNCTION(Result, name, ...)          \
-  extern "C" Result name(__VA_ARGS__);             \
-  RUNGS_DESCRIBED describe_function(#name, &name); \
-  extern "C" Result name(__VA_ARGS__)
+// It is in a namespace of these functions, apart from what programs in other languages call.
+#define RUNGS_FUNCTION(Result, name, ...)                        \
+  namespace rungs::calls {                                       \
+  Result name(__VA_ARGS__);                                      \
+  }                                                              \
+  RUNGS_DESCRIBED describe_function(#name, &rungs::calls::name); \
+  Result rungs::calls::name(__VA_ARGS__)
 
 // A structure that Python makes: RUNGS_STRUCTURE(rungs::mpi::Ranks, RUNGS_MEMBERS(communicator,
 // boards, first)). Those that it holds come first.
@@ -175,9 +183,12 @@ inline bool describe_constant(const char* name, std::int64_t number) {
 #define RUNGS_CONSTANT(name, number) RUNGS_DESCRIBED describe_constant(#name, number);
 
 // Where the text is, for as long as the library is loaded.
-extern "C" [[gnu::used]] inline std::uintptr_t rungs_abi() {
-  return reinterpret_cast<std::uintptr_t>(rungs::abi::text().c_str());
+namespace rungs::calls {
+inline std::uintptr_t rungs_abi() {  // Cling's
+  return reinterpret_cast<std::uintptr_t>(abi::text().c_str());
 }
+}  // namespace rungs::calls
+extern "C" [[gnu::used]] inline const char* rungs_abi() { return rungs::abi::text().c_str(); }
 
 // Structs that derive from others have no standard layout, but GCC, Clang and NVRTC agree on
 // theirs.

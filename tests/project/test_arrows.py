@@ -41,7 +41,7 @@ COURSE = (
     ("__main__",),
 )
 CPP = (
-    ("chess",),
+    ("include", "chess"),
     ("env",),
     ("cartpole",),
     ("rungs",),

@@ -86,12 +86,14 @@ class Description(NamedTuple):
         enumerations: the values of enumerators, by name.
         constants: by name.
         functions: the types of each one's result and arguments.
+        addresses: of the functions, by name.
     """
 
     structures: dict[str, type[Structure]]
     enumerations: dict[str, dict[str, int]]
     constants: dict[str, int]
     functions: dict[str, list[str]]
+    addresses: dict[str, int]
 
 
 def described(api: Any) -> Description:
@@ -109,9 +111,8 @@ def described(api: Any) -> Description:
 @functools.lru_cache(maxsize=64)
 def parse(text: bytes) -> Description:
     """Parses a description; raises as `described`."""
-    found = Description(
-        _Named("structure"), _Named("enumeration"), _Named("constant"), _Named("function")
-    )
+    kinds = ("structure", "enumeration", "constant", "function", "function")
+    found = Description(*map(_Named, kinds))
     fields: dict[str, list[list[str]]] = {}
     sizes = {}
     for line in text.decode().splitlines():
@@ -126,7 +127,7 @@ def parse(text: bytes) -> Description:
             case "constant":
                 found.constants[name] = int(rest[0])
             case "function":
-                found.functions[name] = rest
+                found.addresses[name], found.functions[name] = int(rest[0]), rest[1:]
     for name in fields:
         found.structures[name] = _structure(name, fields[name], sizes[name], found.structures)
     return found
@@ -205,8 +206,10 @@ def bound(path: Path) -> ctypes.CDLL:
     if not hasattr(library, "rungs_abi"):
         raise CompilerError(f"{path} was compiled from something else: it lacks rungs_abi")
     library.rungs_abi.restype = ctypes.c_size_t
-    for name, (result, *taken) in described(library).functions.items():
-        function = getattr(library, name)
-        function.restype = None if result == "void" else NUMBERS[result]
-        function.argtypes = [_Array if "*" in each else NUMBERS[each] for each in taken]
+    found = described(library)
+    for name, (result, *taken) in found.functions.items():
+        returned = None if result == "void" else NUMBERS[result]
+        arguments = [_Array if "*" in each else NUMBERS[each] for each in taken]
+        function = ctypes.CFUNCTYPE(returned, *arguments)(found.addresses[name])
+        setattr(library, name, function)
     return library

@@ -139,7 +139,7 @@ def _functions() -> Api:
         """cppyy's functions, looked up once each."""
 
         def __getattr__(self, name: str) -> Any:
-            function = getattr(cppyy.gbl, name)
+            function = getattr(cppyy.gbl.rungs.calls, name)
             function.__release_gil__ = True
             setattr(self, name, function)
             return function

@@ -13,7 +13,7 @@ from rungs._src.threads import openmp
 from rungs.errors import CompilerError
 
 COMPILER = "g++"
-LIBRARY = "-O3 -std=c++20 -ffp-contract=off -shared -fPIC"
+LIBRARY = "-O3 -std=c++20 -ffp-contract=off -shared -fPIC -fvisibility=hidden"
 FLAGS = f"{LIBRARY} -fopenmp"
 
 
@@ -28,7 +28,8 @@ def load(march: str = "native") -> Api:
     Raises:
         CompilerError: there is no g++, or it refuses the headers; the message has its output.
     """
-    return loaded("gpp", headers.API, [*FLAGS.split(), f"-march={march}"])
+    sources = (*headers.API, *headers.C_API)
+    return loaded("gpp", sources, [*FLAGS.split(), f"-march={march}"])
 
 
 def load_learn() -> Api:

@@ -15,6 +15,8 @@ API = (
     "bindings/search.cpp",
     "bindings/thread_pool.cpp",
 )
+# What `include/rungs.h` declares for programs in other languages, by the functions of `API`.
+C_API = ("bindings/c_api.cpp", "bindings/c_chess.cpp")
 LEARN = "bindings/learn.cpp"
 MPI = "bindings/mpi.cpp"
 DEVICE = "bindings/device.cpp"
@@ -30,7 +32,7 @@ def fingerprint() -> str:
     try:
         for folder, _, names in os.walk(paths.CPP, onerror=_raise):
             for name in names:
-                if name.endswith((".hpp", ".cpp")) or folder == str(paths.CPP / "cuda"):
+                if name.endswith((".h", ".hpp", ".cpp")) or folder == str(paths.CPP / "cuda"):
                     path = os.path.join(folder, name)
                     stat = os.stat(path)
                     files.append((path, stat.st_mtime_ns, stat.st_size, stat.st_ino))

@@ -1,0 +1,77 @@
+// The C API: versions, errors, and what is no batch's or search's alone.
+#include "c_api.hpp"
+
+#include <cstdarg>
+#include <cstdio>
+
+namespace rungs::c {
+
+namespace {
+
+// So that moves' numbers stay below what a position has room for: no game with the 50-move rule has
+// more than 5,899 moves.
+constexpr int kMaxFullmove = 59000;
+
+thread_local char message[512];
+
+}  // namespace
+
+rungs_status fail(rungs_status status, const char* format, ...) {
+  std::va_list values;
+  va_start(values, format);
+  std::vsnprintf(message, sizeof message, format, values);
+  va_end(values);
+  return status;
+}
+
+rungs_status check_range(const char* name, std::int64_t value, std::int64_t low,
+                         std::int64_t high) {
+  if (low <= value && value <= high) return RUNGS_OK;
+  return fail(RUNGS_ERROR_ARGUMENT, "%s: %lld is not from %lld to %lld", name,
+              static_cast<long long>(value), static_cast<long long>(low),
+              static_cast<long long>(high));
+}
+
+rungs_status parse_start(const char* fen, bool listed, chess::Position& position) {
+  const auto refuse = [&](const char* why) {
+    return fail(RUNGS_ERROR_FEN, "%.200s: %s", fen, why);
+  };
+  if (const std::string why = chess::parse_fen(fen, position); !why.empty())
+    return refuse(why.c_str());
+  if (position.fullmove > kMaxFullmove) return refuse("the number of its move is above 59000");
+  if (listed && !env::fits_list(position)) return refuse("it has more pieces than promotions make");
+  chess::Game game;
+  chess::start(game, position);
+  return game.over() ? refuse("the game is over") : RUNGS_OK;
+}
+
+rungs_status write_fen(const char* function, const chess::Position& position, char* out,
+                       std::size_t size) {
+  const std::string fen = chess::to_fen(position);
+  if (fen.size() >= size)
+    return fail(RUNGS_ERROR_ARGUMENT, "%s: %zu bytes are too few for the FEN", function, size);
+  std::memcpy(out, fen.c_str(), fen.size() + 1);
+  return RUNGS_OK;
+}
+
+}  // namespace rungs::c
+
+std::int32_t rungs_abi_version() { return RUNGS_ABI_VERSION; }
+
+const char* rungs_error_message() { return rungs::c::message; }
+
+rungs_status rungs_perft(const char* fen, std::int32_t depth, std::int32_t num_threads,
+                         std::int64_t* leaves) {
+  using namespace rungs;
+  if (!fen || !leaves) return c::null_argument("rungs_perft");
+  if (const auto status = c::check_range("depth", depth, 0, 100)) return status;
+  if (const auto status = c::check_range("num_threads", num_threads, 1, c::kMaxThreads))
+    return status;
+  chess::Position position;
+  if (const std::string why = chess::parse_fen(fen, position); !why.empty())
+    return c::fail(RUNGS_ERROR_FEN, "%.200s: %s", fen, why.c_str());
+  c::Pool pool;
+  if (const auto status = pool.start(num_threads)) return status;
+  *leaves = calls::rungs_chess_perft(c::address(&position), depth, pool.address(), pool.threads());
+  return RUNGS_OK;
+}

@@ -1,0 +1,126 @@
+// What the C API's handles (`include/rungs.h`) share: errors, memory, structures with a size, and
+// threads. Nothing here throws: exceptions do not go through C.
+#pragma once
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <vector>
+
+#define RUNGS_BUILD
+#include "../env/validate.hpp"
+#include "../include/rungs.h"
+#include "calls.hpp"
+
+namespace rungs::c {
+
+// Keeps a message for `rungs_error_message`, and returns the status.
+[[gnu::format(printf, 2, 3)]] rungs_status fail(rungs_status status, const char* format, ...);
+
+inline rungs_status null_argument(const char* function) {
+  return fail(RUNGS_ERROR_ARGUMENT, "%s: a pointer is null", function);
+}
+
+// Fails unless `low` <= `value` <= `high`.
+rungs_status check_range(const char* name, std::int64_t value, std::int64_t low, std::int64_t high);
+
+inline std::uintptr_t address(const void* pointer) {
+  return reinterpret_cast<std::uintptr_t>(pointer);
+}
+
+// Reads a structure of which a caller, older or newer, knows the first `given->size` bytes. The
+// fields that it doesn't know keep the values they have in `read`.
+template <class Struct>
+rungs_status read_structure(const char* name, const Struct* given, Struct& read) {
+  const std::size_t size = given->size, known = size < sizeof read ? size : sizeof read;
+  if (size < sizeof given->size || size > 4096)
+    return fail(RUNGS_ERROR_ARGUMENT, "%s: its size is %zu, not %zu", name, size, sizeof read);
+  const char* bytes = reinterpret_cast<const char*>(given);
+  for (std::size_t i = known; i < size; ++i)
+    if (bytes[i]) return fail(RUNGS_ERROR_ARGUMENT, "%s: this library lacks a field", name);
+  std::memcpy(&read, given, known);
+  return RUNGS_OK;
+}
+
+// Writes as much of a structure as a caller knows: the first `size` bytes. What it knows beyond
+// that is 0.
+template <class Struct>
+void write_structure(Struct values, std::size_t size, Struct* out) {
+  values.size = size;
+  const std::size_t known = size < sizeof values ? size : sizeof values;
+  std::memcpy(out, &values, known);
+  std::memset(reinterpret_cast<char*>(out) + known, 0, size - known);
+}
+
+// Zeroed arrays that begin on cache lines and live as long as this. The system provides a page when
+// it is first written to.
+class Memory {
+ public:
+  Memory() = default;
+  Memory(const Memory&) = delete;
+  ~Memory() {
+    for (void* block : blocks_) std::free(block);
+  }
+
+  // Returns null where the system has none, and is then not `complete` any more.
+  template <class T>
+  T* array(std::int64_t rows, std::int64_t row = 1) {
+    constexpr std::size_t kLine = 64;
+    std::size_t bytes = 0;
+    const bool fits = !__builtin_mul_overflow(rows, row, &bytes) &&
+                      !__builtin_mul_overflow(bytes, sizeof(T), &bytes) &&
+                      bytes <= std::numeric_limits<std::size_t>::max() / 2;
+    void* block = fits ? std::calloc(bytes + kLine, 1) : nullptr;
+    if (!block) return complete_ = false, nullptr;
+    blocks_.push_back(block);
+    return reinterpret_cast<T*>((address(block) + kLine - 1) / kLine * kLine);
+  }
+
+  bool complete() const { return complete_; }
+
+ private:
+  std::vector<void*> blocks_;
+  bool complete_ = true;
+};
+
+// A handle's threads, including its caller.
+class Pool {
+ public:
+  Pool() = default;
+  Pool(const Pool&) = delete;
+  ~Pool() {
+    if (address_) calls::rungs_pool_end(address_);
+  }
+
+  rungs_status start(std::int64_t threads) {
+    if (threads == 1) return RUNGS_OK;
+    const std::int64_t pool = calls::rungs_pool_start(threads);
+    if (pool < 0)
+      return fail(RUNGS_ERROR_THREADS, "the system gives %lld of %lld threads",
+                  static_cast<long long>(-pool), static_cast<long long>(threads));
+    address_ = static_cast<std::uintptr_t>(pool);
+    threads_ = threads;
+    return RUNGS_OK;
+  }
+
+  std::uintptr_t address() const { return address_; }  // 0 for the caller alone
+  std::int64_t threads() const { return threads_; }
+
+ private:
+  std::uintptr_t address_ = 0;
+  std::int64_t threads_ = 1;
+};
+
+constexpr std::int64_t kMaxThreads = 1024, kMaxInt = std::numeric_limits<std::int32_t>::max();
+constexpr const char* kClassicalStart = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+
+// Parses the FEN of a game that can be played on. With `listed`, at most RUNGS_CHESS_MAX_LEGAL
+// actions are legal there and later.
+rungs_status parse_start(const char* fen, bool listed, chess::Position& position);
+
+// Writes a FEN to a caller's memory.
+rungs_status write_fen(const char* function, const chess::Position& position, char* out,
+                       std::size_t size);
+
+}  // namespace rungs::c

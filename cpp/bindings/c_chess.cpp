@@ -1,0 +1,410 @@
+// The C API's batches of chess environments: the memory of a `ChessBatch`, and the functions that
+// Python calls, behind a handle.
+#include <new>
+
+#include "../rungs/batch.hpp"
+#include "../rungs/payoff.hpp"
+#include "c_api.hpp"
+
+using namespace rungs;
+
+struct rungs_chess {
+  c::Memory memory;
+  c::Pool pool;
+  ChessBatch batch{};
+  std::uint64_t* seeds = nullptr;  // (N,), where they are given
+  Payoff payoff{};
+  bool begun = false;
+
+  std::int64_t num_envs() const { return batch.num_envs; }
+
+  void reset(const std::uint8_t* which, std::int64_t episode) {
+    const std::uintptr_t at = c::address(&batch), marks = c::address(which);
+    if (pool.address())
+      calls::rungs_chess_threads_reset(at, marks, episode, pool.address(), pool.threads());
+    else
+      calls::rungs_chess_serial_reset(at, marks, episode);
+    begun = true;
+    const auto count = static_cast<std::size_t>(num_envs());
+    std::memset(batch.reward, 0, count * sizeof *batch.reward);
+    std::memset(batch.terminated, 0, count);
+    std::memset(batch.truncated, 0, count);
+    std::memset(batch.reason, 0, count);
+    for (std::size_t i = 0; i < count; ++i) batch.ended[i] = batch.ended[i] && which && !which[i];
+  }
+
+  void draw_by(std::uint64_t seed, const std::uint64_t* own) {
+    if (own) std::memcpy(seeds, own, static_cast<std::size_t>(num_envs()) * sizeof *seeds);
+    batch.seeds = own ? seeds : nullptr;
+    batch.config.seed = seed;
+  }
+
+  void save(const std::int64_t* which, std::int64_t count, env::SavedBoard* saved,
+            env::History* past) const {
+    calls::rungs_chess_save(c::address(&batch), c::address(which), count, c::address(saved),
+                            c::address(past));
+  }
+  // Returns "", or why a board is invalid, and then which.
+  std::string validate(std::int64_t count, env::SavedBoard* saved, const env::History* past,
+                       std::int64_t& invalid) const {
+    char why[256];
+    invalid = calls::rungs_chess_restore(c::address(&batch), count, c::address(saved),
+                                         c::address(past), c::address(why));
+    return invalid < count ? why : "";
+  }
+  void put(const std::int64_t* which, std::int64_t count, const env::SavedBoard* saved,
+           const env::History* past) {
+    calls::rungs_chess_put(c::address(&batch), c::address(which), count, c::address(saved),
+                           c::address(past), 0);
+  }
+};
+
+namespace {
+
+static_assert(static_cast<int>(env::Opponent::RANDOM) == RUNGS_OPPONENT_RANDOM);
+static_assert(static_cast<int>(env::ObservationFormat::PLANES_BFLOAT16) ==
+              RUNGS_OBSERVATION_PLANES_BFLOAT16);
+static_assert(static_cast<int>(env::MaskFormat::LIST) == RUNGS_MASK_LIST);
+static_assert(static_cast<int>(env::Autoreset::DISABLED) == RUNGS_AUTORESET_DISABLED);
+static_assert(env::kMaxPlies == RUNGS_REASON_MAX_PLIES);
+static_assert(chess::kActions == RUNGS_CHESS_ACTIONS && chess::kMaxLegal == RUNGS_CHESS_MAX_LEGAL);
+static_assert(sizeof(bool) == 1);
+
+rungs_chess_config default_config() {
+  rungs_chess_config config{};
+  config.size = sizeof config;
+  config.num_envs = 1;
+  config.num_threads = 1;
+  return config;
+}
+
+rungs_status check(const rungs_chess_config& config) {
+  const struct {
+    const char* name;
+    std::int64_t value, low, high;
+  } settings[] = {
+      {"num_envs", config.num_envs, 1, c::kMaxInt},
+      {"opponent", config.opponent, 0, RUNGS_OPPONENT_RANDOM},
+      {"observation", config.observation, 0, RUNGS_OBSERVATION_PLANES_BFLOAT16},
+      {"mask", config.mask, 0, RUNGS_MASK_LIST},
+      {"autoreset", config.autoreset, 0, RUNGS_AUTORESET_DISABLED},
+      {"max_plies", config.max_plies, 0, c::kMaxInt},
+      {"opening_min", config.opening_min, 0, c::kMaxInt},
+      {"opening_max", config.opening_max, config.opening_min, c::kMaxInt},
+      {"num_threads", config.num_threads, 1, c::kMaxThreads},
+      {"num_start_fens", config.num_start_fens, config.start_fens ? 1 : 0,
+       config.start_fens ? c::kMaxInt : 0},
+  };
+  for (const auto& [name, value, low, high] : settings)
+    if (const auto status = c::check_range(name, value, low, high)) return status;
+  return RUNGS_OK;
+}
+
+rungs_status parse_starts(const rungs_chess_config& config, chess::Position* starts) {
+  const bool listed = config.mask == RUNGS_MASK_LIST;
+  if (!config.start_fens) return c::parse_start(c::kClassicalStart, listed, starts[0]);
+  for (std::int64_t i = 0; i < config.num_start_fens; ++i) {
+    if (!config.start_fens[i]) return c::null_argument("start_fens");
+    if (const auto status = c::parse_start(config.start_fens[i], listed, starts[i])) return status;
+  }
+  return RUNGS_OK;
+}
+
+rungs_status fill(const rungs_chess_config& given, rungs_chess& envs) {
+  const std::int64_t num_envs = given.num_envs;
+  const std::int64_t num_starts = given.start_fens ? given.num_start_fens : 1;
+  c::Memory& memory = envs.memory;
+  ChessBatch& batch = envs.batch;
+  auto* starts = memory.array<chess::Position>(num_starts);
+  env::ChessConfig& config = batch.config;
+  config.opponent = static_cast<env::Opponent>(given.opponent);
+  config.observation = static_cast<env::ObservationFormat>(given.observation);
+  config.mask = static_cast<env::MaskFormat>(given.mask);
+  config.autoreset = static_cast<env::Autoreset>(given.autoreset);
+  config.max_plies = static_cast<std::uint32_t>(given.max_plies);
+  config.opening_min = static_cast<std::uint32_t>(given.opening_min);
+  config.opening_max = static_cast<std::uint32_t>(given.opening_max);
+  config.num_starts = static_cast<std::uint32_t>(num_starts);
+  config.starts = starts;
+  batch.num_envs = num_envs;
+  if (config.observation != env::ObservationFormat::BOARD)
+    batch.history = memory.array<env::History>(num_envs);
+#define RUNGS_ALLOCATE(type, name, count) \
+  if ((count) != 0) batch.name = memory.array<type>(num_envs, count);
+  RUNGS_CHESS_OUTPUTS(RUNGS_ALLOCATE)
+#undef RUNGS_ALLOCATE
+  batch.blocks = memory.array<env::Block>(batch.num_blocks());
+  batch.chosen = memory.array<std::int16_t>(num_envs);
+  envs.seeds = memory.array<std::uint64_t>(num_envs);
+  if (!memory.complete())
+    return c::fail(RUNGS_ERROR_MEMORY, "there is too little memory for %lld environments",
+                   static_cast<long long>(num_envs));
+  if (const auto status = parse_starts(given, starts)) return status;
+  return envs.pool.start(calls::rungs_useful_threads(given.num_threads, num_envs));
+}
+
+rungs_status check_begun(const char* function, const rungs_chess* envs) {
+  if (!envs) return c::null_argument(function);
+  if (envs->begun) return RUNGS_OK;
+  return c::fail(RUNGS_ERROR_ORDER, "%s: rungs_chess_reset comes first", function);
+}
+
+rungs_status check_env(const char* function, const rungs_chess* envs, std::int64_t env) {
+  if (const auto status = check_begun(function, envs)) return status;
+  return c::check_range("env", env, 0, envs->num_envs() - 1);
+}
+
+// What a saved state begins with: of what it is. Seeds, boards and histories follow, N each.
+struct StateHead {
+  char magic[8];
+  std::uint32_t version, board_bytes;
+  std::int64_t num_envs;
+  std::uint64_t seed;
+  std::uint32_t has_seeds, history_bytes;
+  std::int32_t opponent, autoreset;
+  std::uint32_t max_plies, opening_min, opening_max, num_starts;
+};
+
+StateHead head_of(const rungs_chess& envs) {
+  const env::ChessConfig& config = envs.batch.config;
+  return {{'R', 'U', 'N', 'G', 'S', ' ', 'C', '\n'},
+          RUNGS_ABI_VERSION,
+          sizeof(env::SavedBoard),
+          envs.num_envs(),
+          config.seed,
+          envs.batch.seeds != nullptr,
+          envs.batch.history ? static_cast<std::uint32_t>(sizeof(env::History)) : 0,
+          static_cast<std::int32_t>(config.opponent),
+          static_cast<std::int32_t>(config.autoreset),
+          config.max_plies,
+          config.opening_min,
+          config.opening_max,
+          config.num_starts};
+}
+
+// The boards of a batch, or of a state, and their histories, null where they have none.
+struct States {
+  explicit States(const rungs_chess& envs, std::int64_t count)
+      : saved(memory.array<env::SavedBoard>(count)),
+        past(envs.batch.history ? memory.array<env::History>(count) : nullptr),
+        which(memory.array<std::int64_t>(count)) {
+    if (memory.complete())
+      for (std::int64_t i = 0; i < count; ++i) which[i] = i;
+  }
+
+  c::Memory memory;
+  env::SavedBoard* saved;
+  env::History* past;
+  std::int64_t* which;
+};
+
+rungs_status too_little_memory() {
+  return c::fail(RUNGS_ERROR_MEMORY, "there is too little memory for a copy of the boards");
+}
+
+}  // namespace
+
+void rungs_chess_config_init(rungs_chess_config* config, std::size_t size) {
+  c::write_structure(default_config(), size, config);
+}
+
+rungs_status rungs_chess_create(const rungs_chess_config* config, rungs_chess** envs) {
+  if (envs) *envs = nullptr;
+  if (!config || !envs) return c::null_argument("rungs_chess_create");
+  rungs_chess_config read = default_config();
+  if (const auto status = c::read_structure("rungs_chess_config", config, read)) return status;
+  if (const auto status = check(read)) return status;
+  auto* made = new (std::nothrow) rungs_chess;
+  if (!made) return c::fail(RUNGS_ERROR_MEMORY, "there is too little memory");
+  const rungs_status status = fill(read, *made);
+  if (status)
+    delete made;
+  else
+    *envs = made;
+  return status;
+}
+
+void rungs_chess_destroy(rungs_chess* envs) { delete envs; }
+
+rungs_status rungs_chess_get_outputs(const rungs_chess* envs, rungs_chess_outputs* outputs) {
+  if (!envs || !outputs) return c::null_argument("rungs_chess_get_outputs");
+  if (const auto status = c::check_range("outputs->size", static_cast<std::int64_t>(outputs->size),
+                                         sizeof outputs->size, 4096))
+    return status;
+  const ChessBatch& batch = envs->batch;
+  const auto bytes = [](const bool* flags) { return reinterpret_cast<const std::uint8_t*>(flags); };
+  rungs_chess_outputs now{};
+  now.observation = batch.observation;
+  now.observation_bytes =
+      static_cast<std::size_t>(env::observation_bytes(batch.config.observation));
+  now.mask = batch.mask;
+  now.mask_bytes = static_cast<std::size_t>(env::mask_bytes(batch.config.mask));
+  now.action_count = batch.action_count;
+  now.player = batch.player;
+  now.reward = batch.reward;
+  now.terminated = bytes(batch.terminated);
+  now.truncated = bytes(batch.truncated);
+  now.ended = bytes(batch.ended);
+  now.reason = batch.reason;
+  now.final_observation = batch.final_observation;
+  c::write_structure(now, outputs->size, outputs);
+  return RUNGS_OK;
+}
+
+rungs_status rungs_chess_reset(rungs_chess* envs, std::uint64_t seed) {
+  if (!envs) return c::null_argument("rungs_chess_reset");
+  envs->draw_by(seed, nullptr);
+  envs->reset(nullptr, 0);
+  return RUNGS_OK;
+}
+
+rungs_status rungs_chess_reset_seeds(rungs_chess* envs, const std::uint64_t* seeds) {
+  if (!envs || !seeds) return c::null_argument("rungs_chess_reset_seeds");
+  envs->draw_by(0, seeds);
+  envs->reset(nullptr, 0);
+  return RUNGS_OK;
+}
+
+rungs_status rungs_chess_reset_some(rungs_chess* envs, const std::uint8_t* which) {
+  if (const auto status = check_begun("rungs_chess_reset_some", envs)) return status;
+  for (std::int64_t i = 0; which && i < envs->num_envs(); ++i)
+    if (which[i] > 1)
+      return c::fail(RUNGS_ERROR_ARGUMENT, "which[%lld]: %d is neither 0 nor 1",
+                     static_cast<long long>(i), which[i]);
+  envs->reset(which, -1);
+  return RUNGS_OK;
+}
+
+rungs_status rungs_chess_step(rungs_chess* envs, const std::int64_t* actions,
+                              std::int64_t* num_ended) {
+  if (const auto status = check_begun("rungs_chess_step", envs)) return status;
+  if (!actions) return c::null_argument("rungs_chess_step");
+  const std::uintptr_t batch = c::address(&envs->batch);
+  const std::int64_t ended =
+      envs->pool.address()
+          ? calls::rungs_chess_threads_step(batch, actions, envs->pool.address(),
+                                            envs->pool.threads(), c::address(&envs->payoff))
+          : calls::rungs_chess_serial_step(batch, c::address(actions));
+  if (ended < 0) {
+    const std::int64_t i = -1 - ended;
+    char fen[RUNGS_FEN_BYTES];
+    if (const auto status = rungs_chess_get_fen(envs, i, fen, sizeof fen)) return status;
+    return c::fail(RUNGS_ERROR_ILLEGAL_ACTION, "environment %lld: action %lld is not legal in %s",
+                   static_cast<long long>(i), static_cast<long long>(actions[i]), fen);
+  }
+  if (num_ended) *num_ended = ended;
+  return RUNGS_OK;
+}
+
+rungs_status rungs_chess_count_actions(const rungs_chess* envs, std::int64_t* counts) {
+  if (const auto status = check_begun("rungs_chess_count_actions", envs)) return status;
+  if (!counts) return c::null_argument("rungs_chess_count_actions");
+  calls::rungs_chess_count_actions(c::address(&envs->batch), c::address(counts));
+  return RUNGS_OK;
+}
+
+rungs_status rungs_chess_choose_actions(const rungs_chess* envs, const std::int64_t* ranks,
+                                        std::int64_t* actions) {
+  if (const auto status = check_begun("rungs_chess_choose_actions", envs)) return status;
+  if (!ranks || !actions) return c::null_argument("rungs_chess_choose_actions");
+  c::Memory memory;
+  auto* chosen = memory.array<std::int64_t>(2, envs->num_envs());
+  if (!chosen) return c::fail(RUNGS_ERROR_MEMORY, "there is too little memory for the ranks");
+  const auto bytes = static_cast<std::size_t>(envs->num_envs()) * sizeof *chosen;
+  std::int64_t* const counts = chosen + envs->num_envs();
+  std::memcpy(chosen, ranks, bytes);
+  calls::rungs_chess_count_actions(c::address(&envs->batch), c::address(counts));
+  for (std::int64_t i = 0; i < envs->num_envs(); ++i)
+    if (chosen[i] < 0 || chosen[i] >= counts[i])
+      return c::fail(RUNGS_ERROR_ARGUMENT, "environment %lld: rank %lld of %lld actions",
+                     static_cast<long long>(i), static_cast<long long>(chosen[i]),
+                     static_cast<long long>(counts[i]));
+  calls::rungs_chess_rank_to_action(c::address(&envs->batch), c::address(chosen));
+  std::memcpy(actions, chosen, bytes);
+  return RUNGS_OK;
+}
+
+rungs_status rungs_chess_get_fen(const rungs_chess* envs, std::int64_t env, char* fen,
+                                 std::size_t size) {
+  if (const auto status = check_env("rungs_chess_get_fen", envs, env)) return status;
+  if (!fen) return c::null_argument("rungs_chess_get_fen");
+  env::SavedBoard saved;
+  envs->save(&env, 1, &saved, nullptr);
+  return c::write_fen("rungs_chess_get_fen", saved.position, fen, size);
+}
+
+rungs_status rungs_chess_set_fen(rungs_chess* envs, std::int64_t env, const char* fen) {
+  if (const auto status = check_env("rungs_chess_set_fen", envs, env)) return status;
+  if (!fen) return c::null_argument("rungs_chess_set_fen");
+  const bool listed = envs->batch.config.mask == env::MaskFormat::LIST;
+  chess::Position position;
+  if (const auto status = c::parse_start(fen, listed, position)) return status;
+  const bool shown = envs->batch.history;
+  env::SavedBoard saved;
+  env::History past{};
+  envs->save(&env, 1, &saved, nullptr);
+  saved.position = position;
+  saved.ply = 0;
+  saved.num_past = saved.ended = 0;
+  past.add(position, 0);
+  envs->put(&env, 1, &saved, shown ? &past : nullptr);
+  return RUNGS_OK;
+}
+
+std::size_t rungs_chess_state_bytes(const rungs_chess* envs) {
+  if (!envs) return 0;
+  const std::size_t history = envs->batch.history ? sizeof(env::History) : 0;
+  return sizeof(StateHead) + static_cast<std::size_t>(envs->num_envs()) *
+                                 (sizeof(std::uint64_t) + sizeof(env::SavedBoard) + history);
+}
+
+rungs_status rungs_chess_save(const rungs_chess* envs, void* state) {
+  if (const auto status = check_begun("rungs_chess_save", envs)) return status;
+  if (!state) return c::null_argument("rungs_chess_save");
+  const States boards(*envs, envs->num_envs());
+  if (!boards.memory.complete()) return too_little_memory();
+  envs->save(boards.which, envs->num_envs(), boards.saved, boards.past);
+  const StateHead head = head_of(*envs);
+  const auto count = static_cast<std::size_t>(envs->num_envs());
+  auto* to = static_cast<char*>(state);
+  const auto append = [&](const void* from, std::size_t bytes) {
+    if (from) std::memcpy(to, from, bytes), to += bytes;
+  };
+  append(&head, sizeof head);
+  append(envs->seeds, count * sizeof *envs->seeds);
+  append(boards.saved, count * sizeof *boards.saved);
+  append(boards.past, count * sizeof *boards.past);
+  return RUNGS_OK;
+}
+
+rungs_status rungs_chess_restore(rungs_chess* envs, const void* state, std::size_t bytes) {
+  if (!envs || !state) return c::null_argument("rungs_chess_restore");
+  if (bytes != rungs_chess_state_bytes(envs))
+    return c::fail(RUNGS_ERROR_STATE, "a state of this batch has %zu bytes, not %zu",
+                   rungs_chess_state_bytes(envs), bytes);
+  StateHead head, ours = head_of(*envs);
+  std::memcpy(&head, state, sizeof head);
+  ours.seed = head.seed;
+  ours.has_seeds = head.has_seeds;
+  if (std::memcmp(&head, &ours, sizeof head) != 0 || head.has_seeds > 1)
+    return c::fail(RUNGS_ERROR_STATE, "it is no state of a batch that is configured like this");
+  const States boards(*envs, envs->num_envs());
+  if (!boards.memory.complete()) return too_little_memory();
+  const auto count = static_cast<std::size_t>(envs->num_envs());
+  const auto* seeds = static_cast<const char*>(state) + sizeof head;
+  const auto* saved = seeds + count * sizeof *envs->seeds;
+  std::memcpy(boards.saved, saved, count * sizeof *boards.saved);
+  if (boards.past)
+    std::memcpy(boards.past, saved + count * sizeof *boards.saved, count * sizeof *boards.past);
+  std::int64_t invalid;
+  const std::string why = envs->validate(envs->num_envs(), boards.saved, boards.past, invalid);
+  if (!why.empty())
+    return c::fail(RUNGS_ERROR_STATE, "environment %lld of the state: %s",
+                   static_cast<long long>(invalid), why.c_str());
+  std::memcpy(envs->seeds, seeds, count * sizeof *envs->seeds);
+  envs->batch.seeds = head.has_seeds ? envs->seeds : nullptr;
+  envs->batch.config.seed = head.seed;
+  envs->put(boards.which, envs->num_envs(), boards.saved, boards.past);
+  envs->begun = true;
+  return RUNGS_OK;
+}

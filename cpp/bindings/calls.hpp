@@ -1,0 +1,32 @@
+// Functions for Python that the C API (`include/rungs.h`) is made of, as their definitions declare
+// them. Those say what they do.
+#pragma once
+#include <cstdint>
+
+namespace rungs::calls {
+
+// chess.cpp
+void rungs_chess_serial_reset(std::uintptr_t batch, std::uintptr_t which, std::int64_t episode);
+std::int64_t rungs_chess_serial_step(std::uintptr_t batch, std::uintptr_t actions);
+void rungs_chess_threads_reset(std::uintptr_t batch, std::uintptr_t which, std::int64_t episode,
+                               std::uintptr_t pool, std::int64_t threads);
+std::int64_t rungs_chess_threads_step(std::uintptr_t batch, const std::int64_t* actions,
+                                      std::uintptr_t pool, std::int64_t threads,
+                                      std::uintptr_t payoff);
+void rungs_chess_count_actions(std::uintptr_t batch, std::uintptr_t counts);
+void rungs_chess_rank_to_action(std::uintptr_t batch, std::uintptr_t ranks);
+std::int64_t rungs_chess_restore(std::uintptr_t batch, std::int64_t count, std::uintptr_t saved,
+                                 std::uintptr_t past, std::uintptr_t why);
+void rungs_chess_save(std::uintptr_t batch, std::uintptr_t which, std::int64_t count,
+                      std::uintptr_t saved, std::uintptr_t past);
+void rungs_chess_put(std::uintptr_t batch, std::uintptr_t which, std::int64_t count,
+                     std::uintptr_t saved, std::uintptr_t past, std::int64_t own);
+std::int64_t rungs_chess_perft(std::uintptr_t position, std::int64_t depth, std::uintptr_t pool,
+                               std::int64_t threads);
+
+// thread_pool.cpp
+std::int64_t rungs_useful_threads(std::int64_t threads, std::int64_t boards);
+std::int64_t rungs_pool_start(std::int64_t threads);
+void rungs_pool_end(std::uintptr_t pool);
+
+}  // namespace rungs::calls

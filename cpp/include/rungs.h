@@ -1,0 +1,234 @@
+/* Rungs in C: batches of chess environments, and tree search over chess games.
+ *
+ * Version 1 of the interface, for C99 and every language that calls C. What an environment means
+ * (actions, observations, rewards, when episodes end) is Rungs' own, as its documentation says:
+ * games are the same, bit for bit, as in Python, on every processor and with every number of
+ * threads.
+ *
+ * Handles. A batch of environments and a search are opaque. A `create` function makes one, which
+ * owns all its memory and threads until its `destroy`, which takes null, too. A handle has one
+ * caller at a time; different handles may be used by different threads at the same time. After a
+ * fork only the parent uses them.
+ *
+ * Arrays. What a call puts out is in arrays of the handle's own, whose addresses `outputs` gives
+ * once and which stay where they are until `destroy`. Each begins on a cache line (64 bytes), and
+ * has a row for each environment or game, without gaps. The next call overwrites them: copy what
+ * you keep, and write nothing there. Arrays that a caller gives need the alignment of their
+ * elements alone, are read before the call returns, and are not kept. Bools are bytes, 0 or 1.
+ *
+ * Errors. A function that can fail returns a `rungs_status`: RUNGS_OK, which is 0, or a negative
+ * code. It checks before it changes anything: after an error a handle is as it was, unless the
+ * function says otherwise. `rungs_error_message` says in words what was wrong.
+ *
+ * Versions. Fields are added to structures only behind those that are there. So each begins with
+ * its size, which the caller sets (`sizeof`) or hands to an `init` function: a library takes
+ * fields that it does not get as their defaults, and refuses fields that it does not know unless
+ * they are 0. RUNGS_ABI_VERSION is increased when a program must be compiled again.
+ */
+#ifndef RUNGS_H
+#define RUNGS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(_WIN32) && defined(RUNGS_BUILD)
+#define RUNGS_API __declspec(dllexport)
+#elif defined(_WIN32)
+#define RUNGS_API __declspec(dllimport)
+#else
+#define RUNGS_API __attribute__((visibility("default")))
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Versions and errors ------------------------------------------------------------------- */
+
+#define RUNGS_ABI_VERSION 1
+
+/* Returns the RUNGS_ABI_VERSION of the library: a program compares it with its own. */
+RUNGS_API int32_t rungs_abi_version(void);
+
+typedef int32_t rungs_status;
+enum {
+  RUNGS_OK = 0,
+  RUNGS_ERROR_ARGUMENT = -1,       /* a null pointer, a setting or an index out of range */
+  RUNGS_ERROR_ILLEGAL_ACTION = -2, /* the message names environment or game, action and position */
+  RUNGS_ERROR_FEN = -3,            /* malformed, impossible, or of a game that is over */
+  RUNGS_ERROR_STATE = -4,          /* a saved state of something else, or a damaged one */
+  RUNGS_ERROR_ORDER = -5,          /* something must be called before */
+  RUNGS_ERROR_MEMORY = -6,         /* the system has too little */
+  RUNGS_ERROR_THREADS = -7         /* the system gives fewer threads */
+};
+
+/* Returns why the last call of this thread that failed did so: a text in English, of at most 511
+ * bytes, "" before any. The next failure on this thread overwrites it. */
+RUNGS_API const char *rungs_error_message(void);
+
+/* ---- Chess environments -------------------------------------------------------------------- */
+
+/* A batch of chess environments, numbered from 0. An action is one of RUNGS_CHESS_ACTIONS,
+ * AlphaZero's, from the mover's point of view. */
+typedef struct rungs_chess rungs_chess;
+
+enum {
+  RUNGS_CHESS_ACTIONS = 4672,
+  RUNGS_CHESS_MAX_LEGAL = 218, /* the most actions that are legal in a position */
+  RUNGS_FEN_BYTES = 128        /* room for any FEN and the 0 behind it */
+};
+
+/* Who plays the other side: nobody, and one step is one ply of self-play; or random legal actions,
+ * and one step is the agent's ply and the reply. */
+enum { RUNGS_OPPONENT_NONE = 0, RUNGS_OPPONENT_RANDOM = 1 };
+
+/* An environment's row of the observation. Planes are AlphaZero's 119, with eight positions of
+ * history. */
+enum {
+  RUNGS_OBSERVATION_BOARD = 0,          /* 72 int8 */
+  RUNGS_OBSERVATION_PLANES = 1,         /* 119 x 8 x 8 float */
+  RUNGS_OBSERVATION_BITPLANES = 2,      /* 119 uint64_t, a plane each */
+  RUNGS_OBSERVATION_PLANES_UINT8 = 3,   /* 119 x 8 x 8 uint8_t */
+  RUNGS_OBSERVATION_PLANES_BFLOAT16 = 4 /* 119 x 8 x 8 bfloat16 */
+};
+
+/* An environment's row of the mask, which says what actions the next step takes. */
+enum {
+  RUNGS_MASK_BOOL = 0, /* 4672 uint8_t */
+  RUNGS_MASK_BITS = 1, /* 73 uint64_t: bit a % 64 of word a / 64 is action a */
+  RUNGS_MASK_LIST = 2  /* 218 int16_t: the actions in ascending order, then -1 */
+};
+
+/* When the next episode begins: in the step that ends one; in the step after that, which ignores
+ * the action; or by a reset alone, before which the environment takes no action. */
+enum { RUNGS_AUTORESET_SAME_STEP = 0, RUNGS_AUTORESET_NEXT_STEP = 1, RUNGS_AUTORESET_DISABLED = 2 };
+
+/* Why an episode ended. */
+enum {
+  RUNGS_REASON_NONE = 0, /* it has not */
+  RUNGS_REASON_CHECKMATE = 1,
+  RUNGS_REASON_STALEMATE = 2,
+  RUNGS_REASON_INSUFFICIENT_MATERIAL = 3,
+  RUNGS_REASON_FIFTY_MOVES = 4,
+  RUNGS_REASON_THREEFOLD_REPETITION = 5,
+  RUNGS_REASON_MAX_PLIES = 6 /* truncated, by `max_plies` */
+};
+
+typedef struct rungs_chess_config {
+  size_t size;          /* of this structure, in bytes */
+  int64_t num_envs;     /* 1 to 2^31 - 1; by default 1 */
+  int32_t opponent;     /* RUNGS_OPPONENT_...; by default NONE */
+  int32_t observation;  /* RUNGS_OBSERVATION_...; by default BOARD */
+  int32_t mask;         /* RUNGS_MASK_...; by default BOOL */
+  int32_t autoreset;    /* RUNGS_AUTORESET_...; by default SAME_STEP */
+  int32_t max_plies;    /* an episode of so many plies is truncated; by default 0: never */
+  int32_t opening_min;  /* so many random plies are played before an episode, */
+  int32_t opening_max;  /* and at most so many; by default 0 */
+  int32_t num_threads;  /* 1 to 1024; by default 1, the caller alone. They change nothing but time:
+                         * small batches use fewer, and helpers are used while they pay off. They
+                         * sleep between calls. */
+  /* Positions that episodes start from, `num_start_fens` texts, one chosen at random each time.
+   * Read before the call returns. By default none is given, and it is that of classical chess. */
+  const char *const *start_fens;
+  int64_t num_start_fens;
+} rungs_chess_config;
+
+/* Sets all fields to their defaults, in the first `size` bytes: sizeof(rungs_chess_config). */
+RUNGS_API void rungs_chess_config_init(rungs_chess_config *config, size_t size);
+
+/* The arrays of a batch, N rows each. After a reset the rewards, ends and reasons are 0. */
+typedef struct rungs_chess_outputs {
+  size_t size;                   /* of this structure, in bytes */
+  const void *observation;       /* in the format that was asked for, to the side to move */
+  size_t observation_bytes;      /* of a row */
+  const void *mask;              /* likewise, of the position that is observed */
+  size_t mask_bytes;             /* of a row */
+  const int16_t *action_count;   /* how many actions a list has; null with other masks */
+  const int8_t *player;          /* the side to move: 0 White, 1 Black */
+  const float *reward;           /* of the last step: 1 for the agent's mate, -1 for its
+                                  * opponent's, else 0. Without an opponent the agent is the side
+                                  * that has just moved. */
+  const uint8_t *terminated;     /* whether the last step ended the game, */
+  const uint8_t *truncated;      /* or the episode otherwise, */
+  const uint8_t *ended;          /* or did either */
+  const int8_t *reason;          /* RUNGS_REASON_... of the episode that the last step ended */
+  const void *final_observation; /* like `observation`. With SAME_STEP, the last of the episode that
+                                  * a step ended, where one did. */
+} rungs_chess_outputs;
+
+/* Makes a batch, and sets *envs to it (null after an error). `rungs_chess_reset` comes next.
+ * Errors: ARGUMENT, FEN (a start's), MEMORY, THREADS. */
+RUNGS_API rungs_status rungs_chess_create(const rungs_chess_config *config, rungs_chess **envs);
+
+/* Frees a batch and ends its threads; null is allowed. */
+RUNGS_API void rungs_chess_destroy(rungs_chess *envs);
+
+/* Writes where the arrays are to the first `outputs->size` bytes of *outputs. Errors: ARGUMENT. */
+RUNGS_API rungs_status rungs_chess_get_outputs(const rungs_chess *envs,
+                                               rungs_chess_outputs *outputs);
+
+/* Begins episode 0 of a seed in every environment. All that is random is a function of the seed,
+ * the environment's number, the episode's and the ply's. Errors: ARGUMENT. */
+RUNGS_API rungs_status rungs_chess_reset(rungs_chess *envs, uint64_t seed);
+
+/* Likewise, of a seed for each environment, (N,): each then plays as environment 0 of a batch with
+ * that seed. Errors: ARGUMENT. */
+RUNGS_API rungs_status rungs_chess_reset_seeds(rungs_chess *envs, const uint64_t *seeds);
+
+/* Begins the next episode in the environments that `which` marks, (N,), or in all where it is null;
+ * the others stay as they are. Errors: ARGUMENT; ORDER (no other reset came before). */
+RUNGS_API rungs_status rungs_chess_reset_some(rungs_chess *envs, const uint8_t *which);
+
+/* Plays an action in every environment, and writes how many episodes ended to *num_ended, unless
+ * that is null. `actions`: (N,). Errors: ARGUMENT; ORDER (no reset came before); ILLEGAL_ACTION
+ * (the first such environment is named, and none has changed). */
+RUNGS_API rungs_status rungs_chess_step(rungs_chess *envs, const int64_t *actions,
+                                        int64_t *num_ended);
+
+/* Writes how many actions each environment takes next to (N,) `counts`, 0 where it takes none.
+ * Errors: ARGUMENT, ORDER. */
+RUNGS_API rungs_status rungs_chess_count_actions(const rungs_chess *envs, int64_t *counts);
+
+/* Writes the action of rank `ranks[i]`, from 0, among those that environment i takes, in ascending
+ * order, to (N,) `actions`, which may be `ranks`. So random ranks give random legal actions,
+ * whatever the mask's format. Errors: ARGUMENT (a rank is not below its count), ORDER. */
+RUNGS_API rungs_status rungs_chess_choose_actions(const rungs_chess *envs, const int64_t *ranks,
+                                                  int64_t *actions);
+
+/* Writes the position of environment `env` as a FEN with a 0 behind it to `fen`, which has room for
+ * `size` bytes: RUNGS_FEN_BYTES are enough. Errors: ARGUMENT, ORDER. */
+RUNGS_API rungs_status rungs_chess_get_fen(const rungs_chess *envs, int64_t env, char *fen,
+                                           size_t size);
+
+/* Has environment `env` go on from a position, with the agent to move, no positions before it and
+ * no plies played, in its current episode. Errors: ARGUMENT, FEN, ORDER. */
+RUNGS_API rungs_status rungs_chess_set_fen(rungs_chess *envs, int64_t env, const char *fen);
+
+/* Returns the bytes that `rungs_chess_save` writes; 0 where `envs` is null. */
+RUNGS_API size_t rungs_chess_state_bytes(const rungs_chess *envs);
+
+/* Copies all that later steps depend on to `state`, `rungs_chess_state_bytes(envs)` of any
+ * alignment. Errors: ARGUMENT, ORDER. */
+RUNGS_API rungs_status rungs_chess_save(const rungs_chess *envs, void *state);
+
+/* Goes on from what was saved, of `bytes` bytes: by this batch or one of the same configuration,
+ * in which the mask's format may differ, under the same version of the interface on a processor
+ * with the same order of bytes. Every board is validated. Errors: ARGUMENT; STATE. */
+RUNGS_API rungs_status rungs_chess_restore(rungs_chess *envs, const void *state, size_t bytes);
+
+/* Counts the leaves of the tree of legal moves, `depth` plies below a position (0 to 100), to
+ * *leaves, on `num_threads` threads (1 to 1024). Errors: ARGUMENT, FEN, THREADS. */
+RUNGS_API rungs_status rungs_perft(const char *fen, int32_t depth, int32_t num_threads,
+                                   int64_t *leaves);
+
+/* ---- Rungs' own ---------------------------------------------------------------------------- */
+
+/* Returns a description of the functions that Rungs' Python package calls, with their addresses.
+ * They change from release to release: a program calls what is above instead. */
+RUNGS_API const char *rungs_abi(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* RUNGS_H */

@@ -1,0 +1,163 @@
+"""The C API (`cpp/include/rungs.h`) by ctypes, as a program in another language calls it."""
+
+import ctypes
+
+import numpy as np
+
+from rungs._src.native import gpp
+
+OK, ARGUMENT, ILLEGAL_ACTION, FEN, STATE, ORDER = 0, -1, -2, -3, -4, -5
+MAX_LEGAL = 218
+
+
+class ChessConfig(ctypes.Structure):
+    _fields_ = (
+        ("size", ctypes.c_size_t),
+        ("num_envs", ctypes.c_int64),
+        ("opponent", ctypes.c_int32),
+        ("observation", ctypes.c_int32),
+        ("mask", ctypes.c_int32),
+        ("autoreset", ctypes.c_int32),
+        ("max_plies", ctypes.c_int32),
+        ("opening_min", ctypes.c_int32),
+        ("opening_max", ctypes.c_int32),
+        ("num_threads", ctypes.c_int32),
+        ("start_fens", ctypes.POINTER(ctypes.c_char_p)),
+        ("num_start_fens", ctypes.c_int64),
+    )
+
+
+class ChessOutputs(ctypes.Structure):
+    _fields_ = (
+        ("size", ctypes.c_size_t),
+        ("observation", ctypes.c_void_p),
+        ("observation_bytes", ctypes.c_size_t),
+        ("mask", ctypes.c_void_p),
+        ("mask_bytes", ctypes.c_size_t),
+        ("action_count", ctypes.c_void_p),
+        ("player", ctypes.c_void_p),
+        ("reward", ctypes.c_void_p),
+        ("terminated", ctypes.c_void_p),
+        ("truncated", ctypes.c_void_p),
+        ("ended", ctypes.c_void_p),
+        ("reason", ctypes.c_void_p),
+        ("final_observation", ctypes.c_void_p),
+    )
+
+
+def library():
+    """The compiled library, anew: what is declared here is apart from what the package declares."""
+    loaded = ctypes.CDLL(gpp.load()._name)
+    loaded.rungs_error_message.restype = ctypes.c_char_p
+    return loaded
+
+
+class CError(Exception):
+    """A status that is not OK."""
+
+    def __init__(self, status, message):
+        super().__init__(message)
+        self.status = status
+
+
+class Handle:
+    """A handle of one kind, `rungs_<kind>_...`."""
+
+    def __init__(self, kind, config_class, outputs_class, settings):
+        self.library, self._kind, self.handle = library(), kind, ctypes.c_void_p()
+        self.config = config_class()
+        size = ctypes.c_size_t(ctypes.sizeof(config_class))
+        getattr(self.library, f"rungs_{kind}_config_init")(ctypes.byref(self.config), size)
+        for name, value in settings.items():
+            setattr(self.config, name, value)
+        status = getattr(self.library, f"rungs_{kind}_create")(
+            ctypes.byref(self.config), ctypes.byref(self.handle)
+        )
+        self._check(status)
+        self.outputs = outputs_class(size=ctypes.sizeof(outputs_class))
+        self.call("get_outputs", ctypes.byref(self.outputs))
+
+    def call(self, name, *arguments):
+        """Calls a function with arrays, numbers or texts; raises CError."""
+        status = getattr(self.library, f"rungs_{self._kind}_{name}")(
+            self.handle, *map(argument, arguments)
+        )
+        self._check(status)
+
+    def _check(self, status):
+        if status != OK:
+            raise CError(status, self.library.rungs_error_message().decode())
+
+    def bytes_at(self, address, count):
+        return np.ctypeslib.as_array(ctypes.cast(address, ctypes.POINTER(ctypes.c_uint8)), (count,))
+
+    def array(self, name, dtype, *shape):
+        """An output, without a copy."""
+        count = int(np.prod(shape)) * np.dtype(dtype).itemsize
+        return self.bytes_at(getattr(self.outputs, name), count).view(dtype).reshape(shape)
+
+    def __del__(self):
+        if self.handle:
+            getattr(self.library, f"rungs_{self._kind}_destroy")(self.handle)
+
+
+def argument(value):
+    """A value as C takes it."""
+    if isinstance(value, np.ndarray):
+        return ctypes.c_void_p(value.ctypes.data)
+    return ctypes.c_int64(value) if isinstance(value, int) else value
+
+
+class Chess(Handle):
+    """A batch of chess environments; settings as in `rungs_chess_config`."""
+
+    def __init__(self, start_fens=(), **settings):
+        if start_fens:
+            fens = (ctypes.c_char_p * len(start_fens))(*(each.encode() for each in start_fens))
+            settings |= {"start_fens": fens, "num_start_fens": len(start_fens)}
+        super().__init__("chess", ChessConfig, ChessOutputs, settings)
+        self.num_envs = n = self.config.num_envs
+        out = self.outputs
+        self.observation = self.bytes_at(out.observation, n * out.observation_bytes)
+        self.mask = self.bytes_at(out.mask, n * out.mask_bytes)
+        self.final_observation = self.bytes_at(out.final_observation, n * out.observation_bytes)
+        self.reward = self.array("reward", np.float32, n)
+        for name in ("terminated", "truncated", "ended", "player", "reason"):
+            setattr(self, name, self.array(name, np.int8, n))
+
+    def reset(self, seed=None, which=None):
+        if isinstance(seed, np.ndarray):
+            self.call("reset_seeds", seed)
+        elif seed is not None:
+            self.call("reset", ctypes.c_uint64(seed))
+        else:
+            self.call("reset_some", which)
+
+    def sample(self, rng):
+        """As `sample_actions` of the package."""
+        counts, actions = np.zeros((2, self.num_envs), np.int64)
+        self.call("count_actions", counts)
+        self.call("choose_actions", np.random.default_rng(rng).integers(counts), actions)
+        return actions
+
+    def step(self, actions):
+        ended = ctypes.c_int64()
+        self.call("step", np.ascontiguousarray(actions, np.int64), ctypes.byref(ended))
+        return ended.value
+
+    def fen(self, env):
+        text = ctypes.create_string_buffer(128)
+        self.call("get_fen", env, text, ctypes.c_size_t(128))
+        return text.value.decode()
+
+    def set_fen(self, env, fen):
+        self.call("set_fen", env, fen.encode())
+
+    def save(self):
+        self.library.rungs_chess_state_bytes.restype = ctypes.c_size_t
+        state = np.zeros(self.library.rungs_chess_state_bytes(self.handle), np.uint8)
+        self.call("save", state)
+        return state
+
+    def restore(self, state):
+        self.call("restore", state, ctypes.c_size_t(len(state)))

@@ -1,0 +1,284 @@
+"""Programs in other languages play the same games, by the C API, and are refused what is wrong."""
+
+import ctypes
+import re
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import rungs
+from rungs._src import paths
+from rungs._src.chess.settings import ChessSettings
+from rungs._src.native import gpp
+from tests.library.native import c_handles
+from tests.library.native.c_handles import CError, Chess, argument
+
+HEADER = paths.CPP / "include" / "rungs.h"
+OBSERVATIONS = {
+    ("board", "int8"): 0,
+    ("planes", "float32"): 1,
+    ("bitplanes", "uint64"): 2,
+    ("planes", "uint8"): 3,
+    ("planes", "bfloat16"): 4,
+}
+MASKS = {"bool": 0, "bits": 1, "list": 2}
+AUTORESET = ("SAME_STEP", "NEXT_STEP", "DISABLED")
+MATE_IN_ONE = "6k1/5ppp/8/8/8/8/8/K2R4 w - - 0 1"
+
+
+def pair(num_envs, num_threads=1, **settings):
+    """The same environments by the C API and by the package."""
+    ours = rungs.make("chess", "cpp", num_envs, **settings)
+    given = ours.settings
+    opening_min, opening_max = given.opening_plies
+    theirs = Chess(
+        num_envs=num_envs,
+        num_threads=num_threads,
+        opponent=int(given.opponent == "random"),
+        observation=OBSERVATIONS[given.obs, given.dtype],
+        mask=MASKS[given.mask],
+        autoreset=AUTORESET.index(given.autoreset_mode.name),
+        max_plies=given.max_plies or 0,
+        opening_min=opening_min,
+        opening_max=opening_max,
+        start_fens=given.starts if "start" in settings or "start_fens" in settings else (),
+    )
+    return theirs, ours
+
+
+def check_same(theirs, ours):
+    out = ours.boards.buffers
+    names = ("observation", "mask", "reward", "terminated", "truncated", "ended", "reason")
+    for name in (*names, "player", "final_observation"):
+        assert getattr(theirs, name).tobytes() == getattr(out, name).tobytes(), name
+
+
+SETTINGS = (
+    {},
+    {"obs": "planes", "mask": "list", "opponent": "random", "start": "chess960"},
+    {"obs": "bitplanes", "mask": "bits", "max_plies": 20, "opening_plies": (1, 5)},
+    {"obs": "planes", "dtype": "uint8", "autoreset_mode": "NEXT_STEP", "max_plies": 30},
+    {"obs": "planes", "dtype": "bfloat16", "start_fens": (MATE_IN_ONE,), "opponent": "random"},
+)
+
+
+@pytest.mark.parametrize("settings", SETTINGS, ids=lambda settings: ",".join(settings))
+@pytest.mark.parametrize("num_threads", [1, 2])
+def test_it_plays_the_same_games_as_the_rung_cpp(settings, num_threads):
+    theirs, ours = pair(300, num_threads, **settings)
+    theirs.reset(7)
+    ours.reset(seed=7)
+    ended = 0
+    for step in range(60):
+        actions = theirs.sample(step)
+        assert (actions == ours.sample_actions(step)).all()
+        ended += theirs.step(actions)
+        ours.step(actions)
+        check_same(theirs, ours)
+    assert ended > 0 or not settings
+    assert [theirs.fen(i) for i in range(300)] == ours.fens()
+
+
+def test_seeds_and_resets_are_the_packages():
+    theirs, ours = pair(9, obs="planes", opening_plies=(3, 8), autoreset_mode="NEXT_STEP")
+    seeds, some = np.arange(9, dtype=np.uint64) ** 7, np.arange(9) % 2 == 0
+    for seed, which in ((seeds, None), (None, None), (3, None), (None, some)):
+        theirs.reset(seed, None if which is None else which.astype(np.uint8))
+        ours.reset(seed=seed, options=None if which is None else {"reset_mask": which})
+        check_same(theirs, ours)
+        for step in range(5):
+            theirs.step(actions := theirs.sample(step))
+            ours.step(actions)
+        check_same(theirs, ours)
+
+
+def test_an_environment_waits_for_its_reset_where_autoreset_is_disabled():
+    envs = Chess(num_envs=3, autoreset=2, start_fens=[MATE_IN_ONE])
+    envs.reset(0)
+    assert envs.step(np.full(3, 64 * 8 * 6 + 3)) == 3  # the rook goes seven squares north
+    assert (envs.reward == 1).all()
+    assert (envs.reason == 1).all()
+    with pytest.raises(CError, match=r"environment 0: action 5 is not legal in 3R2k1"):
+        envs.step(np.full(3, 5))
+    envs.reset(which=np.array([1, 0, 1], np.uint8))
+    assert envs.ended.tolist() == [0, 1, 0]
+    with pytest.raises(CError, match="environment 1: rank 0 of 0 actions"):
+        envs.call("choose_actions", np.zeros(3, np.int64), np.zeros(3, np.int64))
+
+
+def test_a_state_goes_on_bit_for_bit_and_a_position_can_be_set():
+    theirs, _ = pair(5, obs="planes", opponent="random", mask="list", max_plies=40)
+    theirs.reset(np.arange(5, dtype=np.uint64))
+    for step in range(20):
+        theirs.step(theirs.sample(step))
+    state = theirs.save()
+
+    def play(envs):
+        played = b""
+        for step in range(60):
+            envs.step(envs.sample(step))
+            played += envs.observation.tobytes() + envs.mask.tobytes() + envs.reward.tobytes()
+        return played
+
+    first = play(theirs)
+    theirs.restore(state)
+    assert play(theirs) == first
+    other, _ = pair(5, obs="planes", opponent="random", mask="bits", max_plies=40)
+    other.restore(state)
+    assert [other.fen(i) for i in range(5)] != [theirs.fen(i) for i in range(5)]
+    theirs.restore(state)
+    assert [other.fen(i) for i in range(5)] == [theirs.fen(i) for i in range(5)]
+    other.set_fen(3, MATE_IN_ONE)
+    assert other.fen(3) == MATE_IN_ONE
+    placed = rungs.make("chess", "cpp", 5, obs="planes", mask="bits", start_fens=(MATE_IN_ONE,))
+    placed.reset()
+    for name in ("observation", "mask"):
+        size = getattr(other, name).size // 5
+        row = getattr(placed.boards.buffers, name)[3]
+        assert getattr(other, name)[3 * size : 4 * size].tobytes() == row.tobytes()
+
+
+def test_a_state_of_anything_else_is_refused_and_nothing_has_changed():
+    envs = Chess(num_envs=2, observation=2)
+    envs.reset(1)
+    state, fens = envs.save(), [envs.fen(0), envs.fen(1)]
+    rng, statuses = np.random.default_rng(0), []
+    for _ in range(300):
+        damaged = state.copy()
+        damaged[rng.integers(len(state), size=4)] ^= rng.integers(1, 256, 4).astype(np.uint8)
+        status = envs.library.rungs_chess_restore(
+            envs.handle, argument(damaged), ctypes.c_size_t(len(damaged))
+        )
+        statuses.append(status)
+        if status:
+            assert [envs.fen(0), envs.fen(1)] == fens
+        else:  # what is random may have changed, and clocks
+            envs.step(envs.sample(0))
+            envs.restore(state)
+    assert {*statuses} == {c_handles.OK, c_handles.STATE}
+    for other in (Chess(num_envs=3, observation=2), Chess(num_envs=2), Chess(num_envs=2, mask=1)):
+        with pytest.raises(CError) as refused:
+            other.restore(state)
+        assert refused.value.status == c_handles.STATE
+
+
+@pytest.mark.parametrize(
+    ("settings", "status", "why"),
+    [
+        ({"num_envs": 0}, c_handles.ARGUMENT, "num_envs: 0 is not from 1 to 2147483647"),
+        ({"opponent": 2}, c_handles.ARGUMENT, "opponent: 2"),
+        ({"observation": 5}, c_handles.ARGUMENT, "observation: 5"),
+        ({"mask": -1}, c_handles.ARGUMENT, "mask: -1"),
+        ({"autoreset": 3}, c_handles.ARGUMENT, "autoreset: 3"),
+        ({"max_plies": -1}, c_handles.ARGUMENT, "max_plies: -1"),
+        ({"opening_min": 2, "opening_max": 1}, c_handles.ARGUMENT, "opening_max: 1"),
+        ({"num_threads": 1025}, c_handles.ARGUMENT, "num_threads: 1025"),
+        ({"num_start_fens": 1}, c_handles.ARGUMENT, "num_start_fens: 1"),
+        ({"size": 4}, c_handles.ARGUMENT, "its size is 4"),
+        ({"start_fens": ["8/8/8/8/8/8/8/8 w - - 0 1"]}, c_handles.FEN, "one king"),
+        ({"start_fens": ["3R2k1/5ppp/8/8/8/8/8/K7 b - - 0 1"]}, c_handles.FEN, "game is over"),
+        ({"start_fens": ["k7/8/8/8/8/8/8/1R5K w - - 0 60000"]}, c_handles.FEN, "above 59000"),
+        (
+            {"start_fens": ["7k/8/8/8/8/8/PPPPPPP1/QQQK4 w - - 0 1"], "mask": 2},
+            c_handles.FEN,
+            "more pieces",
+        ),
+    ],
+    ids=str,
+)
+def test_a_wrong_setting_is_named(settings, status, why):
+    with pytest.raises(CError, match=why) as refused:
+        Chess(**settings)
+    assert refused.value.status == status
+
+
+def test_what_comes_too_early_and_what_is_wrong_is_refused():
+    envs = Chess(num_envs=2)
+    for early in (envs.save, lambda: envs.step([0, 0]), lambda: envs.fen(0), envs.reset):
+        with pytest.raises(CError, match="rungs_chess_reset comes first") as refused:
+            early()
+        assert refused.value.status == c_handles.ORDER
+    envs.reset(0)
+    before = envs.save()
+    for wrong, why in (
+        (lambda: envs.step([0, 4672]), "environment 0: action 0 is not legal"),
+        (lambda: envs.fen(2), "env: 2 is not from 0 to 1"),
+        (lambda: envs.set_fen(0, "nonsense"), "nonsense: a FEN has 6 fields"),
+        (lambda: envs.reset(which=np.array([0, 2], np.uint8)), r"which\[1\]: 2 is neither"),
+        (lambda: envs.call("get_fen", 0, b"", ctypes.c_size_t(5)), "5 bytes are too few"),
+        (lambda: envs.call("step", None, None), "rungs_chess_step: a pointer is null"),
+    ):
+        with pytest.raises(CError, match=why):
+            wrong()
+    assert (envs.save() == before).all()
+
+
+def test_an_older_program_gets_defaults_and_a_newer_one_is_told_of_fields_that_are_missing():
+    class Newer(ctypes.Structure):
+        _fields_ = (("known", c_handles.ChessConfig), ("more", ctypes.c_int64))
+
+    api, made = c_handles.library(), ctypes.c_void_p()
+    for more in (0, 1):
+        config = Newer(more=7)
+        api.rungs_chess_config_init(ctypes.byref(config), ctypes.c_size_t(ctypes.sizeof(Newer)))
+        assert (config.known.size, config.known.num_envs) == (ctypes.sizeof(Newer), 1)
+        assert config.more == 0
+        config.more = more
+        status = api.rungs_chess_create(ctypes.byref(config), ctypes.byref(made))
+        assert (status, bool(made)) == ((c_handles.ARGUMENT, False) if more else (0, True))
+        api.rungs_chess_destroy(made)
+    assert b"lacks a field" in api.rungs_error_message()
+    older = c_handles.ChessConfig(size=c_handles.ChessConfig.opponent.offset, num_envs=3, mask=9)
+    assert api.rungs_chess_create(ctypes.byref(older), ctypes.byref(made)) == 0
+    outputs = c_handles.ChessOutputs(size=c_handles.ChessOutputs.mask.offset, mask=5)
+    assert api.rungs_chess_get_outputs(made, ctypes.byref(outputs)) == 0
+    assert (outputs.observation_bytes, outputs.mask) == (72, 5)  # no byte beyond its size
+    api.rungs_chess_destroy(made)
+
+
+def test_messages_are_the_calling_threads():
+    api = c_handles.library()
+
+    def fail(fen):
+        leaves = ctypes.c_int64()
+        status = api.rungs_perft(fen, 2, 1, ctypes.byref(leaves))
+        return status, api.rungs_error_message()
+
+    with ThreadPoolExecutor(1) as other:
+        assert fail(b"here")[0] == c_handles.FEN
+        assert b"there" in other.submit(fail, b"there").result()[1]
+    assert b"here" in api.rungs_error_message()
+
+
+def test_perft_counts_the_published_leaves():
+    api, leaves = c_handles.library(), ctypes.c_int64()
+    start = ChessSettings().starts[0].encode()
+    for threads, depth, count in ((1, 3, 8902), (2, 5, 4865609)):
+        assert api.rungs_perft(start, depth, threads, ctypes.byref(leaves)) == 0
+        assert leaves.value == count
+
+
+def exported(library):
+    listed = subprocess.run(
+        ["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True
+    )
+    return {line.split()[2].split("@")[0] for line in listed.stdout.splitlines()}
+
+
+def declared():
+    functions = re.findall(r"^RUNGS_API .*?(rungs_\w+)\(", HEADER.read_text(), re.MULTILINE)
+    assert len(functions) == len({*functions}) > 15
+    return {*functions}
+
+
+def test_the_library_has_what_the_header_declares_and_nothing_else_of_ours():
+    names = exported(gpp.load()._name)
+    assert {name for name in names if "rungs" in name} == declared()
+
+
+def test_the_header_says_of_every_function_what_it_does():
+    text = HEADER.read_text()
+    for function in declared():
+        assert re.search(rf"\*/\nRUNGS_API [^;]*?\b{function}\(", text), function
