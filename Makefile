@@ -88,6 +88,10 @@ compile_commands: $(INSTALLED)
 	cmake -S . -B build/cmake -DMPI_INCLUDE="$$($(BIN)/python -c 'import sys; print(sys.prefix)')/include"
 	ln -sf build/cmake/compile_commands.json .
 
+# The C library: include/ and lib/ with pkg-config's and CMake's files, in dist/.
+archive: $(INSTALLED)
+	$(BIN)/python setup.py --quiet archive
+
 tools:
 	apt-get update --quiet && apt-get install --quiet --yes --no-install-recommends \
 	  bubblewrap chromium clang cmake g++-aarch64-linux-gnu iproute2 libclang-rt-dev papi-tools qemu-user stockfish valgrind
@@ -141,4 +145,4 @@ $(ALL_TESTED): $(TESTED)
 	@$(INSTALL) $(call extras,system rllib torchrl) && $(INSTALL) --no-deps $(call extras,tianshou)
 	@touch $@
 
-.PHONY: run book test test-system test-all test-slow mutants lab explore play doctor bench peers conformance record check format fuzz compile_commands tools lock clean
+.PHONY: run book test test-system test-all test-slow mutants lab explore play doctor bench peers conformance record check format fuzz compile_commands archive tools lock clean

@@ -11,14 +11,18 @@ import sysconfig
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import ClassVar
 
-from setuptools import Distribution, setup
+from setuptools import Command, Distribution, setup
 from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_py import build_py
 
 HERE = Path(__file__).parent
 # In cpp/bindings.
-SOURCES = ("c_api", "c_chess", "cartpole", "chess", "learn", "search", "thread_pool")
+SOURCES = (
+    *("c_api", "c_chess", "c_search"),
+    *("cartpole", "chess", "learn", "search", "thread_pool"),
+)
 OPENMP_SOURCES = ("cartpole", "chess", "thread_pool")
 FLAGS = "-O3 -std=c++20 -ffp-contract=off -fvisibility=hidden"
 # By the first letters of what Python calls a platform. Code for Windows is MinGW's.
@@ -62,7 +66,6 @@ class Build(build_py):
         if platform.startswith("win"):
             made = made[-1:]  # MinGW's g++ doesn't align its stack as wider vectors need it
         folder = Path(self.build_lib, "rungs", "compiled")
-        folder.mkdir(parents=True, exist_ok=True)
         libraries = [
             (compiler, variant, openmp)
             for compilers, openmp in ((found, False), (openmp_compilers(platform), True))
@@ -73,13 +76,15 @@ class Build(build_py):
         def build(library):
             compiler, variant, openmp = library
             file = folder / variants["file_name"](variant, openmp)
+            file.parent.mkdir(parents=True, exist_ok=True)
             compile_library(compiler, platform, variant.flags, openmp, file)
 
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             list(pool.map(build, libraries))
+        write_c_package(folder, self.distribution.get_version())
         # `native.wheel` compares what it loads with these, as `sha256sum --check` does.
         package = folder.parent
-        files = sorted(folder.glob("*.so"))
+        files = sorted(folder.rglob("*.so"))
         hashes = [hashlib.sha256(file.read_bytes()).hexdigest() for file in files]
         names = [file.relative_to(package).as_posix() for file in files]
         lines = [f"{each}  {name}\n" for each, name in zip(hashes, names, strict=True)]
@@ -108,7 +113,43 @@ def compile_library(
         )
         # The linker reads its flags where they stand.
         made = [*sorted(Path(objects).iterdir()), "-o", file.resolve(), *shlex.split(links)]
+        if platform.startswith("linux") and not openmp:
+            made.append(f"-Wl,-soname,{file.name}")
         subprocess.run([*compiler.split(), "-shared", *options, *made], check=True)
+
+
+def write_c_package(folder: Path, version: str) -> None:
+    """Writes what programs in other languages need beside the library: the folder is a prefix."""
+    for source, place in (
+        ("include/rungs.h", "include"),
+        ("package/rungs.pc", "lib/pkgconfig"),
+        ("package/rungsConfig.cmake", "lib/cmake/rungs"),
+        ("package/rungsConfigVersion.cmake", "lib/cmake/rungs"),
+    ):
+        path = HERE / "cpp" / source
+        (folder / place).mkdir(parents=True, exist_ok=True)
+        (folder / place / path.name).write_text(path.read_text().replace("@VERSION@", version))
+
+
+class Archive(Command):
+    """Makes dist/rungs-VERSION-PLATFORM.tar.gz: the C library, as a wheel holds it."""
+
+    user_options: ClassVar[list] = []
+
+    def initialize_options(self):
+        pass
+
+    def finalize_options(self):
+        pass
+
+    def run(self):
+        self.run_command("build_py")
+        compiled = Path(self.get_finalized_command("build_py").build_lib, "rungs", "compiled")
+        name = f"rungs-{self.distribution.get_version()}-{sysconfig.get_platform()}"
+        pythons = shutil.ignore_patterns("sha256sums", "librungs-openmp-*")
+        with tempfile.TemporaryDirectory() as parent:
+            shutil.copytree(compiled, Path(parent, name), ignore=pythons)
+            shutil.make_archive(str(Path("dist", name).resolve()), "gztar", parent, name)
 
 
 class Wheel(bdist_wheel):
@@ -125,4 +166,4 @@ class Compiled(Distribution):
         return True
 
 
-setup(cmdclass={"build_py": Build, "bdist_wheel": Wheel}, distclass=Compiled)
+setup(cmdclass={"archive": Archive, "build_py": Build, "bdist_wheel": Wheel}, distclass=Compiled)

@@ -32,6 +32,12 @@ rungs_status check_range(const char* name, std::int64_t value, std::int64_t low,
               static_cast<long long>(high));
 }
 
+rungs_status check_size(std::size_t size) {
+  constexpr std::size_t kMax = 4096;
+  if (sizeof size <= size && size <= kMax) return RUNGS_OK;
+  return fail(RUNGS_ERROR_ARGUMENT, "size: %zu bytes are none of a structure's", size);
+}
+
 rungs_status parse_start(const char* fen, bool listed, chess::Position& position) {
   const auto refuse = [&](const char* why) {
     return fail(RUNGS_ERROR_FEN, "%.200s: %s", fen, why);

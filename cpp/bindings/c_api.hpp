@@ -29,13 +29,15 @@ inline std::uintptr_t address(const void* pointer) {
   return reinterpret_cast<std::uintptr_t>(pointer);
 }
 
+// Fails unless a caller's structure has room for its size, and is no larger than any will be.
+rungs_status check_size(std::size_t size);
+
 // Reads a structure of which a caller, older or newer, knows the first `given->size` bytes. The
 // fields that it doesn't know keep the values they have in `read`.
 template <class Struct>
 rungs_status read_structure(const char* name, const Struct* given, Struct& read) {
   const std::size_t size = given->size, known = size < sizeof read ? size : sizeof read;
-  if (size < sizeof given->size || size > 4096)
-    return fail(RUNGS_ERROR_ARGUMENT, "%s: its size is %zu, not %zu", name, size, sizeof read);
+  if (const auto status = check_size(size)) return status;
   const char* bytes = reinterpret_cast<const char*>(given);
   for (std::size_t i = known; i < size; ++i)
     if (bytes[i]) return fail(RUNGS_ERROR_ARGUMENT, "%s: this library lacks a field", name);
@@ -122,5 +124,21 @@ rungs_status parse_start(const char* fen, bool listed, chess::Position& position
 // Writes a FEN to a caller's memory.
 rungs_status write_fen(const char* function, const chess::Position& position, char* out,
                        std::size_t size);
+
+// Copies of boards of a batch, `count`, and of their histories, null where there are none.
+struct Boards {
+  // Makes room for boards of all environments.
+  rungs_status allocate(std::int64_t num_envs, bool shown);
+  // Copies those that `which` marks (null: all) of a batch, which must have `num_envs` and, for
+  // histories, show them.
+  rungs_status save(const rungs_chess& envs, std::int64_t num_envs, const std::uint8_t* which,
+                    bool shown);
+
+  Memory memory;
+  std::int64_t count = 0;
+  std::int64_t* which = nullptr;  // their numbers
+  env::SavedBoard* saved = nullptr;
+  env::History* past = nullptr;
+};
 
 }  // namespace rungs::c

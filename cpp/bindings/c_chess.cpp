@@ -182,27 +182,37 @@ StateHead head_of(const rungs_chess& envs) {
           config.num_starts};
 }
 
-// The boards of a batch, or of a state, and their histories, null where they have none.
-struct States {
-  explicit States(const rungs_chess& envs, std::int64_t count)
-      : saved(memory.array<env::SavedBoard>(count)),
-        past(envs.batch.history ? memory.array<env::History>(count) : nullptr),
-        which(memory.array<std::int64_t>(count)) {
-    if (memory.complete())
-      for (std::int64_t i = 0; i < count; ++i) which[i] = i;
-  }
+}  // namespace
 
-  c::Memory memory;
-  env::SavedBoard* saved;
-  env::History* past;
-  std::int64_t* which;
-};
+namespace rungs::c {
 
-rungs_status too_little_memory() {
-  return c::fail(RUNGS_ERROR_MEMORY, "there is too little memory for a copy of the boards");
+rungs_status Boards::allocate(std::int64_t num_envs, bool shown) {
+  which = memory.array<std::int64_t>(num_envs);
+  saved = memory.array<env::SavedBoard>(num_envs);
+  if (shown) past = memory.array<env::History>(num_envs);
+  if (!memory.complete())
+    return fail(RUNGS_ERROR_MEMORY, "there is too little memory for a copy of the boards");
+  for (count = 0; count < num_envs; ++count) which[count] = count;
+  return RUNGS_OK;
 }
 
-}  // namespace
+rungs_status Boards::save(const rungs_chess& envs, std::int64_t num_envs, const std::uint8_t* marks,
+                          bool shown) {
+  if (const auto status = check_begun("envs", &envs)) return status;
+  if (envs.num_envs() != num_envs)
+    return fail(RUNGS_ERROR_ARGUMENT, "envs: %lld environments for %lld games",
+                static_cast<long long>(envs.num_envs()), static_cast<long long>(num_envs));
+  if (shown && !envs.batch.history)
+    return fail(RUNGS_ERROR_ARGUMENT, "envs: they keep no history, which planes show");
+  if (const auto status = allocate(num_envs, shown)) return status;
+  count = 0;
+  for (std::int64_t i = 0; i < num_envs; ++i)
+    if (!marks || marks[i]) which[count++] = i;
+  envs.save(which, count, saved, past);
+  return RUNGS_OK;
+}
+
+}  // namespace rungs::c
 
 void rungs_chess_config_init(rungs_chess_config* config, std::size_t size) {
   c::write_structure(default_config(), size, config);
@@ -228,9 +238,7 @@ void rungs_chess_destroy(rungs_chess* envs) { delete envs; }
 
 rungs_status rungs_chess_get_outputs(const rungs_chess* envs, rungs_chess_outputs* outputs) {
   if (!envs || !outputs) return c::null_argument("rungs_chess_get_outputs");
-  if (const auto status = c::check_range("outputs->size", static_cast<std::int64_t>(outputs->size),
-                                         sizeof outputs->size, 4096))
-    return status;
+  if (const auto status = c::check_size(outputs->size)) return status;
   const ChessBatch& batch = envs->batch;
   const auto bytes = [](const bool* flags) { return reinterpret_cast<const std::uint8_t*>(flags); };
   rungs_chess_outputs now{};
@@ -361,9 +369,9 @@ std::size_t rungs_chess_state_bytes(const rungs_chess* envs) {
 rungs_status rungs_chess_save(const rungs_chess* envs, void* state) {
   if (const auto status = check_begun("rungs_chess_save", envs)) return status;
   if (!state) return c::null_argument("rungs_chess_save");
-  const States boards(*envs, envs->num_envs());
-  if (!boards.memory.complete()) return too_little_memory();
-  envs->save(boards.which, envs->num_envs(), boards.saved, boards.past);
+  c::Boards boards;
+  if (const auto status = boards.save(*envs, envs->num_envs(), nullptr, envs->batch.history))
+    return status;
   const StateHead head = head_of(*envs);
   const auto count = static_cast<std::size_t>(envs->num_envs());
   auto* to = static_cast<char*>(state);
@@ -388,8 +396,8 @@ rungs_status rungs_chess_restore(rungs_chess* envs, const void* state, std::size
   ours.has_seeds = head.has_seeds;
   if (std::memcmp(&head, &ours, sizeof head) != 0 || head.has_seeds > 1)
     return c::fail(RUNGS_ERROR_STATE, "it is no state of a batch that is configured like this");
-  const States boards(*envs, envs->num_envs());
-  if (!boards.memory.complete()) return too_little_memory();
+  c::Boards boards;
+  if (const auto status = boards.allocate(envs->num_envs(), envs->batch.history)) return status;
   const auto count = static_cast<std::size_t>(envs->num_envs());
   const auto* seeds = static_cast<const char*>(state) + sizeof head;
   const auto* saved = seeds + count * sizeof *envs->seeds;

@@ -24,6 +24,22 @@ void rungs_chess_put(std::uintptr_t batch, std::uintptr_t which, std::int64_t co
 std::int64_t rungs_chess_perft(std::uintptr_t position, std::int64_t depth, std::uintptr_t pool,
                                std::int64_t threads);
 
+// search.cpp
+void rungs_search_begin_position(std::uintptr_t batch, std::int64_t i, std::uintptr_t position,
+                                 std::int64_t episode);
+void rungs_search_begin_boards(std::uintptr_t batch, std::uintptr_t which, std::int64_t count,
+                               std::uintptr_t saved, std::uintptr_t past);
+void rungs_search_start(std::uintptr_t batch, std::uintptr_t which, std::int64_t count,
+                        std::int64_t simulations);
+std::int64_t rungs_search_simulate(std::uintptr_t batch, std::int64_t first, std::int64_t last,
+                                   std::uintptr_t logits, std::int64_t stride,
+                                   std::uintptr_t values, std::uintptr_t pool,
+                                   std::int64_t threads);
+void rungs_search_finish(std::uintptr_t batch, std::uintptr_t which, std::int64_t count,
+                         std::uintptr_t results, std::uintptr_t pool, std::int64_t threads);
+std::int64_t rungs_search_advance(std::uintptr_t batch, const std::int64_t* actions,
+                                  std::uintptr_t pool, std::int64_t threads);
+
 // thread_pool.cpp
 std::int64_t rungs_useful_threads(std::int64_t threads, std::int64_t boards);
 std::int64_t rungs_pool_start(std::int64_t threads);

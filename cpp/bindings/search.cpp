@@ -1,21 +1,9 @@
 // What Python calls of cpp/search: plain functions over addresses and numbers.
 #include "../search/game_batch.hpp"
+#include "../search/halving.hpp"
 #include "abi.hpp"
 
 namespace rungs::search {
-
-// What is found in all games; each array has a row for each game.
-struct ResultArrays {
-  GameResult base;
-
-  GameResult of(std::int64_t i) const {
-    const std::int64_t lists = i * env::kMaxLegal;
-    const GameResult& f = base;
-    return {f.actions + lists, f.counts + i,     f.visits + lists,
-            f.policy + lists,  f.priors + lists, f.action_values + lists,
-            f.value + i,       f.raw_value + i,  f.chosen + i};
-  }
-};
 
 // `pool` is the address of a thread pool, 0 for the calling thread alone.
 inline Helpers helpers(std::uintptr_t pool, std::int64_t threads) {
@@ -58,6 +46,14 @@ RUNGS_FUNCTION(void, rungs_search_begin_boards, std::uintptr_t batch, std::uintp
   for (std::int64_t k = 0; k < count; ++k)
     rungs::search::begin(rungs::at<const rungs::search::GameBatch>(batch), games[k], boards[k],
                          histories ? histories + k : nullptr);
+}
+
+// Writes the schedule of a search's halving to (considered + 1, simulations) int32 `schedule`.
+RUNGS_FUNCTION(void, rungs_search_halving, std::int64_t considered, std::int64_t simulations,
+               std::uintptr_t schedule) {
+  rungs::search::write_halving(static_cast<std::int32_t>(considered),
+                               static_cast<std::int32_t>(simulations),
+                               &rungs::at<std::int32_t>(schedule));
 }
 
 // Gives simulations to `count` games, indices at `which`, and none to the others.

@@ -221,6 +221,115 @@ RUNGS_API rungs_status rungs_chess_restore(rungs_chess *envs, const void *state,
 RUNGS_API rungs_status rungs_perft(const char *fen, int32_t depth, int32_t num_threads,
                                    int64_t *leaves);
 
+/* ---- Search -------------------------------------------------------------------------------- */
+
+/* The trees of a batch of chess games, numbered from 0, which the caller's network evaluates:
+ *
+ *   rungs_search_begin for each game; then for each move:
+ *   rungs_search_start, rungs_search_simulate(search, null, 0, null, &n) and, while n > 0,
+ *     evaluate the first n leaves and call rungs_search_simulate with what was found;
+ *   rungs_search_finish, rungs_search_advance with the chosen actions.
+ */
+typedef struct rungs_search rungs_search;
+
+/* How actions are selected: by Gumbel noise and sequential halving at the root, or by PUCT. */
+enum { RUNGS_POLICY_GUMBEL = 0, RUNGS_POLICY_PUCT = 1 };
+
+typedef struct rungs_search_config {
+  size_t size;          /* of this structure, in bytes */
+  int64_t num_games;    /* 1 to 2^31 - 1; by default 1 */
+  uint64_t seed;        /* noise is a function of it, the game, its episode, ply and action */
+  int32_t simulations;  /* 1 to 100000, of a search; by default 32 */
+  int32_t nodes;        /* a tree's, simulations + 1 to 400000; by default 0: 2 simulations + 1 */
+  int32_t policy;       /* RUNGS_POLICY_...; by default GUMBEL */
+  int32_t observation;  /* RUNGS_OBSERVATION_... of the leaves; by default BOARD */
+  int32_t keep;         /* whether the tree below an action that is played is kept; by default 1 */
+  int32_t num_threads;  /* 1 to 1024; by default 1, the caller alone */
+  int32_t considered;   /* Gumbel: root actions that the halving begins with, 1 to 218; 16 */
+  double scale;         /* of its noise, 0 to 1e3; by default 1 */
+  double value_scale;   /* weight of values against logits, 1e-6 to 1e3; 0.1 */
+  double maxvisit_init; /* added to the most visits in that weight, 0 to 1e6; 50 */
+  double c_init;        /* PUCT: weight of exploration, 0 to 1e3; by default 1.25 */
+  double c_base;        /* how slowly it grows with visits, 1 to 1e9; 19652 */
+  double alpha;         /* of the Dirichlet noise at the root, 1e-2 to 1e3; 0.3 */
+  double fraction;      /* of noise in the root's priors, 0 to 1; 0.25 */
+  double temperature;   /* of the action that is chosen by its visits, 0 to 1e3; 1 */
+} rungs_search_config;
+
+/* Sets all fields to their defaults, in the first `size` bytes: sizeof(rungs_search_config). */
+RUNGS_API void rungs_search_config_init(rungs_search_config *config, size_t size);
+
+/* The arrays of a search. Leaves are rows from 0 on, of which `rungs_search_simulate` says how many
+ * there are; results have a row for each game. Lists have K = RUNGS_CHESS_MAX_LEGAL elements: what
+ * belongs to the legal actions in ascending order, then 0, of actions -1. */
+typedef struct rungs_search_outputs {
+  size_t size;                 /* of this structure, in bytes */
+  const void *observation;     /* of the leaves, to the side to move */
+  size_t observation_bytes;    /* of a row */
+  const int16_t *leaf_actions; /* (K,) what is legal there */
+  const int16_t *leaf_counts;  /* how many actions that is */
+  const int8_t *reason;        /* RUNGS_REASON_... of each game, as it is now */
+  /* Written by rungs_search_finish; 0 and -1 where a game was not searched. */
+  const int16_t *actions;      /* (K,) what is legal at the root */
+  const int16_t *counts;       /* how many actions that is */
+  const int32_t *visits;       /* (K,) with those of a kept tree */
+  const float *policy;         /* (K,) what a network is trained towards, which sums to 1 */
+  const float *priors;         /* (K,) the network's, without noise */
+  const float *action_values;  /* (K,) mean value of the visits, to the side to move */
+  const float *value;          /* mean value of the root's visits, to that side */
+  const float *raw_value;      /* the network's value of the root */
+  const int64_t *chosen;       /* the action to play; -1 where nothing was searched */
+} rungs_search_outputs;
+
+/* Makes a search, and sets *search to it (null after an error). Errors: ARGUMENT, MEMORY,
+ * THREADS. */
+RUNGS_API rungs_status rungs_search_create(const rungs_search_config *config,
+                                           rungs_search **search);
+
+/* Frees a search and ends its threads; null is allowed. */
+RUNGS_API void rungs_search_destroy(rungs_search *search);
+
+/* Writes where the arrays are to the first `outputs->size` bytes of *outputs. Errors: ARGUMENT. */
+RUNGS_API rungs_status rungs_search_get_outputs(const rungs_search *search,
+                                                rungs_search_outputs *outputs);
+
+/* Begins a game anew at a position, as its next episode. Errors: ARGUMENT, FEN. */
+RUNGS_API rungs_status rungs_search_begin(rungs_search *search, int64_t game, const char *fen);
+
+/* Begins the games that `which` marks, (num_games,), or all where it is null, where the
+ * environments of the same numbers are, with their past and their random numbers. Planes need
+ * environments that observe planes. Errors: ARGUMENT; ORDER (they were not reset); FEN (more pieces
+ * than promotions make: a list might not hold all actions). */
+RUNGS_API rungs_status rungs_search_begin_envs(rungs_search *search, const rungs_chess *envs,
+                                               const uint8_t *which);
+
+/* Begins a search of `simulations`, 1 to the configuration's, or 0 for that, in the games that
+ * `which` marks, or in all where it is null; not in those that are over. Errors: ARGUMENT; ORDER
+ * (a marked game has not begun). */
+RUNGS_API rungs_status rungs_search_start(rungs_search *search, const uint8_t *which,
+                                          int32_t simulations);
+
+/* Takes the evaluation of the leaves that wait, and simulates until every game waits for its next
+ * or has no simulations left; writes how many wait now to *num_leaves. `logits`: (leaves, stride),
+ * of which a row's first `leaf_counts` belong to its `leaf_actions`, finite or -infinity; `values`:
+ * (leaves,), -1 to 1, to the side to move. Both are null in the first call after
+ * `rungs_search_start`. Errors: ARGUMENT (no tree has changed); ORDER. */
+RUNGS_API rungs_status rungs_search_simulate(rungs_search *search, const float *logits,
+                                             int64_t stride, const float *values,
+                                             int64_t *num_leaves);
+
+/* Writes the results of a search, of which no leaf waits. Errors: ARGUMENT, ORDER. */
+RUNGS_API rungs_status rungs_search_finish(rungs_search *search);
+
+/* Plays an action in each game, (num_games,), or none where it is -1, and keeps the tree below it
+ * if the configuration says so. Errors: ARGUMENT; ILLEGAL_ACTION (no game has changed); ORDER. */
+RUNGS_API rungs_status rungs_search_advance(rungs_search *search, const int64_t *actions);
+
+/* Writes the position of a game, as `rungs_chess_get_fen`. Errors: ARGUMENT; ORDER (it has not
+ * begun). */
+RUNGS_API rungs_status rungs_search_get_fen(const rungs_search *search, int64_t game, char *fen,
+                                            size_t size);
+
 /* ---- Rungs' own ---------------------------------------------------------------------------- */
 
 /* Returns a description of the functions that Rungs' Python package calls, with their addresses.

@@ -43,6 +43,19 @@ struct GameBatch {
   }
 };
 
+// What is found in all games; each array has a row for each game.
+struct ResultArrays {
+  GameResult base;
+
+  GameResult of(std::int64_t i) const {
+    const std::int64_t lists = i * env::kMaxLegal;
+    const GameResult& f = base;
+    return {f.actions + lists, f.counts + i,     f.visits + lists,
+            f.policy + lists,  f.priors + lists, f.action_values + lists,
+            f.value + i,       f.raw_value + i,  f.chosen + i};
+  }
+};
+
 // The evaluation of leaves, in their order: logits (leaves, stride) and values (leaves,).
 struct Evaluation {
   const float* logits;

@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import tomllib
 import zipfile
 from pathlib import Path
@@ -14,7 +15,9 @@ import pytest
 from packaging.requirements import Requirement
 
 from rungs import __version__
+from rungs._src.machine.cpu import cpu_features
 from rungs._src.native.variants import file_name, of_machine
+from tests.library.native.test_c_api import declared, exported
 from tests.project.test_docs import blocks
 
 ROOT = Path(__file__).parents[2]
@@ -99,6 +102,52 @@ def test_the_wheel_is_small_and_fits_every_python_and_many_systems(wheel, tmp_pa
     for variant in of_machine("x86_64"):
         for openmp in (False, True):
             assert f"rungs/compiled/{file_name(variant, openmp)}" in held
+
+
+@pytest.mark.parametrize("variant", of_machine("x86_64"), ids=lambda variant: variant.name)
+def test_a_library_exports_its_header_and_nothing_else(installed, variant):
+    library = installed.site / "rungs" / "compiled" / file_name(variant)
+    assert exported(library) - {"RUNGS_1"} == declared()  # the version of the symbols
+
+
+def test_c_programs_find_the_library_by_pkg_config_and_by_cmake(installed, tmp_path):
+    where = dict(line.split() for line in installed("-m", "rungs", "paths").stdout.splitlines())
+    assert {*where} == {"include", "lib", "pkgconfig", "cmake"}
+    assert installed("-m", "rungs", "paths", "lib").stdout == f"{where['lib']}\n"
+    environment = os.environ | {"PKG_CONFIG_PATH": where["pkgconfig"], "rungs_DIR": where["cmake"]}
+    flags = succeed(["pkg-config", "--cflags", "--libs", "rungs"], env=environment).split()
+    assert succeed(["pkg-config", "--modversion", "rungs"], env=environment) == f"{__version__}\n"
+    example = ROOT / "docs" / "howto" / "c" / "play.c"
+    program = tmp_path / "play"
+    succeed(["gcc", "-std=c99", example, *flags, "-o", program])
+    found = {"LD_LIBRARY_PATH": where["lib"]}
+    line = succeed([program], env=found)
+    assert re.match(r"\d+ episodes ended, \d+ by mate; environment 0: ", line)
+    loaded = succeed([program], env=found | {"LD_TRACE_LOADED_OBJECTS": "1"})
+    able = [each for each in of_machine("x86_64") if {*cpu_features().split()} >= {*each.features}]
+    best = next(each for each in able if each.folder.startswith("glibc-hwcaps"))
+    assert f" => {installed.site}/rungs/compiled/{file_name(best)} " in loaded
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.20)\nproject(play C)\n"
+        f"find_package(rungs {__version__} REQUIRED)\n"
+        f"add_executable(by_cmake {example})\ntarget_link_libraries(by_cmake rungs::rungs)\n"
+    )
+    succeed(["cmake", "-S", tmp_path, "-B", tmp_path / "build"], env=environment)
+    succeed(["cmake", "--build", tmp_path / "build"])
+    assert succeed([tmp_path / "build" / "by_cmake"]) == line
+
+
+def test_an_archive_is_a_prefix_of_the_c_library(tree):
+    succeed([sys.executable, "setup.py", "--quiet", "archive"], cwd=tree)
+    (archive,) = (tree / "dist").iterdir()
+    name = f"rungs-{__version__}-linux-x86_64"
+    assert archive.name == f"{name}.tar.gz"
+    with tarfile.open(archive) as held:
+        files = {each.name for each in held if each.isfile()}
+    libraries = {file_name(variant) for variant in of_machine("x86_64")}
+    cmake = {"lib/cmake/rungs/rungsConfig.cmake", "lib/cmake/rungs/rungsConfigVersion.cmake"}
+    others = {"include/rungs.h", "lib/pkgconfig/rungs.pc"} | cmake
+    assert files == {f"{name}/{file}" for file in libraries | others}
 
 
 @pytest.mark.parametrize("rung", ["threads", "openmp"])

@@ -183,6 +183,12 @@ def _add_commands(commands: argparse._SubParsersAction) -> None:
     listed = commands.add_parser("list", help="environments, rungs, and what is missing for each")
     listed.set_defaults(command=_list)
 
+    found = commands.add_parser("paths", help="where C programs find the header and the library")
+    found.add_argument(
+        "name", nargs="?", choices=("include", "lib", "pkgconfig", "cmake"), help="one of them"
+    )
+    found.set_defaults(command=_paths)
+
     mpi = commands.add_parser("mpi", help="run a script on several MPI ranks")
     mpi.add_argument("-n", dest="ranks", type=int, required=True, help="how many")
     mpi.add_argument("--hosts", default="", help="where, separated by commas (default: here)")
@@ -242,6 +248,17 @@ def _value(name: str, text: str):
             f"-p {name}={shown(text)} is not a number, a text, a list or a dict"
         ) from None
     return value
+
+
+def _paths(options: argparse.Namespace) -> int:
+    from rungs._src.native import wheel
+
+    found = wheel.c_paths()
+    if options.name:
+        print(found[options.name])
+    else:
+        print(*(f"{name:9} {path}" for name, path in found.items()), sep="\n")
+    return 0
 
 
 def _perft(options: argparse.Namespace) -> int:

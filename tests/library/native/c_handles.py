@@ -161,3 +161,82 @@ class Chess(Handle):
 
     def restore(self, state):
         self.call("restore", state, ctypes.c_size_t(len(state)))
+
+
+class SearchConfig(ctypes.Structure):
+    _fields_ = (
+        ("size", ctypes.c_size_t),
+        ("num_games", ctypes.c_int64),
+        ("seed", ctypes.c_uint64),
+        *((name, ctypes.c_int32) for name in ("simulations", "nodes", "policy", "observation")),
+        *((name, ctypes.c_int32) for name in ("keep", "num_threads", "considered")),
+        *((name, ctypes.c_double) for name in ("scale", "value_scale", "maxvisit_init")),
+        *((name, ctypes.c_double) for name in ("c_init", "c_base", "alpha", "fraction")),
+        ("temperature", ctypes.c_double),
+    )
+
+
+RESULTS = {
+    "actions": (np.int16, MAX_LEGAL),
+    "counts": (np.int16,),
+    "visits": (np.int32, MAX_LEGAL),
+    "policy": (np.float32, MAX_LEGAL),
+    "priors": (np.float32, MAX_LEGAL),
+    "action_values": (np.float32, MAX_LEGAL),
+    "value": (np.float32,),
+    "raw_value": (np.float32,),
+    "chosen": (np.int64,),
+}
+
+
+class SearchOutputs(ctypes.Structure):
+    _fields_ = (
+        ("size", ctypes.c_size_t),
+        ("observation", ctypes.c_void_p),
+        ("observation_bytes", ctypes.c_size_t),
+        ("leaf_actions", ctypes.c_void_p),
+        ("leaf_counts", ctypes.c_void_p),
+        ("reason", ctypes.c_void_p),
+        *((name, ctypes.c_void_p) for name in RESULTS),
+    )
+
+
+class Search(Handle):
+    """A search; settings as in `rungs_search_config`."""
+
+    def __init__(self, **settings):
+        super().__init__("search", SearchConfig, SearchOutputs, settings)
+        n = self.config.num_games
+        self.observation = self.bytes_at(
+            self.outputs.observation, n * self.outputs.observation_bytes
+        ).reshape(n, -1)
+        self.leaf_actions = self.array("leaf_actions", np.int16, n, MAX_LEGAL)
+        self.leaf_counts = self.array("leaf_counts", np.int16, n)
+        self.reason = self.array("reason", np.int8, n)
+        for name, (dtype, *shape) in RESULTS.items():
+            setattr(self, name, self.array(name, dtype, n, *shape))
+
+    def simulate(self, logits=None, values=None):
+        """Returns how many leaves wait."""
+        leaves, stride = ctypes.c_int64(), 0 if logits is None else logits.shape[1]
+        self.call("simulate", logits, stride, values, ctypes.byref(leaves))
+        return leaves.value
+
+    def run(self, evaluate, which=None, simulations=0):
+        """As `run` of the package."""
+        self.call("start", which, ctypes.c_int32(simulations))
+        leaves = self.simulate()
+        while leaves:
+            leaves = self.simulate(
+                *evaluate(
+                    self.observation[:leaves],
+                    self.leaf_actions[:leaves],
+                    self.leaf_counts[:leaves],
+                )
+            )
+        self.call("finish")
+
+    def fen(self, game):
+        text = ctypes.create_string_buffer(128)
+        self.call("get_fen", game, text, ctypes.c_size_t(128))
+        return text.value.decode()

@@ -1,6 +1,7 @@
 """Which compiler is used, and which of a wheel's libraries a processor gets."""
 
 import hashlib
+import platform
 import re
 import resource
 import subprocess
@@ -20,8 +21,11 @@ BEST_FIRST = of_machine("x86_64")
 def processor(tmp_path, monkeypatch):
     """An installation that holds code for every processor of a family, and what processors have."""
     monkeypatch.setattr(wheel, "FOLDER", tmp_path)
+    monkeypatch.setattr(platform, "machine", lambda: "x86_64")
     for variant in BEST_FIRST:
-        (tmp_path / file_name(variant)).touch()
+        file = tmp_path / file_name(variant)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.touch()
     return lambda features: monkeypatch.setattr(wheel, "cpu_features", lambda: features)
 
 
@@ -90,10 +94,11 @@ def test_a_missing_compiler_is_named(monkeypatch):
 def installed(tmp_path, monkeypatch):
     """A wheel's library and its list of sums, as `setup.py` makes them, and what writes either."""
     compiled = tmp_path / "compiled"
-    compiled.mkdir()
     (variant,) = [each for each in VARIANTS if each.name == "x86-64-v2"]
     made = compiled / file_name(variant)
+    made.parent.mkdir(parents=True)
     monkeypatch.setattr(wheel, "FOLDER", compiled)
+    monkeypatch.setattr(platform, "machine", lambda: variant.machine)
     monkeypatch.delenv("RUNGS_ISA", raising=False)
     monkeypatch.setattr(wheel, "cpu_features", lambda: " ".join(variant.features))
 

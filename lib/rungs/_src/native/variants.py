@@ -9,12 +9,15 @@ class Variant(NamedTuple):
     Attributes:
         name: of the kind of processor.
         machine: the platform's name of its family.
+        folder: of its library, below `lib`: where glibc's loader looks for it on such processors,
+            below that of the least, or one that it doesn't know.
         flags: compiler options, the same for g++ and Clang.
         features: what a processor must have, as Linux names it.
     """
 
     name: str
     machine: str
+    folder: str
     flags: tuple[str, ...]
     features: tuple[str, ...]
 
@@ -28,17 +31,28 @@ _BITS_FLAGS = ("-mavx512bitalg", "-mavx512vbmi2", "-mavx512vpopcntdq", "-mavx512
 
 # The best first.
 VARIANTS = (
-    Variant("x86-64-v4-bits", "x86_64", ("-march=x86-64-v4", *_BITS_FLAGS), (*_V4, *_BITS)),
-    Variant("x86-64-v4", "x86_64", ("-march=x86-64-v4",), _V4),
-    Variant("x86-64-v3", "x86_64", ("-march=x86-64-v3",), _V3),
-    Variant("x86-64-v2", "x86_64", ("-march=x86-64-v2",), _V2),
-    Variant("armv8", "aarch64", ("-march=armv8-a",), ()),
+    Variant(
+        "x86-64-v4-bits",
+        "x86_64",
+        "x86-64-v4-bits",
+        ("-march=x86-64-v4", *_BITS_FLAGS),
+        (*_V4, *_BITS),
+    ),
+    Variant("x86-64-v4", "x86_64", "glibc-hwcaps/x86-64-v4", ("-march=x86-64-v4",), _V4),
+    Variant("x86-64-v3", "x86_64", "glibc-hwcaps/x86-64-v3", ("-march=x86-64-v3",), _V3),
+    Variant("x86-64-v2", "x86_64", "", ("-march=x86-64-v2",), _V2),
+    Variant("armv8", "aarch64", "", ("-march=armv8-a",), ()),
 )
 
 
 def file_name(variant: Variant, openmp: bool = False) -> str:
-    """Returns what the file is called that holds a variant's code, or that with OpenMP's loops."""
-    return f"librungs-{'openmp-' if openmp else ''}{variant.name}.so"
+    """Returns the file of a variant's code, or of that with OpenMP's loops, by its path.
+
+    C programs link with the file `lib/librungs.so`, and get the best that their processor can run.
+    """
+    if openmp:
+        return f"librungs-openmp-{variant.name}.so"
+    return "/".join(("lib", *filter(None, [variant.folder]), "librungs.so"))
 
 
 # What systems call the families, where that is not as Linux does.

@@ -3,11 +3,12 @@
 import functools
 import hashlib
 import os
+import platform
 from pathlib import Path
 
 from rungs._src.machine.cpu import cpu_features
 from rungs._src.native.abi import Api, bound
-from rungs._src.native.variants import VARIANTS, Variant, file_name
+from rungs._src.native.variants import VARIANTS, Variant, file_name, of_machine
 from rungs.errors import CompilerError, UnavailableError
 
 FOLDER = Path(__file__).parents[2] / "compiled"
@@ -30,6 +31,22 @@ def load() -> Api:
     return _whole(path(chosen()))
 
 
+def c_paths() -> dict[str, Path]:
+    """Returns where programs in other languages find the header and the library, by name.
+
+    Raises:
+        UnavailableError: this installation has no compiled code.
+    """
+    if not is_here():
+        raise UnavailableError(
+            "a source tree has no compiled library: install a wheel (pip wheel .), or unpack what "
+            "make archive makes"
+        )
+    folders = {"include": "include", "lib": "lib", "pkgconfig": "lib/pkgconfig"}
+    folders["cmake"] = "lib/cmake/rungs"
+    return {name: FOLDER / folder for name, folder in folders.items()}
+
+
 def has_openmp() -> bool:
     """Returns whether this installation has code with OpenMP's loops, as a wheel by g++ has."""
     return any(path(variant, openmp=True).exists() for variant in VARIANTS)
@@ -44,8 +61,9 @@ def load_openmp() -> Api:
 def _whole(library: Path) -> Api:
     """Loads a library after comparing its hash: damaged code could crash the process."""
     try:
-        listed = (library.parent / "sha256sums").read_bytes().split(b"\n")
-        line = f"{hashlib.sha256(library.read_bytes()).hexdigest()}  compiled/{library.name}"
+        listed = (FOLDER / "sha256sums").read_bytes().split(b"\n")
+        name = library.relative_to(FOLDER.parent).as_posix()
+        line = f"{hashlib.sha256(library.read_bytes()).hexdigest()}  {name}"
         if line.encode() not in listed:
             raise CompilerError(f"{library} is damaged: install the wheel again")
     except OSError as error:
@@ -56,7 +74,7 @@ def _whole(library: Path) -> Api:
 def chosen() -> Variant:
     """Returns the variant that `load` loads; raises as `load`."""
     asked = os.environ.get("RUNGS_ISA")
-    here = [variant for variant in VARIANTS if path(variant).exists()]
+    here = [variant for variant in of_machine(platform.machine()) if path(variant).exists()]
     has = set(cpu_features().split())
     able = [variant for variant in here if has.issuperset(variant.features)]
     if not has:  # unknown: the least of the family, unless one is asked for

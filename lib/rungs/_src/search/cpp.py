@@ -19,7 +19,7 @@ from rungs._src.core.memory import zeroed_lines
 from rungs._src.native import loader
 from rungs._src.native.abi import Api, Structure, described
 from rungs._src.search.result import Result, Tree
-from rungs._src.search.settings import Gumbel, Puct, SearchSettings, halving
+from rungs._src.search.settings import Gumbel, Puct, SearchSettings
 from rungs._src.search.trees import Evaluation, Leaves, Trees
 from rungs._src.threads.pool import pool_of, thread_count
 from rungs.errors import ConfigurationError, UnavailableError
@@ -119,8 +119,10 @@ class CppTrees(Trees):
 
     def start(self, which: np.ndarray, simulations: int) -> None:
         if isinstance(self.settings.policy, Gumbel):
-            self._schedule = halving(self.settings.policy.considered, simulations)
+            considered = self.settings.policy.considered
+            self._schedule = np.empty((considered + 1, simulations), np.int32)
             self._batch.schedule = self._schedule.ctypes.data
+            self._api.rungs_search_halving(considered, simulations, self._batch.schedule)
         self._api.rungs_search_start(self._address, which.ctypes.data, len(which), simulations)
 
     def simulate(self, batch: int, evaluation: Evaluation | None) -> int:

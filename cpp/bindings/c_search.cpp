@@ -1,0 +1,357 @@
+// The C API's searches: the memory of a `GameBatch`, and the functions that Python calls, behind a
+// handle.
+#include <new>
+
+#include "../search/game_batch.hpp"
+#include "../search/halving.hpp"
+#include "c_api.hpp"
+
+using namespace rungs;
+
+struct rungs_search {
+  c::Memory memory;
+  c::Pool pool;
+  search::GameBatch batch{};
+  search::ResultArrays results{};
+  std::int32_t simulations = 0;
+  std::int32_t* schedule = nullptr;
+  std::uint32_t* episode = nullptr;  // (G,) of each game's next begin
+  std::uint8_t* begun = nullptr;     // (G,)
+  std::int8_t* reason = nullptr;     // (G,)
+  std::int64_t* chosen = nullptr;    // (G,) the games that are searched, `num_chosen`
+  std::int64_t num_chosen = 0;
+  // Where a search is: not started; to be simulated, with so many leaves that wait; or at its end.
+  enum { NONE, STARTED, DONE } stage = NONE;
+  std::int64_t leaves = 0;
+
+  std::uintptr_t at() const { return c::address(&batch); }
+
+  // After games have changed: what was searched is none of theirs any more.
+  void update() {
+    for (std::int64_t i = 0; i < batch.num_games; ++i)
+      reason[i] = static_cast<std::int8_t>(batch.game[i].game.reason);
+    stage = NONE;
+  }
+};
+
+namespace {
+
+constexpr std::int32_t kMaxSimulations = 100'000, kEdgesPerNode = 40;
+
+rungs_search_config default_config() {
+  rungs_search_config config{};
+  config.size = sizeof config;
+  config.num_games = 1;
+  config.simulations = 32;
+  config.keep = 1;
+  config.num_threads = 1;
+  config.considered = 16;
+  config.scale = 1;
+  config.value_scale = 0.1;
+  config.maxvisit_init = 50;
+  config.c_init = 1.25;
+  config.c_base = 19652;
+  config.alpha = 0.3;
+  config.fraction = 0.25;
+  config.temperature = 1;
+  return config;
+}
+
+rungs_status check(const rungs_search_config& config) {
+  const struct {
+    const char* name;
+    std::int64_t value, low, high;
+  } integers[] = {
+      {"num_games", config.num_games, 1, c::kMaxInt},
+      {"simulations", config.simulations, 1, kMaxSimulations},
+      {"nodes", config.nodes, config.nodes ? config.simulations + 1 : 0, 4 * kMaxSimulations},
+      {"policy", config.policy, 0, RUNGS_POLICY_PUCT},
+      {"observation", config.observation, 0, RUNGS_OBSERVATION_PLANES_BFLOAT16},
+      {"keep", config.keep, 0, 1},
+      {"num_threads", config.num_threads, 1, c::kMaxThreads},
+      {"considered", config.considered, 1, RUNGS_CHESS_MAX_LEGAL},
+  };
+  for (const auto& [name, value, low, high] : integers)
+    if (const auto status = c::check_range(name, value, low, high)) return status;
+  const struct {
+    const char* name;
+    double value, low, high;
+  } reals[] = {
+      {"scale", config.scale, 0, 1e3},
+      {"value_scale", config.value_scale, 1e-6, 1e3},
+      {"maxvisit_init", config.maxvisit_init, 0, 1e6},
+      {"c_init", config.c_init, 0, 1e3},
+      {"c_base", config.c_base, 1, 1e9},
+      {"alpha", config.alpha, 1e-2, 1e3},
+      {"fraction", config.fraction, 0, 1},
+      {"temperature", config.temperature, 0, 1e3},
+  };
+  for (const auto& [name, value, low, high] : reals)
+    if (!(low <= value && value <= high))
+      return c::fail(RUNGS_ERROR_ARGUMENT, "%s: %g is not from %g to %g", name, value, low, high);
+  return RUNGS_OK;
+}
+
+search::Settings settings_of(const rungs_search_config& given) {
+  search::Settings s{};
+  const auto edges = [](std::int32_t nodes) {
+    return kEdgesPerNode * nodes + RUNGS_CHESS_MAX_LEGAL;
+  };
+  s.seed = given.seed;
+  s.policy = static_cast<search::Policy>(given.policy);
+  s.observation = static_cast<env::ObservationFormat>(given.observation);
+  s.nodes = given.nodes ? given.nodes : 2 * given.simulations + 1;
+  s.edges = edges(s.nodes);
+  s.kept_nodes = s.nodes - given.simulations;
+  s.kept_edges = edges(s.kept_nodes);
+  s.keep = given.keep;
+  s.considered = given.considered;
+  s.scale = given.scale;
+  s.value_scale = given.value_scale;
+  s.maxvisit_init = given.maxvisit_init;
+  s.c_init = given.c_init;
+  s.c_base = given.c_base;
+  s.alpha = given.alpha;
+  s.fraction = given.fraction;
+  s.temperature = given.temperature;
+  return s;
+}
+
+rungs_status fill(const rungs_search_config& given, rungs_search& made) {
+  const std::int64_t games = given.num_games;
+  c::Memory& memory = made.memory;
+  search::GameBatch& batch = made.batch;
+  const search::Settings& settings = batch.settings = settings_of(given);
+  batch.num_games = games;
+  batch.game = memory.array<search::GameTree>(games);
+  if (settings.observation != env::ObservationFormat::BOARD)
+    batch.history = memory.array<env::History>(games);
+  const std::int64_t edges = settings.edges;
+  batch.trees = {
+      memory.array<search::Node>(2 * games, settings.nodes), memory.array<float>(2 * games, edges),
+      memory.array<std::int16_t>(2 * games, edges), memory.array<search::Stats>(2 * games, edges)};
+  batch.observation =
+      memory.array<std::uint8_t>(games, env::observation_bytes(settings.observation));
+  batch.actions = memory.array<std::int16_t>(games, env::kMaxLegal);
+  batch.counts = memory.array<std::int16_t>(games);
+  const auto lists = [&]<class T>(T*& array) { array = memory.array<T>(games, env::kMaxLegal); };
+  const auto values = [&]<class T>(T*& array) { array = memory.array<T>(games); };
+  search::GameResult& results = made.results.base;
+  lists(results.actions);
+  values(results.counts);
+  lists(results.visits);
+  lists(results.policy);
+  lists(results.priors);
+  lists(results.action_values);
+  values(results.value);
+  values(results.raw_value);
+  values(results.chosen);
+  values(made.episode);
+  values(made.begun);
+  values(made.reason);
+  values(made.chosen);
+  made.simulations = given.simulations;
+  if (settings.policy == search::Policy::GUMBEL)
+    made.schedule = memory.array<std::int32_t>(settings.considered + 1, given.simulations);
+  batch.schedule = made.schedule;
+  if (!memory.complete())
+    return c::fail(RUNGS_ERROR_MEMORY, "there is too little memory for %lld trees of %d nodes",
+                   static_cast<long long>(games), settings.nodes);
+  std::fill_n(batch.actions, games * env::kMaxLegal, std::int16_t{-1});
+  return made.pool.start(given.num_threads);
+}
+
+rungs_status check_game(const char* function, const rungs_search* search, std::int64_t game) {
+  if (!search) return c::null_argument(function);
+  return c::check_range("game", game, 0, search->batch.num_games - 1);
+}
+
+rungs_status check_marks(const rungs_search* search, const std::uint8_t* which) {
+  for (std::int64_t i = 0; which && i < search->batch.num_games; ++i)
+    if (which[i] > 1)
+      return c::fail(RUNGS_ERROR_ARGUMENT, "which[%lld]: %d is neither 0 nor 1",
+                     static_cast<long long>(i), which[i]);
+  return RUNGS_OK;
+}
+
+rungs_status not_begun(const char* function, std::int64_t game) {
+  return c::fail(RUNGS_ERROR_ORDER, "%s: game %lld has not begun", function,
+                 static_cast<long long>(game));
+}
+
+// Nothing found, in all games.
+void clear(const search::GameResult& results, std::int64_t games) {
+  const std::int64_t lists = games * env::kMaxLegal;
+  std::fill_n(results.actions, lists, std::int16_t{-1});
+  std::fill_n(results.visits, lists, 0);
+  std::fill_n(results.policy, lists, 0.0F);
+  std::fill_n(results.priors, lists, 0.0F);
+  std::fill_n(results.action_values, lists, 0.0F);
+  std::fill_n(results.counts, games, std::int16_t{0});
+  std::fill_n(results.value, games, 0.0F);
+  std::fill_n(results.raw_value, games, 0.0F);
+  std::fill_n(results.chosen, games, std::int64_t{-1});
+}
+
+}  // namespace
+
+void rungs_search_config_init(rungs_search_config* config, std::size_t size) {
+  c::write_structure(default_config(), size, config);
+}
+
+rungs_status rungs_search_create(const rungs_search_config* config, rungs_search** search) {
+  if (search) *search = nullptr;
+  if (!config || !search) return c::null_argument("rungs_search_create");
+  rungs_search_config read = default_config();
+  if (const auto status = c::read_structure("rungs_search_config", config, read)) return status;
+  if (const auto status = check(read)) return status;
+  auto* made = new (std::nothrow) rungs_search;
+  if (!made) return c::fail(RUNGS_ERROR_MEMORY, "there is too little memory");
+  const rungs_status status = fill(read, *made);
+  if (status)
+    delete made;
+  else
+    *search = made;
+  return status;
+}
+
+void rungs_search_destroy(rungs_search* search) { delete search; }
+
+rungs_status rungs_search_get_outputs(const rungs_search* search, rungs_search_outputs* outputs) {
+  if (!search || !outputs) return c::null_argument("rungs_search_get_outputs");
+  if (const auto status = c::check_size(outputs->size)) return status;
+  const search::GameBatch& batch = search->batch;
+  const search::GameResult& results = search->results.base;
+  rungs_search_outputs now{};
+  now.observation = batch.observation;
+  now.observation_bytes =
+      static_cast<std::size_t>(env::observation_bytes(batch.settings.observation));
+  now.leaf_actions = batch.actions;
+  now.leaf_counts = batch.counts;
+  now.reason = search->reason;
+  now.actions = results.actions;
+  now.counts = results.counts;
+  now.visits = results.visits;
+  now.policy = results.policy;
+  now.priors = results.priors;
+  now.action_values = results.action_values;
+  now.value = results.value;
+  now.raw_value = results.raw_value;
+  now.chosen = results.chosen;
+  c::write_structure(now, outputs->size, outputs);
+  return RUNGS_OK;
+}
+
+rungs_status rungs_search_begin(rungs_search* search, std::int64_t game, const char* fen) {
+  if (const auto status = check_game("rungs_search_begin", search, game)) return status;
+  if (!fen) return c::null_argument("rungs_search_begin");
+  chess::Position position;
+  if (const auto status = c::parse_start(fen, true, position)) return status;
+  calls::rungs_search_begin_position(search->at(), game, c::address(&position),
+                                     search->episode[game]++);
+  search->begun[game] = 1;
+  search->update();
+  return RUNGS_OK;
+}
+
+rungs_status rungs_search_begin_envs(rungs_search* search, const rungs_chess* envs,
+                                     const std::uint8_t* which) {
+  if (!search || !envs) return c::null_argument("rungs_search_begin_envs");
+  if (const auto status = check_marks(search, which)) return status;
+  c::Boards boards;
+  const bool shown = search->batch.history;
+  if (const auto status = boards.save(*envs, search->batch.num_games, which, shown)) return status;
+  for (std::int64_t k = 0; k < boards.count; ++k)
+    if (!env::fits_list(boards.saved[k].position))
+      return c::fail(RUNGS_ERROR_FEN, "environment %lld has more pieces than promotions make",
+                     static_cast<long long>(boards.which[k]));
+  calls::rungs_search_begin_boards(search->at(), c::address(boards.which), boards.count,
+                                   c::address(boards.saved), c::address(boards.past));
+  for (std::int64_t k = 0; k < boards.count; ++k) search->begun[boards.which[k]] = 1;
+  search->update();
+  return RUNGS_OK;
+}
+
+rungs_status rungs_search_start(rungs_search* search, const std::uint8_t* which,
+                                std::int32_t simulations) {
+  if (!search) return c::null_argument("rungs_search_start");
+  if (const auto status = c::check_range("simulations", simulations, 0, search->simulations))
+    return status;
+  if (const auto status = check_marks(search, which)) return status;
+  const std::int64_t games = search->batch.num_games;
+  for (std::int64_t i = 0; i < games; ++i)
+    if ((!which || which[i]) && !search->begun[i]) return not_begun("rungs_search_start", i);
+  search->num_chosen = 0;
+  for (std::int64_t i = 0; i < games; ++i)
+    if ((!which || which[i]) && !search->reason[i]) search->chosen[search->num_chosen++] = i;
+  if (!simulations) simulations = search->simulations;
+  if (search->schedule)
+    search::write_halving(search->batch.settings.considered, simulations, search->schedule);
+  calls::rungs_search_start(search->at(), c::address(search->chosen), search->num_chosen,
+                            simulations);
+  search->stage = rungs_search::STARTED;
+  search->leaves = 0;
+  return RUNGS_OK;
+}
+
+rungs_status rungs_search_simulate(rungs_search* search, const float* logits, std::int64_t stride,
+                                   const float* values, std::int64_t* num_leaves) {
+  if (!search || !num_leaves) return c::null_argument("rungs_search_simulate");
+  if (search->stage != rungs_search::STARTED)
+    return c::fail(RUNGS_ERROR_ORDER, "rungs_search_simulate: rungs_search_start comes first");
+  std::int64_t most = 0;
+  for (std::int64_t k = 0; k < search->leaves; ++k)
+    most = std::max<std::int64_t>(most, search->batch.counts[k]);
+  if (search->leaves && (!logits || !values))
+    return c::fail(RUNGS_ERROR_ARGUMENT, "rungs_search_simulate: %lld leaves wait for evaluation",
+                   static_cast<long long>(search->leaves));
+  if (search->leaves && stride < most)
+    return c::fail(RUNGS_ERROR_ARGUMENT, "stride: %lld is less than the %lld actions of a leaf",
+                   static_cast<long long>(stride), static_cast<long long>(most));
+  const std::int64_t leaves = calls::rungs_search_simulate(
+      search->at(), 0, search->batch.num_games, c::address(logits), stride, c::address(values),
+      search->pool.address(), search->pool.threads());
+  if (leaves < 0)
+    return c::fail(RUNGS_ERROR_ARGUMENT,
+                   "game %lld: its evaluation holds NaN, infinity or a value beyond -1 to 1",
+                   static_cast<long long>(-1 - leaves));
+  *num_leaves = search->leaves = leaves;
+  if (!leaves) search->stage = rungs_search::DONE;
+  return RUNGS_OK;
+}
+
+rungs_status rungs_search_finish(rungs_search* search) {
+  if (!search) return c::null_argument("rungs_search_finish");
+  if (search->stage != rungs_search::DONE)
+    return c::fail(RUNGS_ERROR_ORDER, "rungs_search_finish: simulations are left");
+  clear(search->results.base, search->batch.num_games);
+  calls::rungs_search_finish(search->at(), c::address(search->chosen), search->num_chosen,
+                             c::address(&search->results), search->pool.address(),
+                             search->pool.threads());
+  return RUNGS_OK;
+}
+
+rungs_status rungs_search_advance(rungs_search* search, const std::int64_t* actions) {
+  if (!search || !actions) return c::null_argument("rungs_search_advance");
+  for (std::int64_t i = 0; i < search->batch.num_games; ++i)
+    if (actions[i] != -1 && !search->begun[i]) return not_begun("rungs_search_advance", i);
+  const std::int64_t illegal = calls::rungs_search_advance(
+      search->at(), actions, search->pool.address(), search->pool.threads());
+  if (illegal < 0) {
+    const std::int64_t i = -1 - illegal;
+    char fen[RUNGS_FEN_BYTES];
+    if (const auto status = rungs_search_get_fen(search, i, fen, sizeof fen)) return status;
+    return c::fail(RUNGS_ERROR_ILLEGAL_ACTION, "game %lld: action %lld is not legal in %s",
+                   static_cast<long long>(i), static_cast<long long>(actions[i]), fen);
+  }
+  search->update();
+  return RUNGS_OK;
+}
+
+rungs_status rungs_search_get_fen(const rungs_search* search, std::int64_t game, char* fen,
+                                  std::size_t size) {
+  if (const auto status = check_game("rungs_search_get_fen", search, game)) return status;
+  if (!fen) return c::null_argument("rungs_search_get_fen");
+  if (!search->begun[game]) return not_begun("rungs_search_get_fen", game);
+  return c::write_fen("rungs_search_get_fen", search->batch.game[game].game.position, fen, size);
+}

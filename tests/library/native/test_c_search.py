@@ -1,0 +1,178 @@
+"""Searches by the C API find what the package's find, to the last bit."""
+
+import ctypes
+import dataclasses
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import rungs
+from rungs._src.native import loader
+from rungs._src.search.settings import Gumbel, Puct, SearchSettings, halving
+from rungs.search import Search as OurSearch
+from tests.library.native import c_handles
+from tests.library.native.c_handles import RESULTS, CError, Chess, Search
+from tests.library.search.made_up import ENDINGS, evaluate, random_fens
+
+START = SearchSettings().chess(()).starts[0]
+
+
+def check_same(theirs, result):
+    for name in RESULTS:
+        np.testing.assert_array_equal(getattr(theirs, name), getattr(result, name), name)
+
+
+@pytest.mark.parametrize(
+    ("policy", "more"),
+    [
+        ("gumbel", {}),
+        ("puct", {}),
+        ("gumbel", {"obs": "planes", "dtype": "uint8", "keep": False}),
+        ("puct", {"obs": "bitplanes", "nodes": 40}),
+    ],
+)
+@pytest.mark.parametrize("num_threads", [1, 2])
+def test_it_finds_the_same_as_the_package(policy, more, num_threads):
+    rng = np.random.default_rng(3)
+    fens = [*ENDINGS, *random_fens(rng, 5)]
+    n = len(fens)
+    ours = OurSearch(n, policy=policy, simulations=24, seed=5, **more)
+    theirs = Search(
+        num_games=n,
+        policy=["gumbel", "puct"].index(policy),
+        simulations=24,
+        seed=5,
+        num_threads=num_threads,
+        keep=int(more.get("keep", True)),
+        nodes=more.get("nodes", 0),
+        observation={"board": 0, "planes": 3, "bitplanes": 2}[more.get("obs", "board")],
+    )
+    ours.begin()  # the first episode was the constructor's
+    for fens_of_episode in ([START] * n, [START] * n, fens):
+        for game, fen in enumerate(fens_of_episode):
+            theirs.call("begin", game, fen.encode())
+    ours.begin(fens)
+    for simulations in (24, 7, 24):
+        which = rng.random(n) < 0.8
+        result = ours.run(evaluate, which, simulations)
+        theirs.run(evaluate, which.astype(np.uint8), simulations)
+        check_same(theirs, result)
+        ours.advance(result.chosen)
+        theirs.call("advance", result.chosen)
+        assert [theirs.fen(i) for i in range(n)] == ours.fens()
+        assert theirs.reason.tolist() == ours.reasons.tolist()
+
+
+def test_games_begin_where_environments_are():
+    settings = {"obs": "planes", "opening_plies": (6, 12)}
+    env = rungs.make("chess", "cpp", 6, mask="list", **settings)
+    envs = Chess(num_envs=6, observation=1, opening_min=6, opening_max=12, mask=2)
+    env.reset(seed=4)
+    envs.reset(4)
+    ours, theirs = OurSearch(6, obs="planes"), Search(num_games=6, observation=1)
+    ours.begin(env)
+    theirs.call("begin_envs", envs.handle, None)
+    theirs.run(evaluate)
+    check_same(theirs, ours.run(evaluate))
+    for wrong, why in (
+        (Chess(num_envs=6, observation=1), "rungs_chess_reset comes first"),
+        (Chess(num_envs=5, observation=1), "5 environments for 6 games"),
+        (Chess(num_envs=6), "no history"),
+    ):
+        if "first" not in why:
+            wrong.reset(0)
+        with pytest.raises(CError, match=why):
+            theirs.call("begin_envs", wrong.handle, None)
+
+
+def test_defaults_are_the_packages():
+    search, settings = Search(), SearchSettings()
+    assert search.config.simulations == settings.simulations
+    assert (search.config.keep, search.config.seed) == (settings.keep, settings.seed)
+    for policy in (Gumbel(), Puct()):
+        for field in dataclasses.fields(policy):
+            assert getattr(search.config, field.name) == getattr(policy, field.name), field.name
+
+
+def test_halving_is_the_references():
+    api = loader.load("g++")
+    for considered, simulations in ((1, 3), (2, 9), (16, 32), (16, 5), (7, 100), (218, 801)):
+        schedule = np.full((considered + 1, simulations), -1, np.int32)
+        api.rungs_search_halving(considered, simulations, schedule.ctypes.data)
+        np.testing.assert_array_equal(schedule, halving(considered, simulations))
+
+
+@pytest.mark.parametrize(
+    ("settings", "why"),
+    [
+        ({"num_games": 0}, "num_games: 0"),
+        ({"simulations": 100_001}, "simulations: 100001"),
+        ({"simulations": 8, "nodes": 8}, "nodes: 8 is not from 9"),
+        ({"policy": 2}, "policy: 2"),
+        ({"observation": 5}, "observation: 5"),
+        ({"keep": 2}, "keep: 2"),
+        ({"considered": 219}, "considered: 219"),
+        ({"num_threads": 0}, "num_threads: 0"),
+        ({"temperature": float("nan")}, "temperature: nan"),
+        ({"fraction": 1.5}, "fraction: 1.5 is not from 0 to 1"),
+        ({"num_games": 2**31 - 1, "simulations": 100_000}, "too little memory"),
+    ],
+    ids=str,
+)
+def test_a_wrong_setting_is_named(settings, why):
+    with pytest.raises(CError, match=why):
+        Search(**settings)
+
+
+def test_what_is_wrong_or_comes_too_early_is_refused_and_changes_nothing():
+    search = Search(num_games=2)
+    search.call("begin", 0, START.encode())
+    nothing = np.full(2, -1)
+    for early, why in (
+        (lambda: search.run(evaluate), "game 1 has not begun"),
+        (lambda: search.fen(1), "game 1 has not begun"),
+        (lambda: search.call("advance", np.array([-1, 5])), "game 1 has not begun"),
+        (search.simulate, "rungs_search_start comes first"),
+        (lambda: search.call("finish"), "simulations are left"),
+    ):
+        with pytest.raises(CError, match=why) as refused:
+            early()
+        assert refused.value.status == c_handles.ORDER
+    search.call("begin", 1, START.encode())
+    search.call("start", None, ctypes.c_int32(0))
+    assert search.simulate() == 2
+    zeros, wrong = np.zeros((2, 218), np.float32), np.full((2, 218), np.nan, np.float32)
+    values = np.zeros(2, np.float32)
+    for call, why in (
+        (search.simulate, "2 leaves wait"),
+        (lambda: search.simulate(zeros[:, :19].copy(), values), "stride: 19 is less than the 20"),
+        (lambda: search.simulate(wrong, values), "game 0: its evaluation holds NaN"),
+        (lambda: search.simulate(zeros, values + 2), "game 0: its evaluation"),
+        (lambda: search.call("advance", np.array([-1, 5])), "game 1: action 5 is not legal in rnb"),
+        (lambda: search.call("begin", 2, START.encode()), "game: 2 is not from 0 to 1"),
+        (lambda: search.call("begin", 0, b"nonsense"), "nonsense: a FEN"),
+        (lambda: search.call("start", None, ctypes.c_int32(33)), "simulations: 33"),
+    ):
+        with pytest.raises(CError, match=why):
+            call()
+    leaves = 2
+    while leaves:
+        leaves = search.simulate(zeros[:leaves], values[:leaves])
+    search.call("finish")
+    assert (search.visits.sum(axis=1) == 32).all()
+    search.call("advance", nothing)
+    with pytest.raises(CError, match="simulations are left"):
+        search.call("finish")
+
+
+def test_two_threads_search_at_the_same_time():
+    def chosen(seed):
+        search = Search(num_games=8, seed=seed)
+        for game in range(8):
+            search.call("begin", game, START.encode())
+        search.run(evaluate)
+        return search.chosen.tolist()
+
+    with ThreadPoolExecutor(2) as threads:
+        assert [*threads.map(chosen, (1, 2, 1, 2))] == [chosen(1), chosen(2)] * 2
