@@ -6,7 +6,7 @@ BIN := .venv/bin
 INSTALLED := .venv/installed
 TESTED := .venv/installed-for-tests
 ALL_TESTED := .venv/installed-for-all-tests
-CPP = $$(git ls-files '*.hpp' '*.cpp')
+CPP = $$(git ls-files '*.c' '*.h' '*.cpp' '*.hpp')
 NOTEBOOKS = $$(git ls-files '*.ipynb')
 
 run: $(INSTALLED)

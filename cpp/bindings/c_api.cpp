@@ -32,6 +32,14 @@ rungs_status check_range(const char* name, std::int64_t value, std::int64_t low,
               static_cast<long long>(high));
 }
 
+rungs_status check_marks(const std::uint8_t* which, std::int64_t count) {
+  for (std::int64_t i = 0; which && i < count; ++i)
+    if (which[i] > 1)
+      return fail(RUNGS_ERROR_ARGUMENT, "which[%lld]: %d is neither 0 nor 1",
+                  static_cast<long long>(i), which[i]);
+  return RUNGS_OK;
+}
+
 rungs_status check_size(std::size_t size) {
   constexpr std::size_t kMax = 4096;
   if (sizeof size <= size && size <= kMax) return RUNGS_OK;

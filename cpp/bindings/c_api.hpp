@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,9 @@ inline rungs_status null_argument(const char* function) {
 
 // Fails unless `low` <= `value` <= `high`.
 rungs_status check_range(const char* name, std::int64_t value, std::int64_t low, std::int64_t high);
+
+// Fails unless all of `count` marks are 0 or 1; null is allowed.
+rungs_status check_marks(const std::uint8_t* which, std::int64_t count);
 
 inline std::uintptr_t address(const void* pointer) {
   return reinterpret_cast<std::uintptr_t>(pointer);
@@ -113,6 +117,29 @@ class Pool {
   std::uintptr_t address_ = 0;
   std::int64_t threads_ = 1;
 };
+
+// Makes a handle: reads a configuration, which `check` checks and by which `fill` allocates.
+template <class Config, class Handle>
+rungs_status create(const char* name, const Config* config, Config read,
+                    rungs_status (*check)(const Config&),
+                    rungs_status (*fill)(const Config&, Handle&), Handle** out) {
+  if (out) *out = nullptr;
+  if (!config || !out) return fail(RUNGS_ERROR_ARGUMENT, "%s_create: a pointer is null", name);
+  if (const auto status = read_structure(name, config, read)) return status;
+  if (const auto status = check(read)) return status;
+  auto* made = new (std::nothrow) Handle;
+  if (!made) return fail(RUNGS_ERROR_MEMORY, "there is too little memory");
+  const rungs_status status = fill(read, *made);
+  if (status)
+    delete made;
+  else
+    *out = made;
+  return status;
+}
+
+inline const std::uint8_t* as_bytes(const bool* flags) {
+  return reinterpret_cast<const std::uint8_t*>(flags);
+}
 
 constexpr std::int64_t kMaxThreads = 1024, kMaxInt = std::numeric_limits<std::int32_t>::max();
 constexpr const char* kClassicalStart = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";

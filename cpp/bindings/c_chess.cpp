@@ -1,7 +1,5 @@
 // The C API's batches of chess environments: the memory of a `ChessBatch`, and the functions that
 // Python calls, behind a handle.
-#include <new>
-
 #include "../rungs/batch.hpp"
 #include "../rungs/payoff.hpp"
 #include "c_api.hpp"
@@ -219,19 +217,7 @@ void rungs_chess_config_init(rungs_chess_config* config, std::size_t size) {
 }
 
 rungs_status rungs_chess_create(const rungs_chess_config* config, rungs_chess** envs) {
-  if (envs) *envs = nullptr;
-  if (!config || !envs) return c::null_argument("rungs_chess_create");
-  rungs_chess_config read = default_config();
-  if (const auto status = c::read_structure("rungs_chess_config", config, read)) return status;
-  if (const auto status = check(read)) return status;
-  auto* made = new (std::nothrow) rungs_chess;
-  if (!made) return c::fail(RUNGS_ERROR_MEMORY, "there is too little memory");
-  const rungs_status status = fill(read, *made);
-  if (status)
-    delete made;
-  else
-    *envs = made;
-  return status;
+  return c::create("rungs_chess", config, default_config(), check, fill, envs);
 }
 
 void rungs_chess_destroy(rungs_chess* envs) { delete envs; }
@@ -240,7 +226,6 @@ rungs_status rungs_chess_get_outputs(const rungs_chess* envs, rungs_chess_output
   if (!envs || !outputs) return c::null_argument("rungs_chess_get_outputs");
   if (const auto status = c::check_size(outputs->size)) return status;
   const ChessBatch& batch = envs->batch;
-  const auto bytes = [](const bool* flags) { return reinterpret_cast<const std::uint8_t*>(flags); };
   rungs_chess_outputs now{};
   now.observation = batch.observation;
   now.observation_bytes =
@@ -250,9 +235,9 @@ rungs_status rungs_chess_get_outputs(const rungs_chess* envs, rungs_chess_output
   now.action_count = batch.action_count;
   now.player = batch.player;
   now.reward = batch.reward;
-  now.terminated = bytes(batch.terminated);
-  now.truncated = bytes(batch.truncated);
-  now.ended = bytes(batch.ended);
+  now.terminated = c::as_bytes(batch.terminated);
+  now.truncated = c::as_bytes(batch.truncated);
+  now.ended = c::as_bytes(batch.ended);
   now.reason = batch.reason;
   now.final_observation = batch.final_observation;
   c::write_structure(now, outputs->size, outputs);
@@ -275,10 +260,7 @@ rungs_status rungs_chess_reset_seeds(rungs_chess* envs, const std::uint64_t* see
 
 rungs_status rungs_chess_reset_some(rungs_chess* envs, const std::uint8_t* which) {
   if (const auto status = check_begun("rungs_chess_reset_some", envs)) return status;
-  for (std::int64_t i = 0; which && i < envs->num_envs(); ++i)
-    if (which[i] > 1)
-      return c::fail(RUNGS_ERROR_ARGUMENT, "which[%lld]: %d is neither 0 nor 1",
-                     static_cast<long long>(i), which[i]);
+  if (const auto status = c::check_marks(which, envs->num_envs())) return status;
   envs->reset(which, -1);
   return RUNGS_OK;
 }

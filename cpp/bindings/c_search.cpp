@@ -1,7 +1,5 @@
 // The C API's searches: the memory of a `GameBatch`, and the functions that Python calls, behind a
 // handle.
-#include <new>
-
 #include "../search/game_batch.hpp"
 #include "../search/halving.hpp"
 #include "c_api.hpp"
@@ -166,14 +164,6 @@ rungs_status check_game(const char* function, const rungs_search* search, std::i
   return c::check_range("game", game, 0, search->batch.num_games - 1);
 }
 
-rungs_status check_marks(const rungs_search* search, const std::uint8_t* which) {
-  for (std::int64_t i = 0; which && i < search->batch.num_games; ++i)
-    if (which[i] > 1)
-      return c::fail(RUNGS_ERROR_ARGUMENT, "which[%lld]: %d is neither 0 nor 1",
-                     static_cast<long long>(i), which[i]);
-  return RUNGS_OK;
-}
-
 rungs_status not_begun(const char* function, std::int64_t game) {
   return c::fail(RUNGS_ERROR_ORDER, "%s: game %lld has not begun", function,
                  static_cast<long long>(game));
@@ -200,19 +190,7 @@ void rungs_search_config_init(rungs_search_config* config, std::size_t size) {
 }
 
 rungs_status rungs_search_create(const rungs_search_config* config, rungs_search** search) {
-  if (search) *search = nullptr;
-  if (!config || !search) return c::null_argument("rungs_search_create");
-  rungs_search_config read = default_config();
-  if (const auto status = c::read_structure("rungs_search_config", config, read)) return status;
-  if (const auto status = check(read)) return status;
-  auto* made = new (std::nothrow) rungs_search;
-  if (!made) return c::fail(RUNGS_ERROR_MEMORY, "there is too little memory");
-  const rungs_status status = fill(read, *made);
-  if (status)
-    delete made;
-  else
-    *search = made;
-  return status;
+  return c::create("rungs_search", config, default_config(), check, fill, search);
 }
 
 void rungs_search_destroy(rungs_search* search) { delete search; }
@@ -257,7 +235,7 @@ rungs_status rungs_search_begin(rungs_search* search, std::int64_t game, const c
 rungs_status rungs_search_begin_envs(rungs_search* search, const rungs_chess* envs,
                                      const std::uint8_t* which) {
   if (!search || !envs) return c::null_argument("rungs_search_begin_envs");
-  if (const auto status = check_marks(search, which)) return status;
+  if (const auto status = c::check_marks(which, search->batch.num_games)) return status;
   c::Boards boards;
   const bool shown = search->batch.history;
   if (const auto status = boards.save(*envs, search->batch.num_games, which, shown)) return status;
@@ -277,7 +255,7 @@ rungs_status rungs_search_start(rungs_search* search, const std::uint8_t* which,
   if (!search) return c::null_argument("rungs_search_start");
   if (const auto status = c::check_range("simulations", simulations, 0, search->simulations))
     return status;
-  if (const auto status = check_marks(search, which)) return status;
+  if (const auto status = c::check_marks(which, search->batch.num_games)) return status;
   const std::int64_t games = search->batch.num_games;
   for (std::int64_t i = 0; i < games; ++i)
     if ((!which || which[i]) && !search->begun[i]) return not_begun("rungs_search_start", i);

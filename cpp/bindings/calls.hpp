@@ -24,6 +24,12 @@ void rungs_chess_put(std::uintptr_t batch, std::uintptr_t which, std::int64_t co
 std::int64_t rungs_chess_perft(std::uintptr_t position, std::int64_t depth, std::uintptr_t pool,
                                std::int64_t threads);
 
+// cartpole.cpp
+void rungs_cartpole_reset(std::uintptr_t address, std::uintptr_t which, std::int64_t episode);
+std::int64_t rungs_cartpole_step(std::uintptr_t address, const std::int64_t* actions,
+                                 std::int64_t threads, std::uintptr_t pool);
+std::int64_t rungs_cartpole_useful_threads(std::int64_t threads, std::int64_t steps);
+
 // search.cpp
 void rungs_search_begin_position(std::uintptr_t batch, std::int64_t i, std::uintptr_t position,
                                  std::int64_t episode);

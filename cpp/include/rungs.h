@@ -1,4 +1,4 @@
-/* Rungs in C: batches of chess environments, and tree search over chess games.
+/* Rungs in C: batches of chess and CartPole environments, and tree search over chess games.
  *
  * Version 1 of the interface, for C99 and every language that calls C. What an environment means
  * (actions, observations, rewards, when episodes end) is Rungs' own, as its documentation says:
@@ -64,7 +64,7 @@ enum {
 
 /* Returns why the last call of this thread that failed did so: a text in English, of at most 511
  * bytes, "" before any. The next failure on this thread overwrites it. */
-RUNGS_API const char *rungs_error_message(void);
+RUNGS_API const char* rungs_error_message(void);
 
 /* ---- Chess environments -------------------------------------------------------------------- */
 
@@ -115,111 +115,111 @@ enum {
 };
 
 typedef struct rungs_chess_config {
-  size_t size;          /* of this structure, in bytes */
-  int64_t num_envs;     /* 1 to 2^31 - 1; by default 1 */
-  int32_t opponent;     /* RUNGS_OPPONENT_...; by default NONE */
-  int32_t observation;  /* RUNGS_OBSERVATION_...; by default BOARD */
-  int32_t mask;         /* RUNGS_MASK_...; by default BOOL */
-  int32_t autoreset;    /* RUNGS_AUTORESET_...; by default SAME_STEP */
-  int32_t max_plies;    /* an episode of so many plies is truncated; by default 0: never */
-  int32_t opening_min;  /* so many random plies are played before an episode, */
-  int32_t opening_max;  /* and at most so many; by default 0 */
-  int32_t num_threads;  /* 1 to 1024; by default 1, the caller alone. They change nothing but time:
-                         * small batches use fewer, and helpers are used while they pay off. They
-                         * sleep between calls. */
+  size_t size;         /* of this structure, in bytes */
+  int64_t num_envs;    /* 1 to 2^31 - 1; by default 1 */
+  int32_t opponent;    /* RUNGS_OPPONENT_...; by default NONE */
+  int32_t observation; /* RUNGS_OBSERVATION_...; by default BOARD */
+  int32_t mask;        /* RUNGS_MASK_...; by default BOOL */
+  int32_t autoreset;   /* RUNGS_AUTORESET_...; by default SAME_STEP */
+  int32_t max_plies;   /* an episode of so many plies is truncated; by default 0: never */
+  int32_t opening_min; /* so many random plies are played before an episode, */
+  int32_t opening_max; /* and at most so many; by default 0 */
+  int32_t num_threads; /* 1 to 1024; by default 1, the caller alone. They change nothing but time:
+                        * small batches use fewer, and helpers are used while they pay off. They
+                        * sleep between calls. */
   /* Positions that episodes start from, `num_start_fens` texts, one chosen at random each time.
    * Read before the call returns. By default none is given, and it is that of classical chess. */
-  const char *const *start_fens;
+  const char* const* start_fens;
   int64_t num_start_fens;
 } rungs_chess_config;
 
 /* Sets all fields to their defaults, in the first `size` bytes: sizeof(rungs_chess_config). */
-RUNGS_API void rungs_chess_config_init(rungs_chess_config *config, size_t size);
+RUNGS_API void rungs_chess_config_init(rungs_chess_config* config, size_t size);
 
 /* The arrays of a batch, N rows each. After a reset the rewards, ends and reasons are 0. */
 typedef struct rungs_chess_outputs {
   size_t size;                   /* of this structure, in bytes */
-  const void *observation;       /* in the format that was asked for, to the side to move */
+  const void* observation;       /* in the format that was asked for, to the side to move */
   size_t observation_bytes;      /* of a row */
-  const void *mask;              /* likewise, of the position that is observed */
+  const void* mask;              /* likewise, of the position that is observed */
   size_t mask_bytes;             /* of a row */
-  const int16_t *action_count;   /* how many actions a list has; null with other masks */
-  const int8_t *player;          /* the side to move: 0 White, 1 Black */
-  const float *reward;           /* of the last step: 1 for the agent's mate, -1 for its
+  const int16_t* action_count;   /* how many actions a list has; null with other masks */
+  const int8_t* player;          /* the side to move: 0 White, 1 Black */
+  const float* reward;           /* of the last step: 1 for the agent's mate, -1 for its
                                   * opponent's, else 0. Without an opponent the agent is the side
                                   * that has just moved. */
-  const uint8_t *terminated;     /* whether the last step ended the game, */
-  const uint8_t *truncated;      /* or the episode otherwise, */
-  const uint8_t *ended;          /* or did either */
-  const int8_t *reason;          /* RUNGS_REASON_... of the episode that the last step ended */
-  const void *final_observation; /* like `observation`. With SAME_STEP, the last of the episode that
+  const uint8_t* terminated;     /* whether the last step ended the game, */
+  const uint8_t* truncated;      /* or the episode otherwise, */
+  const uint8_t* ended;          /* or did either */
+  const int8_t* reason;          /* RUNGS_REASON_... of the episode that the last step ended */
+  const void* final_observation; /* like `observation`. With SAME_STEP, the last of the episode that
                                   * a step ended, where one did. */
 } rungs_chess_outputs;
 
 /* Makes a batch, and sets *envs to it (null after an error). `rungs_chess_reset` comes next.
  * Errors: ARGUMENT, FEN (a start's), MEMORY, THREADS. */
-RUNGS_API rungs_status rungs_chess_create(const rungs_chess_config *config, rungs_chess **envs);
+RUNGS_API rungs_status rungs_chess_create(const rungs_chess_config* config, rungs_chess** envs);
 
 /* Frees a batch and ends its threads; null is allowed. */
-RUNGS_API void rungs_chess_destroy(rungs_chess *envs);
+RUNGS_API void rungs_chess_destroy(rungs_chess* envs);
 
 /* Writes where the arrays are to the first `outputs->size` bytes of *outputs. Errors: ARGUMENT. */
-RUNGS_API rungs_status rungs_chess_get_outputs(const rungs_chess *envs,
-                                               rungs_chess_outputs *outputs);
+RUNGS_API rungs_status rungs_chess_get_outputs(const rungs_chess* envs,
+                                               rungs_chess_outputs* outputs);
 
 /* Begins episode 0 of a seed in every environment. All that is random is a function of the seed,
  * the environment's number, the episode's and the ply's. Errors: ARGUMENT. */
-RUNGS_API rungs_status rungs_chess_reset(rungs_chess *envs, uint64_t seed);
+RUNGS_API rungs_status rungs_chess_reset(rungs_chess* envs, uint64_t seed);
 
 /* Likewise, of a seed for each environment, (N,): each then plays as environment 0 of a batch with
  * that seed. Errors: ARGUMENT. */
-RUNGS_API rungs_status rungs_chess_reset_seeds(rungs_chess *envs, const uint64_t *seeds);
+RUNGS_API rungs_status rungs_chess_reset_seeds(rungs_chess* envs, const uint64_t* seeds);
 
 /* Begins the next episode in the environments that `which` marks, (N,), or in all where it is null;
  * the others stay as they are. Errors: ARGUMENT; ORDER (no other reset came before). */
-RUNGS_API rungs_status rungs_chess_reset_some(rungs_chess *envs, const uint8_t *which);
+RUNGS_API rungs_status rungs_chess_reset_some(rungs_chess* envs, const uint8_t* which);
 
 /* Plays an action in every environment, and writes how many episodes ended to *num_ended, unless
  * that is null. `actions`: (N,). Errors: ARGUMENT; ORDER (no reset came before); ILLEGAL_ACTION
  * (the first such environment is named, and none has changed). */
-RUNGS_API rungs_status rungs_chess_step(rungs_chess *envs, const int64_t *actions,
-                                        int64_t *num_ended);
+RUNGS_API rungs_status rungs_chess_step(rungs_chess* envs, const int64_t* actions,
+                                        int64_t* num_ended);
 
 /* Writes how many actions each environment takes next to (N,) `counts`, 0 where it takes none.
  * Errors: ARGUMENT, ORDER. */
-RUNGS_API rungs_status rungs_chess_count_actions(const rungs_chess *envs, int64_t *counts);
+RUNGS_API rungs_status rungs_chess_count_actions(const rungs_chess* envs, int64_t* counts);
 
 /* Writes the action of rank `ranks[i]`, from 0, among those that environment i takes, in ascending
  * order, to (N,) `actions`, which may be `ranks`. So random ranks give random legal actions,
  * whatever the mask's format. Errors: ARGUMENT (a rank is not below its count), ORDER. */
-RUNGS_API rungs_status rungs_chess_choose_actions(const rungs_chess *envs, const int64_t *ranks,
-                                                  int64_t *actions);
+RUNGS_API rungs_status rungs_chess_choose_actions(const rungs_chess* envs, const int64_t* ranks,
+                                                  int64_t* actions);
 
 /* Writes the position of environment `env` as a FEN with a 0 behind it to `fen`, which has room for
  * `size` bytes: RUNGS_FEN_BYTES are enough. Errors: ARGUMENT, ORDER. */
-RUNGS_API rungs_status rungs_chess_get_fen(const rungs_chess *envs, int64_t env, char *fen,
+RUNGS_API rungs_status rungs_chess_get_fen(const rungs_chess* envs, int64_t env, char* fen,
                                            size_t size);
 
 /* Has environment `env` go on from a position, with the agent to move, no positions before it and
  * no plies played, in its current episode. Errors: ARGUMENT, FEN, ORDER. */
-RUNGS_API rungs_status rungs_chess_set_fen(rungs_chess *envs, int64_t env, const char *fen);
+RUNGS_API rungs_status rungs_chess_set_fen(rungs_chess* envs, int64_t env, const char* fen);
 
 /* Returns the bytes that `rungs_chess_save` writes; 0 where `envs` is null. */
-RUNGS_API size_t rungs_chess_state_bytes(const rungs_chess *envs);
+RUNGS_API size_t rungs_chess_state_bytes(const rungs_chess* envs);
 
 /* Copies all that later steps depend on to `state`, `rungs_chess_state_bytes(envs)` of any
  * alignment. Errors: ARGUMENT, ORDER. */
-RUNGS_API rungs_status rungs_chess_save(const rungs_chess *envs, void *state);
+RUNGS_API rungs_status rungs_chess_save(const rungs_chess* envs, void* state);
 
 /* Goes on from what was saved, of `bytes` bytes: by this batch or one of the same configuration,
  * in which the mask's format may differ, under the same version of the interface on a processor
  * with the same order of bytes. Every board is validated. Errors: ARGUMENT; STATE. */
-RUNGS_API rungs_status rungs_chess_restore(rungs_chess *envs, const void *state, size_t bytes);
+RUNGS_API rungs_status rungs_chess_restore(rungs_chess* envs, const void* state, size_t bytes);
 
 /* Counts the leaves of the tree of legal moves, `depth` plies below a position (0 to 100), to
  * *leaves, on `num_threads` threads (1 to 1024). Errors: ARGUMENT, FEN, THREADS. */
-RUNGS_API rungs_status rungs_perft(const char *fen, int32_t depth, int32_t num_threads,
-                                   int64_t *leaves);
+RUNGS_API rungs_status rungs_perft(const char* fen, int32_t depth, int32_t num_threads,
+                                   int64_t* leaves);
 
 /* ---- Search -------------------------------------------------------------------------------- */
 
@@ -257,56 +257,56 @@ typedef struct rungs_search_config {
 } rungs_search_config;
 
 /* Sets all fields to their defaults, in the first `size` bytes: sizeof(rungs_search_config). */
-RUNGS_API void rungs_search_config_init(rungs_search_config *config, size_t size);
+RUNGS_API void rungs_search_config_init(rungs_search_config* config, size_t size);
 
 /* The arrays of a search. Leaves are rows from 0 on, of which `rungs_search_simulate` says how many
  * there are; results have a row for each game. Lists have K = RUNGS_CHESS_MAX_LEGAL elements: what
  * belongs to the legal actions in ascending order, then 0, of actions -1. */
 typedef struct rungs_search_outputs {
   size_t size;                 /* of this structure, in bytes */
-  const void *observation;     /* of the leaves, to the side to move */
+  const void* observation;     /* of the leaves, to the side to move */
   size_t observation_bytes;    /* of a row */
-  const int16_t *leaf_actions; /* (K,) what is legal there */
-  const int16_t *leaf_counts;  /* how many actions that is */
-  const int8_t *reason;        /* RUNGS_REASON_... of each game, as it is now */
+  const int16_t* leaf_actions; /* (K,) what is legal there */
+  const int16_t* leaf_counts;  /* how many actions that is */
+  const int8_t* reason;        /* RUNGS_REASON_... of each game, as it is now */
   /* Written by rungs_search_finish; 0 and -1 where a game was not searched. */
-  const int16_t *actions;      /* (K,) what is legal at the root */
-  const int16_t *counts;       /* how many actions that is */
-  const int32_t *visits;       /* (K,) with those of a kept tree */
-  const float *policy;         /* (K,) what a network is trained towards, which sums to 1 */
-  const float *priors;         /* (K,) the network's, without noise */
-  const float *action_values;  /* (K,) mean value of the visits, to the side to move */
-  const float *value;          /* mean value of the root's visits, to that side */
-  const float *raw_value;      /* the network's value of the root */
-  const int64_t *chosen;       /* the action to play; -1 where nothing was searched */
+  const int16_t* actions;     /* (K,) what is legal at the root */
+  const int16_t* counts;      /* how many actions that is */
+  const int32_t* visits;      /* (K,) with those of a kept tree */
+  const float* policy;        /* (K,) what a network is trained towards, which sums to 1 */
+  const float* priors;        /* (K,) the network's, without noise */
+  const float* action_values; /* (K,) mean value of the visits, to the side to move */
+  const float* value;         /* mean value of the root's visits, to that side */
+  const float* raw_value;     /* the network's value of the root */
+  const int64_t* chosen;      /* the action to play; -1 where nothing was searched */
 } rungs_search_outputs;
 
 /* Makes a search, and sets *search to it (null after an error). Errors: ARGUMENT, MEMORY,
  * THREADS. */
-RUNGS_API rungs_status rungs_search_create(const rungs_search_config *config,
-                                           rungs_search **search);
+RUNGS_API rungs_status rungs_search_create(const rungs_search_config* config,
+                                           rungs_search** search);
 
 /* Frees a search and ends its threads; null is allowed. */
-RUNGS_API void rungs_search_destroy(rungs_search *search);
+RUNGS_API void rungs_search_destroy(rungs_search* search);
 
 /* Writes where the arrays are to the first `outputs->size` bytes of *outputs. Errors: ARGUMENT. */
-RUNGS_API rungs_status rungs_search_get_outputs(const rungs_search *search,
-                                                rungs_search_outputs *outputs);
+RUNGS_API rungs_status rungs_search_get_outputs(const rungs_search* search,
+                                                rungs_search_outputs* outputs);
 
 /* Begins a game anew at a position, as its next episode. Errors: ARGUMENT, FEN. */
-RUNGS_API rungs_status rungs_search_begin(rungs_search *search, int64_t game, const char *fen);
+RUNGS_API rungs_status rungs_search_begin(rungs_search* search, int64_t game, const char* fen);
 
 /* Begins the games that `which` marks, (num_games,), or all where it is null, where the
  * environments of the same numbers are, with their past and their random numbers. Planes need
  * environments that observe planes. Errors: ARGUMENT; ORDER (they were not reset); FEN (more pieces
  * than promotions make: a list might not hold all actions). */
-RUNGS_API rungs_status rungs_search_begin_envs(rungs_search *search, const rungs_chess *envs,
-                                               const uint8_t *which);
+RUNGS_API rungs_status rungs_search_begin_envs(rungs_search* search, const rungs_chess* envs,
+                                               const uint8_t* which);
 
 /* Begins a search of `simulations`, 1 to the configuration's, or 0 for that, in the games that
  * `which` marks, or in all where it is null; not in those that are over. Errors: ARGUMENT; ORDER
  * (a marked game has not begun). */
-RUNGS_API rungs_status rungs_search_start(rungs_search *search, const uint8_t *which,
+RUNGS_API rungs_status rungs_search_start(rungs_search* search, const uint8_t* which,
                                           int32_t simulations);
 
 /* Takes the evaluation of the leaves that wait, and simulates until every game waits for its next
@@ -314,27 +314,78 @@ RUNGS_API rungs_status rungs_search_start(rungs_search *search, const uint8_t *w
  * of which a row's first `leaf_counts` belong to its `leaf_actions`, finite or -infinity; `values`:
  * (leaves,), -1 to 1, to the side to move. Both are null in the first call after
  * `rungs_search_start`. Errors: ARGUMENT (no tree has changed); ORDER. */
-RUNGS_API rungs_status rungs_search_simulate(rungs_search *search, const float *logits,
-                                             int64_t stride, const float *values,
-                                             int64_t *num_leaves);
+RUNGS_API rungs_status rungs_search_simulate(rungs_search* search, const float* logits,
+                                             int64_t stride, const float* values,
+                                             int64_t* num_leaves);
 
 /* Writes the results of a search, of which no leaf waits. Errors: ARGUMENT, ORDER. */
-RUNGS_API rungs_status rungs_search_finish(rungs_search *search);
+RUNGS_API rungs_status rungs_search_finish(rungs_search* search);
 
 /* Plays an action in each game, (num_games,), or none where it is -1, and keeps the tree below it
  * if the configuration says so. Errors: ARGUMENT; ILLEGAL_ACTION (no game has changed); ORDER. */
-RUNGS_API rungs_status rungs_search_advance(rungs_search *search, const int64_t *actions);
+RUNGS_API rungs_status rungs_search_advance(rungs_search* search, const int64_t* actions);
 
 /* Writes the position of a game, as `rungs_chess_get_fen`. Errors: ARGUMENT; ORDER (it has not
  * begun). */
-RUNGS_API rungs_status rungs_search_get_fen(const rungs_search *search, int64_t game, char *fen,
+RUNGS_API rungs_status rungs_search_get_fen(const rungs_search* search, int64_t game, char* fen,
                                             size_t size);
+
+/* ---- CartPole environments ----------------------------------------------------------------- */
+
+/* A batch of Gymnasium's CartPole-v1, numbered from 0. Actions are 0, to the left, and 1. */
+typedef struct rungs_cartpole rungs_cartpole;
+
+typedef struct rungs_cartpole_config {
+  size_t size;               /* of this structure, in bytes */
+  int64_t num_envs;          /* 1 to 2^31 - 1; by default 1 */
+  int32_t precision;         /* bytes of a number of the state: 8, by default, or 4 */
+  int32_t autoreset;         /* RUNGS_AUTORESET_...; by default SAME_STEP */
+  int32_t max_episode_steps; /* an episode of so many is truncated, 1 to 2^31 - 1; 500 */
+  int32_t workload;          /* steps of Euler's method per step, 1 to 1000000; by default 1 */
+  int64_t num_threads;       /* 1 to 1024; by default 1, the caller alone */
+} rungs_cartpole_config;
+
+/* Sets all fields to their defaults, in the first `size` bytes: sizeof(rungs_cartpole_config). */
+RUNGS_API void rungs_cartpole_config_init(rungs_cartpole_config* config, size_t size);
+
+/* The arrays of a batch, of N elements each; observations are four rows of them, x, its speed,
+ * theta, its speed, and row r begins at element r * stride. */
+typedef struct rungs_cartpole_outputs {
+  size_t size;    /* of this structure, in bytes */
+  int64_t stride; /* N or more */
+  const float* observation;
+  const float* reward;            /* of the last step: 1 */
+  const uint8_t* terminated;      /* whether the last step let the pole fall or left the rail, */
+  const uint8_t* truncated;       /* or was the last that an episode may have, */
+  const uint8_t* ended;           /* or either */
+  const float* final_observation; /* with SAME_STEP, the last of the episode that a step ended */
+} rungs_cartpole_outputs;
+
+/* As the functions of chess environments of the same names. After an episode has ended with
+ * DISABLED, a step fails with ORDER until that environment is reset. An action that is neither 0
+ * nor 1 is ILLEGAL_ACTION. */
+RUNGS_API rungs_status rungs_cartpole_create(const rungs_cartpole_config* config,
+                                             rungs_cartpole** envs);
+/* As rungs_chess_destroy. */
+RUNGS_API void rungs_cartpole_destroy(rungs_cartpole* envs);
+/* As rungs_chess_get_outputs. */
+RUNGS_API rungs_status rungs_cartpole_get_outputs(const rungs_cartpole* envs,
+                                                  rungs_cartpole_outputs* outputs);
+/* As rungs_chess_reset. */
+RUNGS_API rungs_status rungs_cartpole_reset(rungs_cartpole* envs, uint64_t seed);
+/* As rungs_chess_reset_seeds. */
+RUNGS_API rungs_status rungs_cartpole_reset_seeds(rungs_cartpole* envs, const uint64_t* seeds);
+/* As rungs_chess_reset_some. */
+RUNGS_API rungs_status rungs_cartpole_reset_some(rungs_cartpole* envs, const uint8_t* which);
+/* As rungs_chess_step. */
+RUNGS_API rungs_status rungs_cartpole_step(rungs_cartpole* envs, const int64_t* actions,
+                                           int64_t* num_ended);
 
 /* ---- Rungs' own ---------------------------------------------------------------------------- */
 
 /* Returns a description of the functions that Rungs' Python package calls, with their addresses.
  * They change from release to release: a program calls what is above instead. */
-RUNGS_API const char *rungs_abi(void);
+RUNGS_API const char* rungs_abi(void);
 
 #ifdef __cplusplus
 }

@@ -12,6 +12,8 @@ import pytest
 
 from rungs import __version__
 from rungs._src import cli
+from rungs._src.native import wheel
+from rungs._src.native.variants import of_machine
 from rungs.errors import (
     CompilerError,
     EngineError,
@@ -62,6 +64,20 @@ def test_it_says_which_version_it_is(capsys):
         cli.main(["--version"])
     assert capsys.readouterr().out == f"Rungs {__version__}\n"
     assert f"## {__version__}" in (Path(__file__).parents[2] / "CHANGELOG.md").read_text()
+
+
+def test_it_says_where_c_programs_find_the_library(tmp_path, monkeypatch, capsys):
+    assert cli.main(["paths"]) == 2
+    assert "a source tree has no compiled library" in capsys.readouterr().err
+    monkeypatch.setattr(wheel, "FOLDER", tmp_path)
+    file = wheel.path(of_machine("x86_64")[0])
+    file.parent.mkdir(parents=True)
+    file.touch()
+    assert cli.main(["paths", "include"]) == 0
+    assert capsys.readouterr().out == f"{tmp_path / 'include'}\n"
+    assert cli.main(["paths"]) == 0
+    names = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
+    assert names == ["include", "lib", "pkgconfig", "cmake"]
 
 
 @pytest.mark.parametrize("rung", ["cpp", "python"])

@@ -21,11 +21,11 @@ int main(void) {
   config.mask = RUNGS_MASK_LIST;
   config.num_threads = 2;
 
-  rungs_chess *envs;
+  rungs_chess* envs;
   check(rungs_chess_create(&config, &envs));
   rungs_chess_outputs out = {.size = sizeof out};
   check(rungs_chess_get_outputs(envs, &out)); /* these arrays stay where they are */
-  const int16_t *lists = out.mask;            /* (N, RUNGS_CHESS_MAX_LEGAL) */
+  const int16_t* lists = out.mask;            /* (N, RUNGS_CHESS_MAX_LEGAL) */
 
   check(rungs_chess_reset(envs, 7));
   uint32_t random = 1;

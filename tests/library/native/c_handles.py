@@ -240,3 +240,43 @@ class Search(Handle):
         text = ctypes.create_string_buffer(128)
         self.call("get_fen", game, text, ctypes.c_size_t(128))
         return text.value.decode()
+
+
+class CartPoleConfig(ctypes.Structure):
+    _fields_ = (
+        ("size", ctypes.c_size_t),
+        ("num_envs", ctypes.c_int64),
+        ("precision", ctypes.c_int32),
+        ("autoreset", ctypes.c_int32),
+        ("max_episode_steps", ctypes.c_int32),
+        ("workload", ctypes.c_int32),
+        ("num_threads", ctypes.c_int64),
+    )
+
+
+class CartPoleOutputs(ctypes.Structure):
+    _fields_ = (
+        ("size", ctypes.c_size_t),
+        ("stride", ctypes.c_int64),
+        ("observation", ctypes.c_void_p),
+        ("reward", ctypes.c_void_p),
+        ("terminated", ctypes.c_void_p),
+        ("truncated", ctypes.c_void_p),
+        ("ended", ctypes.c_void_p),
+        ("final_observation", ctypes.c_void_p),
+    )
+
+
+class CartPole(Handle):
+    """A batch of CartPole environments; settings as in `rungs_cartpole_config`."""
+
+    def __init__(self, **settings):
+        super().__init__("cartpole", CartPoleConfig, CartPoleOutputs, settings)
+        n = self.config.num_envs
+        for name in ("observation", "final_observation"):
+            setattr(self, name, self.array(name, np.float32, 4, self.outputs.stride)[:, :n].T)
+        self.reward = self.array("reward", np.float32, n)
+        for name in ("terminated", "truncated", "ended"):
+            setattr(self, name, self.array(name, np.bool_, n))
+
+    reset, step = Chess.reset, Chess.step

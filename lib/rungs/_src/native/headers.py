@@ -16,7 +16,12 @@ API = (
     "bindings/thread_pool.cpp",
 )
 # What `include/rungs.h` declares for programs in other languages, by the functions of `API`.
-C_API = ("bindings/c_api.cpp", "bindings/c_chess.cpp", "bindings/c_search.cpp")
+C_API = (
+    "bindings/c_api.cpp",
+    "bindings/c_cartpole.cpp",
+    "bindings/c_chess.cpp",
+    "bindings/c_search.cpp",
+)
 LEARN = "bindings/learn.cpp"
 MPI = "bindings/mpi.cpp"
 DEVICE = "bindings/device.cpp"

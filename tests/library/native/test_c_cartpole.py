@@ -1,0 +1,94 @@
+"""CartPole by the C API is the package's, and all recorded games are those of the C API."""
+
+import hashlib
+
+import numpy as np
+import pytest
+
+import rungs
+from tests.library.native import c_handles
+from tests.library.native.c_handles import CartPole, CError
+from tests.library.native.test_c_api import AUTORESET, pair
+from tests.proof.anywhere import games
+
+
+def check_same(theirs, carts):
+    for name in ("observation", "reward", "terminated", "truncated", "ended", "final_observation"):
+        np.testing.assert_array_equal(getattr(theirs, name), getattr(carts.outputs, name), name)
+
+
+@pytest.mark.parametrize("mode", ["SAME_STEP", "NEXT_STEP"])
+@pytest.mark.parametrize(("dtype", "precision"), [("float64", 8), ("float32", 4)])
+@pytest.mark.parametrize("num_threads", [1, 2])
+def test_it_is_the_packages(mode, dtype, precision, num_threads):
+    more = {"max_episode_steps": 20, "workload": 2}
+    n = 3001
+    ours = rungs.make("cartpole", "cpp", n, dtype=dtype, autoreset_mode=mode, **more)
+    autoreset = AUTORESET.index(mode)
+    theirs = CartPole(
+        num_envs=n, precision=precision, autoreset=autoreset, num_threads=num_threads, **more
+    )
+    rng, some = np.random.default_rng(0), np.arange(n) % 3 == 0
+    for seed, which in ((5, None), (np.arange(n, dtype=np.uint64), None), (None, some)):
+        theirs.reset(seed, None if which is None else which.astype(np.uint8))
+        ours.reset(seed=seed, options=None if which is None else {"reset_mask": which})
+        ended = 0
+        for _ in range(40):
+            actions = rng.integers(2, size=n)
+            ended += theirs.step(actions)
+            ours.step(actions)
+            check_same(theirs, ours.carts)
+        assert ended > n
+
+
+def test_it_plays_the_recorded_games():
+    digest = hashlib.sha256()
+    for env_id, settings in games.SETTINGS:
+        if env_id == "chess":
+            theirs, _ = pair(300, num_threads=2, **settings)
+        else:
+            precision = 4 if settings else 8
+            theirs = CartPole(num_envs=300, precision=precision, num_threads=2)
+        theirs.reset(1)
+        for step in range(30):
+            chess = env_id == "chess"
+            theirs.step(theirs.sample(step) if chess else theirs.observation[:, 2] > 0)
+            for name in ("observation", "reward", "terminated", "truncated"):
+                digest.update(getattr(theirs, name).tobytes())
+            if chess:
+                digest.update(theirs.mask.tobytes())
+    assert digest.hexdigest() == games.RECORDED.read_text().strip()
+
+
+@pytest.mark.parametrize(
+    ("settings", "why"),
+    [
+        ({"num_envs": 0}, "num_envs: 0"),
+        ({"precision": 2}, "precision: 2 is neither 4 nor 8"),
+        ({"autoreset": -1}, "autoreset: -1"),
+        ({"max_episode_steps": 0}, "max_episode_steps: 0"),
+        ({"workload": 0}, "workload: 0"),
+        ({"num_threads": 2000}, "num_threads: 2000"),
+    ],
+    ids=str,
+)
+def test_a_wrong_setting_is_named(settings, why):
+    with pytest.raises(CError, match=why):
+        CartPole(**settings)
+
+
+def test_what_is_wrong_is_refused_and_what_has_ended_waits():
+    carts = CartPole(num_envs=2, autoreset=2, max_episode_steps=1)
+    with pytest.raises(CError, match="rungs_cartpole_reset comes first"):
+        carts.step(np.zeros(2))
+    carts.reset(0)
+    with pytest.raises(CError, match="environment 1: action 2 is neither 0 nor 1") as refused:
+        carts.step(np.array([0, 2]))
+    assert refused.value.status == c_handles.ILLEGAL_ACTION
+    assert carts.step(np.array([0, 1])) == 2
+    carts.reset(which=np.array([1, 0], np.uint8))
+    with pytest.raises(CError, match="environment 1 has ended") as refused:
+        carts.step(np.zeros(2))
+    assert refused.value.status == c_handles.ORDER
+    carts.reset(which=None)
+    assert carts.step(np.zeros(2)) == 2
