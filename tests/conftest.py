@@ -37,10 +37,12 @@ def pytest_ignore_collect(collection_path, config):
 
 
 def pytest_collection_modifyitems(items):
-    """Starts with the course and PyTorch's ranks: they take longest, and would end on one core."""
-    items.sort(
-        key=lambda item: "smoke" not in item.fixturenames and item.path.name != "test_ranks.py"
-    )
+    """Starts with the files that take longest, which would end on one core.
+
+    These are the course, PyTorch's ranks, and the C++ that is compiled with sanitizers.
+    """
+    longest = ("test_ranks.py", "test_cpp.py")
+    items.sort(key=lambda item: "smoke" not in item.fixturenames and item.path.name not in longest)
 
 
 @pytest.hookimpl(optionalhook=True)

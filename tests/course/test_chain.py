@@ -356,16 +356,16 @@ def test_a_quiet_run_prints_nothing(tmp_path, monkeypatch, capfd):
 
 def test_a_run_is_watched_notebook_by_notebook(tmp_path, monkeypatch, capfd):
     tiny.write(tmp_path / "notebooks", "01_a", "pass")
-    tiny.write(tmp_path / "notebooks", "02_b", "1 / 0")
+    tiny.write(tmp_path / "notebooks", "02_b")
     in_that_folder(monkeypatch, tmp_path / "notebooks")
     monkeypatch.setattr(progress, "is_shown", lambda say: say is progress.line)
     monkeypatch.setattr(chain, "is_shown", lambda say: say is progress.line)
     done = []
-    execute = chain.execute
 
-    def watching(*arguments):
+    def watching(notebook, *arguments):
         done.extend((bar.n, bar.total, arguments[-1]) for bar in progress._bars)
-        execute(*arguments)
+        if notebook.stem == "02_b":
+            raise NotebookError("02_b.ipynb, code cell 2")
 
     monkeypatch.setattr(chain, "execute", watching)
     assert cli.main(["run", "--only", "01,02", "--out", str(tmp_path / "run")]) == 1

@@ -12,6 +12,7 @@ import pytest
 
 import rungs_course
 from rungs._src.machine.describe import describe, slug
+from rungs._src.native import gpp, loader
 from rungs.errors import ConfigurationError, install_hint
 from rungs_course import dashboard
 from rungs_course.labs.lab import labs
@@ -216,6 +217,8 @@ def test_the_roofline_is_measured_where_no_table_is_of_this_machine(folder, monk
     work = dict.fromkeys(("operations", "instructions", "bytes"), 1000.0)
     monkeypatch.setattr(valgrind, "have_valgrind", lambda: True)
     monkeypatch.setattr(valgrind, "work_per_ply", lambda boards, steps, mask: work)
+    # What valgrind can run is compiled for it alone.
+    monkeypatch.setattr(gpp, "load", lambda march: loader.load())
     *_, guessing, _ = panel(rungs_course.explore(folder), "roofline, live").children
     assert guessing.children[1].disabled
 

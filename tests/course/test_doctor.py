@@ -3,6 +3,7 @@
 import pytest
 
 from rungs._src import registry
+from rungs._src.native import cling
 from rungs.errors import MismatchError, UnavailableError
 from rungs_course import cli, doctor
 from rungs_course.doctor import Finding
@@ -37,6 +38,7 @@ def test_whatever_breaks_is_said_and_the_rest_goes_on(monkeypatch, error):
         return make(env_id, rung, num_envs)
 
     monkeypatch.setattr(registry, "make", broken)
+    monkeypatch.setattr(cling, "load", lambda: None)  # which takes 20 s
     findings = doctor._examine_quickly()
     for finding in findings:
         if finding.what == "chess on multiprocessing":
@@ -69,6 +71,7 @@ def test_the_summary_says_what_works_and_what_is_not_here(monkeypatch):
         doctor.summary()
 
 
+@pytest.mark.system
 def test_a_compiler_whose_code_plays_other_games_is_found(monkeypatch):
     assert doctor._compilers() == "40 steps, the same by g++ and cling"
     make = registry.make

@@ -1,5 +1,6 @@
 """The game of the page on environments, on all rungs of a CPU: equal, and refused alike."""
 
+import operator
 import re
 
 import numpy as np
@@ -37,33 +38,37 @@ def chosen(info, rng):
 
 
 @pytest.mark.parametrize("mode", ["SAME_STEP", "NEXT_STEP", "DISABLED"])
-@pytest.mark.parametrize("rung", CPP)
-def test_it_is_the_reference_bit_for_bit(connect_four, rung, mode):
+def test_all_rungs_are_the_reference_bit_for_bit(connect_four, mode):
     made = {"seed": 5, "autoreset_mode": mode}
     reference = GameVectorEnv(BOARDS, connect_four, "python", **made)
-    env = GameVectorEnv(BOARDS, connect_four, rung, **made, **CPP[rung])
-    assert getattr(env.boards, "threads", 1) == CPP[rung].get("threads", 1)
+    envs = {rung: GameVectorEnv(BOARDS, connect_four, rung, **made, **CPP[rung]) for rung in CPP}
+
+    def verify_all(call, when):
+        expected = call(reference)
+        for rung, env in envs.items():
+            verify(rung, call(env), expected, when)
+        return expected
+
+    for rung, env in envs.items():
+        assert getattr(env.boards, "threads", 1) == CPP[rung].get("threads", 1)
     rng = np.random.default_rng(0)
-    expected = reference.reset()
-    verify(rung, env.reset(), expected, "after the reset")
+    expected = verify_all(operator.methodcaller("reset"), "after the reset")
     ends = np.zeros(3, int)
     for step in range(50):
         actions = chosen(expected[-1], rng)
-        expected = reference.step(actions)
-        verify(rung, env.step(actions), expected, f"in step {step}")
+        expected = verify_all(operator.methodcaller("step", actions), f"in step {step}")
         _, reward, terminated, truncated, _ = expected
         ended = terminated | truncated
         ends += [(reward[ended] == each).sum() for each in (-1, 0, 1)]
         some = ended if mode == "DISABLED" else rng.random(BOARDS) < 0.02
         if some.any():
-            expected = reference.reset(options={"reset_mask": some})
-            verify(rung, env.reset(options={"reset_mask": some}), expected, f"after step {step}")
+            reset = operator.methodcaller("reset", options={"reset_mask": some})
+            expected = verify_all(reset, f"after step {step}")
     assert ends[0] > 100
     assert ends[2] > 100
-    expected = reference.reset(seed=range(BOARDS))
-    verify(rung, env.reset(seed=range(BOARDS)), expected, "after the reset by seeds")
-    actions = chosen(expected[-1], rng)
-    verify(rung, env.step(actions), reference.step(actions), "by seeds")
+    by_seeds = operator.methodcaller("reset", seed=range(BOARDS))
+    expected = verify_all(by_seeds, "after the reset by seeds")
+    verify_all(operator.methodcaller("step", chosen(expected[-1], rng)), "by seeds")
 
 
 @pytest.mark.parametrize("rung", ["python", *CPP])

@@ -12,6 +12,8 @@ from rungs._src import paths
 from rungs._src.native import cling
 from rungs.errors import CompilerError
 
+pytestmark = pytest.mark.system
+
 STEP = "import rungs; rungs.make('chess', 'cpp', 1).reset()"
 
 
@@ -27,7 +29,6 @@ def start(code, **environment):
     )
 
 
-@pytest.mark.system
 def test_two_processes_at_once_on_a_fresh_machine(tmp_path):
     both = [start(STEP, XDG_CACHE_HOME=str(tmp_path)) for _ in range(2)]
     for process in both:

@@ -10,6 +10,8 @@ from rungs._src.native import gpp
 from rungs_course.measure.verify import verify_games
 from tests.proof import lockstep
 
+pytestmark = pytest.mark.system
+
 
 # Cling compiles OpenMP's pragmas wrong in any but the first code that has some.
 @pytest.mark.parametrize(
@@ -33,7 +35,6 @@ def test_it_rounds_as_cling_does(dtype, rung):
     verify_games(envs, seed=1, steps=40)
 
 
-@pytest.mark.system
 def test_after_a_header_has_changed_it_is_another_library(tmp_path, monkeypatch):
     before = gpp.load()
     assert gpp.load() is before

@@ -122,7 +122,7 @@ def test_a_whole_library_is_loaded(installed):
     assert wheel.load().rungs_answer(2**40) == 2**40
 
 
-@pytest.mark.parametrize("compiler", ["cling", "g++"])
+@pytest.mark.parametrize("compiler", ["g++", pytest.param("cling", marks=pytest.mark.system)])
 def test_a_system_that_opens_no_more_files_is_named(compiler):
     loader.load(compiler)
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
