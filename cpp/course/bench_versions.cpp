@@ -9,6 +9,16 @@
 
 #include "steps.cpp"
 
+using namespace rungs::calls;
+
+// A function that a tool can find by name.
+extern "C" [[gnu::noinline]] void play_version(std::uintptr_t boards, std::int64_t steps,
+                                               std::uintptr_t actions, std::uintptr_t ends,
+                                               std::uintptr_t begins, std::uintptr_t masks,
+                                               std::uintptr_t outcomes) {
+  rungs_steps_play(boards, steps, actions, ends, begins, masks, outcomes);
+}
+
 int main(int count, char** arguments) {
   if (count < 5) return 2;
   const auto version = reinterpret_cast<std::uintptr_t>(arguments[1]);
@@ -31,10 +41,8 @@ int main(int count, char** arguments) {
   const std::uintptr_t address = rungs_steps_new(version, boards);
   if (!address) return 2;
   rungs_steps_start(address, positions, out);
-  // Called by address, so that it stays a function that a tool can find by name.
-  auto* volatile play = rungs_steps_play;
-  play(address, steps, actions, ends, reinterpret_cast<std::uintptr_t>(begins.data()), out,
-       reinterpret_cast<std::uintptr_t>(outcomes.data()));
+  play_version(address, steps, actions, ends, reinterpret_cast<std::uintptr_t>(begins.data()), out,
+               reinterpret_cast<std::uintptr_t>(outcomes.data()));
   rungs_steps_delete(address);
   if (count > 5)
     std::ofstream(arguments[5], std::ios::binary)

@@ -2,9 +2,10 @@
 
 All play the same games. A step plays an action, finds the legal actions of the new position, writes
 their mask and says whether it is mate or stalemate. Before them stand the rung `python`, which is a
-whole environment (observations, repetitions, rewards), and python-chess that does a version's step
-and no more; behind them the rung `cpp`, a whole environment again. python-chess has bitboards,
-attack tables and pins: version "pins", and not "first", is about its algorithm in C++."""
+whole environment (observations, repetitions, rewards), and two that do a version's step in Python
+and no more: "mailbox", function by function the algorithm of version "king", and python-chess,
+which has bitboards, attack tables and pins, about as version "pins". Behind them stands the rung
+`cpp`, a whole environment again."""
 
 import ctypes
 import dataclasses
@@ -35,6 +36,7 @@ from rungs_course.machine import counters
 from rungs_course.measure import valgrind
 from rungs_course.measure.peaks import measure_writing
 from rungs_course.measure.turns import timed_rounds
+from rungs_course.nb03_mailbox import Mailbox
 
 # The versions of `cpp/course/steps.cpp`, and the idea that each adds to the one before.
 VERSIONS = {
@@ -53,7 +55,8 @@ VERSIONS = {
 }
 ALL = {
     "python": "Python, the whole rung",
-    "python-chess": "only the step",
+    "mailbox": "only the step, 64 squares",
+    "python-chess": "only the step, bitboards and pins",
     **VERSIONS,
     "cpp": "C++, the whole rung",
 }
@@ -190,29 +193,55 @@ class VersionBoards:
         return self._api.rungs_steps_perft(self._boards, position.ctypes.data, depth)
 
 
-class PythonChess:
-    """The same step by python-chess."""
+class ChessBoard:
+    """A board of python-chess, as `PythonBoards` wants it."""
 
-    def __init__(self, games: Games):
-        self._games = games
+    def __init__(self, fen: str):
+        self._board = chess.Board(fen)
+
+    def legal(self) -> list[int]:
+        """Returns the legal actions."""
+        return list(legal_actions(self._board))
+
+    def play(self, action: int) -> None:
+        """Plays a legal action."""
+        self._board.push(move_of(action, self._board))  # type: ignore[arg-type]  # legal
+
+    def is_check(self) -> bool:
+        """Whether the side to move is in check."""
+        return self._board.is_check()
+
+
+class PythonBoards:
+    """Boards of the same step in Python.
+
+    Args:
+        board: makes one of a FEN.
+        games: what they play.
+    """
+
+    def __init__(self, board: type[ChessBoard | Mailbox], games: Games):
+        self._board, self._games = board, games
         self.masks = np.zeros((games.num_envs, NUM_ACTIONS), np.bool_)
         self.outcomes = np.zeros(games.num_envs, np.int8)
 
     def play(self, steps: int) -> float:
         """See `Racer`."""
-        boards, begins = list(map(chess.Board, self._games.fens)), iter(self._games.begins)
+        boards, begins = list(map(self._board, self._games.fens)), iter(self._games.begins)
+        for i, board in enumerate(boards):
+            self._write_legal(board, i)
         start = time.perf_counter()
         for actions, ends in zip(self._games.actions[:steps], self._games.ends, strict=False):
             for i, (action, ended) in enumerate(zip(actions.tolist(), ends.tolist(), strict=True)):
-                boards[i].push(move_of(action, boards[i]))  # type: ignore[arg-type]  # legal
+                boards[i].play(action)
                 self.outcomes[i] = self._write_legal(boards[i], i)
                 if ended:
-                    boards[i] = chess.Board(next(begins))
+                    boards[i] = self._board(next(begins))
                     self._write_legal(boards[i], i)
         return time.perf_counter() - start
 
-    def _write_legal(self, board: chess.Board, i: int) -> Reason:
-        legal = list(legal_actions(board))
+    def _write_legal(self, board: ChessBoard | Mailbox, i: int) -> Reason:
+        legal = board.legal()
         self.masks[i] = False
         self.masks[i, legal] = True
         if legal:
@@ -247,7 +276,8 @@ def racers(games: Games, api: Api) -> dict[str, Racer]:
     """Returns all of `ALL`, by name; the versions are of `api`, as `VersionBoards`."""
     return {
         "python": WholeRung("python", games),
-        "python-chess": PythonChess(games),
+        "mailbox": PythonBoards(Mailbox, games),
+        "python-chess": PythonBoards(ChessBoard, games),
         **{name: VersionBoards(api, name, games) for name in VERSIONS},
         "cpp": WholeRung("cpp", games),
     }
@@ -344,7 +374,7 @@ def instructions(games: Games) -> pd.DataFrame:
 
         def counted(version: str) -> dict:
             command = [str(each) for each in (program, version, games.num_envs, games.steps, file)]
-            report = valgrind.callgrind_of("rungs_steps_play", command, "--branch-sim=yes")
+            report = valgrind.callgrind_of("play_version", command, "--branch-sim=yes")
             return valgrind.totals(report)
 
         counts = valgrind.together(counted, [(name,) for name in VERSIONS])

@@ -11,6 +11,7 @@ from rungs._src import paths
 from rungs._src.chess.perft import read_epd
 from rungs._src.native import cling, gpp
 from rungs_course import compiled, nb03_cpp
+from rungs_course.nb03_mailbox import Mailbox, legal_moves
 
 DATA = Path(__file__).parents[1] / "proof" / "data"
 NAMES = list(nb03_cpp.VERSIONS)
@@ -62,14 +63,37 @@ class TestVersion:
             np.testing.assert_array_equal(nb03_cpp.bits(boards.masks), games.masks[ply])
 
 
-def test_python_chess_plays_the_same_and_ends_the_same(games, api):
-    reference = nb03_cpp.PythonChess(games)
-    reference.play(games.steps)
-    np.testing.assert_array_equal(nb03_cpp.bits(reference.masks), games.masks[-1])
+def test_boards_in_python_play_the_same_and_end_the_same(games, api):
+    reference, mailbox = (
+        nb03_cpp.PythonBoards(board, games) for board in (nb03_cpp.ChessBoard, Mailbox)
+    )
+    for boards in (reference, mailbox):
+        boards.play(games.steps)
+        np.testing.assert_array_equal(nb03_cpp.bits(boards.masks), games.masks[-1])
+    np.testing.assert_array_equal(mailbox.outcomes, reference.outcomes)
     for name in NAMES:
         boards = nb03_cpp.VersionBoards(api, name, games)
         boards.play(games.steps)
         np.testing.assert_array_equal(boards.outcomes, reference.outcomes)
+
+
+def leaves_of(board, depth):
+    moves = list(legal_moves(board))
+    if depth == 1:
+        return len(moves)
+    total = 0
+    for move in moves:
+        after = board.copy()
+        after.make(move)
+        total += leaves_of(after, depth - 1)
+    return total
+
+
+def test_the_mailbox_in_python_counts_trees_as_published():
+    for case in [*TRICKY, *RANDOM[::50]]:
+        for depth, leaves in case.leaves.items():
+            if leaves <= 500:
+                assert leaves_of(Mailbox(case.fen), depth) == leaves, case.fen
 
 
 def test_games_repeated_in_one_batch_are_the_same(games, api):
