@@ -108,12 +108,12 @@ class PpoLoss {
 // AlphaZero's loss (Silver et al., 2017, arXiv:1712.01815, equation 1) without weight decay, as
 // `losses` in lib/rungs/_src/selfplay/learning.py.
 
-// Positions, search's policy in them, and how their games ended.
+// Positions, search's policy in them, and what they are worth.
 template <class T>
 struct SearchBatch {
   BatchPositions positions;
-  const T* policy;   // (P, 218), search's policy: sums to 1 over the legal actions
-  const T* outcome;  // (P,), of the game, for the side to move: target of the value
+  const T* policy;  // (P, 218), search's policy: sums to 1 over the legal actions
+  const T* value;   // (P,), target of the value, for the side to move
   double vf_coef;
 };
 
@@ -136,7 +136,7 @@ class SearchLoss {
     }
     const int padded = (count + kLanes<T> - 1) / kLanes<T> * kLanes<T>;
     for (int i = count; i < padded; ++i) score[i] = 0;
-    const T error = value - batch_.outcome[position];
+    const T error = value - batch_.value[position];
     terms += {divergence, error * error};
     return static_cast<T>(2 * batch_.vf_coef) * error * inverse_rows;
   }

@@ -26,9 +26,10 @@ def some(count, seed=0):
     action = ON_BOARD[mark.repeat(legal) + np.arange(legal.sum())]
     policy = np.concatenate([rng.dirichlet(np.ones(each)) for each in legal] or [[]])
     outcome = rng.integers(-1, 2, count).astype(np.int8)
+    value = rng.uniform(-1, 1, count).astype(np.float16)
     observation = rng.integers(-6, 7, (count, 72)).astype(np.int8)
     observation[:, 64:] = observation[:, 64:] > 0
-    return Examples(observation, legal, action, policy.astype(np.float16), outcome)
+    return Examples(observation, legal, action, policy.astype(np.float16), outcome, value)
 
 
 def whole(buffer):
@@ -163,6 +164,7 @@ def shard(**changed):
         "action": np.array([4, 68, 4, 68, 132], np.int16),
         "policy": np.array([0.5, 0.5, 1.0, 0.0, 0.0], np.float16),
         "outcome": np.array([1, -1], np.int8),
+        "value": np.array([0.5, -1.0], np.float16),
     } | changed
     file = io.BytesIO()
     np.savez(file, **arrays)
@@ -195,6 +197,10 @@ def archive(array):
         ("outcome", np.array([1, -2], np.int8)),
         ("outcome", np.array([1, -128], np.int8)),
         ("outcome", np.array([1], np.int8)),
+        ("value", np.array([0.5, 1.001], np.float16)),
+        ("value", np.array([0.5, np.nan], np.float16)),
+        ("value", np.array([0.5, 0.5], np.float32)),
+        ("value", np.array([0.5], np.float16)),
     ],
 )
 def test_a_shard_of_what_no_position_has_is_refused_by_its_array(tmp_path, name, array):

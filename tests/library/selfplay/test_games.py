@@ -1,4 +1,4 @@
-"""Positions of self-play: each has the outcome of its own game, from the mover's side."""
+"""Positions of self-play: each has its game's outcome and its search's value."""
 
 import zlib
 from types import SimpleNamespace
@@ -22,7 +22,10 @@ MATE_IN_ONE = "7k/5Q2/6K1/8/8/8/8/8 w - - 0 1"
 
 
 class RandomSearch:
-    """Chooses at random what the environment allows; `policy` says which it was."""
+    """Chooses at random what the environment allows; `policy` says which it was.
+
+    Its value of a position is one of the position's own.
+    """
 
     def __init__(self, env, seed):
         self.env, self.seed = env, seed
@@ -36,9 +39,19 @@ class RandomSearch:
         actions = info["action_mask"].copy()
         chosen = random_actions(actions, rng)
         policy = (actions == chosen[:, None]).astype(np.float32)
+        value = np.array([worth(seen) for seen in self.env._buffers.observation])
         return SimpleNamespace(
-            actions=actions, counts=info["action_count"].copy(), policy=policy, chosen=chosen
+            actions=actions,
+            counts=info["action_count"].copy(),
+            policy=policy,
+            value=value,
+            chosen=chosen,
         )
+
+
+def worth(seen):
+    """A value that only this observation has, from -1 to 1 in half precision."""
+    return np.float32(zlib.crc32(seen.tobytes()) % 2049 / 1024 - 1)
 
 
 def made(num_envs=6, seed=0, **how):
@@ -81,6 +94,7 @@ def test_every_position_has_the_outcome_of_its_game():
         key: sorted(each) for key, each in expected.items()
     }
     assert {-1, 0, 1} == set(finished.outcome.tolist())
+    assert finished.value.tolist() == [worth(seen) for seen in finished.observation]
     assert flaw(finished.arrays()) == ""
 
 

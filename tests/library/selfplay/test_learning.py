@@ -28,8 +28,8 @@ def positions():
     observation[:, 4], observation[0, 60], observation[1, 61] = 6, -6, -6
     policy = np.array([0.5, 0.5, 1.0, 0.0, 0.0], np.float16)
     action = np.array([4, 68, 4, 68, 132], np.int16)
-    outcome = np.array([1, -1], np.int8)
-    return Examples(observation, np.array([2, 3], np.int16), action, policy, outcome)
+    outcome, value = np.array([1, -1], np.int8), np.array([0.5, 0.0], np.float16)
+    return Examples(observation, np.array([2, 3], np.int16), action, policy, outcome, value)
 
 
 class Fixed:
@@ -42,10 +42,11 @@ class Fixed:
 
 
 def test_the_loss_by_hand():
-    policy_loss, value_loss = losses(Fixed(), positions())
+    policy_loss, value_loss = losses(Fixed(), positions(), value_mix=0.25)
     first = 0.5 * math.log(0.5 / 0.25) + 0.5 * math.log(0.5 / 0.75)
     assert float(policy_loss) == pytest.approx((first + math.log(3)) / 2)
-    assert float(value_loss) == pytest.approx((0.25 + 1) / 2)
+    # Targets of 0.75 * 1 + 0.25 * 0.5 and 0.75 * -1, and values of 0.5 and 0.
+    assert float(value_loss) == pytest.approx((0.375**2 + 0.75**2) / 2)
 
 
 def played(count, seed):
@@ -65,15 +66,16 @@ def played(count, seed):
         lists[listed],
         policy[listed].astype(np.float16),
         rng.integers(-1, 2, count).astype(np.int8),
+        rng.uniform(-1, 1, count).astype(np.float16),
     )
 
 
 def test_losses_and_gradients_of_cpp_are_those_of_pytorch_in_double_precision():
     torch.manual_seed(1)
     network = PolicyValueNetwork().double()
-    ours = learning.CppLearner(network, LossWeights(vf_coef=0.7, max_grad_norm=1e9))
+    ours = learning.CppLearner(network, LossWeights(value_mix=0.3, vf_coef=0.7, max_grad_norm=1e9))
     found = played(150, 5)
-    ours_policy, ours_value = losses(network, found)
+    ours_policy, ours_value = losses(network, found, value_mix=0.3)
     (ours_policy + 0.7 * ours_value).backward()
     expected = {name: each.grad.clone() for name, each in network.named_parameters()}
     parts = ours.learn(found)

@@ -296,7 +296,8 @@ def torchrun(out, *words):
 def rows(shard):
     """The positions of a shard, each as bytes, in an order of their own."""
     found = Examples(**{name: shard[name] for name in DTYPES})
-    parts = (found.observation, found.count, found.actions(), found.policies(), found.outcome)
+    parts = (found.observation, found.count, found.actions(), found.policies())
+    parts += (found.outcome, found.value)
     return sorted(zip(*([row.tobytes() for row in part] for part in parts), strict=True))
 
 

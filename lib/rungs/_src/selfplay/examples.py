@@ -19,6 +19,7 @@ class Examples:
         action: (sum of `count`,) int16, the legal actions in order of id, position by position.
         policy: of the same shape, float16: how likely each is to be played, as search has it.
         outcome: (N,) int8, of the game for the side to move: 1, 0 or -1.
+        value: (N,) float16, from -1 to 1: what search has the position worth, to that side.
     """
 
     observation: np.ndarray
@@ -26,6 +27,7 @@ class Examples:
     action: np.ndarray
     policy: np.ndarray
     outcome: np.ndarray
+    value: np.ndarray
 
     def __len__(self) -> int:
         return len(self.count)
@@ -42,6 +44,15 @@ class Examples:
         """Returns the policies, (N, 218) float32, likewise; each sums to 1, 0 behind the last."""
         policies = self._listed(self.policy.astype(np.float32), 0.0)
         return policies / policies.sum(axis=1, keepdims=True)  # half precision had rounded them
+
+    def value_targets(self, value_mix: float) -> np.ndarray:
+        """Returns what a network's values are to be, (N,) float32.
+
+        Args:
+            value_mix: the weight of `value`, from 0 to 1; the rest is `outcome`'s.
+        """
+        outcome, value = self.outcome.astype(np.float32), self.value.astype(np.float32)
+        return outcome + np.float32(value_mix) * (value - outcome)
 
     def _listed(self, entries: np.ndarray, nothing: float) -> np.ndarray:
         lists = np.full((len(self), MAX_LEGAL), nothing, entries.dtype)
@@ -62,6 +73,7 @@ class Examples:
             self.action[entries],
             self.policy[entries],
             self.outcome[index],
+            self.value[index],
         )
 
 
@@ -71,6 +83,7 @@ DTYPES = {
     "action": np.int16,
     "policy": np.float16,
     "outcome": np.int8,
+    "value": np.float16,
 }
 
 
@@ -136,4 +149,6 @@ def flaw(arrays: dict[str, np.ndarray]) -> str:
         return "policy: a position's does not sum to 1"
     if ((arrays["outcome"] < -1) | (arrays["outcome"] > 1)).any():
         return "outcome: not -1, 0 or 1"
+    if not (abs(arrays["value"]) <= 1).all():
+        return "value: not -1 to 1"
     return ""

@@ -207,6 +207,7 @@ def _positions(observation: np.ndarray, result) -> Examples:
         result.actions[listed],
         result.policy[listed].astype(np.float16),
         np.zeros(len(observation), np.int8),
+        result.value.astype(np.float16),
     )
 
 

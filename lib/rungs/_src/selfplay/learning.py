@@ -1,4 +1,4 @@
-"""Learning from what search found: its policies and the games' outcomes (AlphaZero's loss)."""
+"""Learning from what search found: its policies and values, and the games' outcomes."""
 
 import math
 from collections.abc import Iterable
@@ -52,7 +52,7 @@ class TorchLearner:
         """
         _check_learnable(positions)
         check_learns(self.network)
-        policy_loss, value_loss = losses(self.network, positions)
+        policy_loss, value_loss = losses(self.network, positions, self._weights.value_mix)
         self._optimizer.zero_grad()
         (policy_loss + self._weights.vf_coef * value_loss).backward()
         parts = {
@@ -102,12 +102,13 @@ class CppLearner:
             "count": np.ascontiguousarray(positions.count),
             "row": np.arange(len(positions)),
         }
-        policy, outcome = (each.astype(dtype) for each in (positions.policies(), positions.outcome))
+        policy = positions.policies().astype(dtype)
+        value = positions.value_targets(self._weights.value_mix).astype(dtype)
         structures = self.compiled.structures
         minibatch = structures["SearchBatch"](
             positions=structures["BatchPositions"](**lists, rows=len(positions)),
             policy=policy.ctypes.data,  # of the network's numbers, not always C++'s float
-            outcome=outcome.ctypes.data,
+            value=value.ctypes.data,
             vf_coef=self._weights.vf_coef,
         )
         function = self.compiled.api.rungs_learn_search_gradients
@@ -152,11 +153,12 @@ def evaluator(name: str, network: PolicyValueNetwork) -> Evaluator:
     return CppNetwork(network).evaluate if name == "cpp" else NetworkEvaluator(network)
 
 
-def losses(network, positions: Examples) -> tuple[torch.Tensor, torch.Tensor]:
+def losses(network, positions: Examples, value_mix: float) -> tuple[torch.Tensor, torch.Tensor]:
     """Returns how far a network is from what search and games say, means over positions.
 
     The first is the divergence of search's policy from the network's, in nats (its cross-entropy
-    less search's own entropy, which no network can change); the second the value's squared error.
+    less search's own entropy, which no network can change); the second the value's squared error,
+    whose target is search's own value with the weight `value_mix`, and else the outcome.
     """
     arrays = (positions.observation, positions.actions(), positions.count)
     observation, actions, count = map(torch.from_numpy, arrays)
@@ -167,8 +169,8 @@ def losses(network, positions: Examples) -> tuple[torch.Tensor, torch.Tensor]:
     # 0 instead of -inf beyond the legal actions: they add nothing, and neither do their gradients.
     policy = policy.masked_fill(policy.isinf(), 0.0)
     divergence = -(target * policy).sum(1) - torch.special.entr(target).sum(1)
-    outcome = torch.from_numpy(positions.outcome.astype(np.float32))
-    return divergence.mean(), (values - outcome).square().mean()
+    value = torch.from_numpy(positions.value_targets(value_mix))
+    return divergence.mean(), (values - value).square().mean()
 
 
 def _check_learnable(positions: Examples) -> None:

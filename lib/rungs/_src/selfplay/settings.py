@@ -14,6 +14,9 @@ class LossWeights:
     """What is learnt, and how fast; raises as `SelfPlayTraining`."""
 
     learning_rate: float = setting(1e-3, "of Adam")
+    value_mix: float = setting(
+        0.5, "of the value's target: the weight of search's value; the rest is the outcome's", 0, 1
+    )
     vf_coef: float = setting(0.5, "the weight of the value's squared error in the loss")
     max_grad_norm: float = setting(1.0, "gradients are scaled down to it", 0, math.inf)
 

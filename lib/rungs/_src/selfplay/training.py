@@ -42,7 +42,7 @@ _NAMES = (*NAMES, BUFFER, POOL, MATCHES, RATINGS, RESULTS)
 # rank's, of `SelfPlay.state_dict`. The positions are in the replay buffer's files.
 checkpoint = Checkpoint(
     "self-play",
-    schema=3,
+    schema=4,
     form={
         "training": {},
         "clock": float,
