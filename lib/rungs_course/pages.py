@@ -6,6 +6,7 @@ import pandas as pd
 
 from rungs._src.machine.describe import in_words, slug_of
 from rungs._src.registry import rungs_of
+from rungs._src.selfplay import elo
 from rungs._src.train.ppo import PARTS
 from rungs_course import nb03_cpp, nb07_ladder
 from rungs_course import nb11_full_system as nb11
@@ -29,6 +30,8 @@ _GENERATION = "11_generation.csv"
 _DOCS = Path("docs")
 PAGES = (Path("README.md"), *(_DOCS / f"{name}.md" for name in ("numbers", "selfplay", "training")))
 _ROWS = 6  # of the table of self-play
+# Matches of levers of self-play's learning, of one machine whatever else is recorded.
+_LEVERS = Path("data") / "ablations" / "selfplay.csv"
 # Our rung `python`: what is gained over it is the ladder's to say.
 _OURS = "python-chess"
 _LEFT_OUT = (
@@ -62,6 +65,8 @@ def sections(root: Path, recorded: Path, machine: dict, usable: set[str]) -> dic
         made["steps"] = _steps(tables[_STEPS], recorded)
     if _SELF_PLAY in tables:
         made["self-play"] = _self_play(tables[_SELF_PLAY], recorded, where)
+    if (root / _LEVERS).exists():
+        made["levers"] = _levers(results.load(root / _LEVERS))
     if _WINS in tables:
         made["learners-measured"] = _learners(
             tables[_LEARNERS], tables[_UPDATES], tables[_WINS], recorded, where
@@ -313,6 +318,24 @@ def _self_play(frame: pd.DataFrame, recorded: Path, where: str) -> str:
         f"([notebook 16](../notebooks/16_search.ipynb), "
         f"[data](../{(recorded / _SELF_PLAY).as_posix()})).\n\n"
         f"{markdown(table)}\n"
+    )
+
+
+def _levers(frame: pd.DataFrame) -> str:
+    facts, rows = frame.attrs["provenance"], []
+    for (lever, against), matches in frame.groupby(["lever", "against"], sort=False):
+        each = [f"{m.wins}, {m.draws}, {m.losses}" for m in matches.itertuples()]
+        won, lost = (float((matches[n] + matches["draws"] / 2).sum()) for n in ("wins", "losses"))
+        ratings = elo.rate({(lever, against): (won, lost)}, anchor=against).set_index("player")
+        gain = "{:+.0f} ({:+.0f} to {:+.0f})".format(*ratings.loc[lever, ["elo", "low", "high"]])
+        rows.append((lever, against, *each, gain, matches["kept"].iloc[0]))
+    titles = ["Lever", "Against", *(f"Seed {seed}" for seed in frame["seed"].unique())]
+    table = pd.DataFrame(rows, columns=[*titles, "Elo", "Kept"])
+    return (
+        f"Wins, draws and losses in {facts['games']} games at {facts['simulations']} simulations "
+        f"a move, by agents of {int(facts['positions']):,} positions each, of the same seed and "
+        f"otherwise the same settings; Elo of both seeds together, with a 95 % interval, "
+        f"{facts['date'][:10]} ([data](../{_LEVERS.as_posix()})).\n\n{markdown(table)}\n"
     )
 
 
