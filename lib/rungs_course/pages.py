@@ -327,7 +327,8 @@ def _levers(frame: pd.DataFrame) -> str:
         each = [f"{m.wins}, {m.draws}, {m.losses}" for m in matches.itertuples()]
         won, lost = (float((matches[n] + matches["draws"] / 2).sum()) for n in ("wins", "losses"))
         ratings = elo.rate({(lever, against): (won, lost)}, anchor=against).set_index("player")
-        gain = "{:+.0f} ({:+.0f} to {:+.0f})".format(*ratings.loc[lever, ["elo", "low", "high"]])
+        found = (round(each) for each in ratings.loc[lever, ["elo", "low", "high"]])
+        gain = "{:+d} ({:+d} to {:+d})".format(*found)
         rows.append((lever, against, *each, gain, matches["kept"].iloc[0]))
     titles = ["Lever", "Against", *(f"Seed {seed}" for seed in frame["seed"].unique())]
     table = pd.DataFrame(rows, columns=[*titles, "Elo", "Kept"])
