@@ -38,8 +38,7 @@ RUNGS_STRUCTURE(rungs::learn::BatchPositions, RUNGS_MEMBERS(observation, action,
 RUNGS_STRUCTURE(rungs::learn::PpoBatch<float>,
                 RUNGS_MEMBERS(positions, choice, old_log_probability, advantage, returns, clip_coef,
                               vf_coef, ent_coef))
-RUNGS_STRUCTURE(rungs::learn::SearchBatch<float>,
-                RUNGS_MEMBERS(positions, policy, value, vf_coef))
+RUNGS_STRUCTURE(rungs::learn::SearchBatch<float>, RUNGS_MEMBERS(positions, policy, value, vf_coef))
 RUNGS_STRUCTURE(rungs::learn::AdamSettings, RUNGS_MEMBERS(learning_rate, eps, max_grad_norm, step))
 
 // How many weights there are, and in units of how many they are kept.
