@@ -93,6 +93,20 @@ def test_what_a_checkpoint_may_need_stays(tmp_path):
     assert_same(whole(again), joined([some(10, 2), some(10, 3)]))
 
 
+def test_the_window_grows_with_the_updates(tmp_path):
+    """To a half of them, but for 20 at least and 30 at most; and a new process has the same."""
+    buffer, kept = ReplayBuffer(tmp_path, window=30, share=0.5), {}
+    for number in range(1, 71):
+        buffer.add(some(1))
+        kept[number] = [*buffer.shards]
+    assert [len(kept[n]) for n in (10, 20, 40, 41, 50, 60, 70)] == [10, 20, 20, 21, 25, 30, 30]
+    assert all(shards == [*range(n - len(shards) + 1, n + 1)] for n, shards in kept.items())
+    buffer.remove_leftovers(50)
+    assert min(int(path.stem) for path in tmp_path.iterdir()) == kept[50][0] == 26
+    again = ReplayBuffer(tmp_path, 30, updates=50, ours=set(tmp_path.iterdir()), share=0.5)
+    assert [*again.shards] == kept[50]
+
+
 def test_every_position_is_drawn(tmp_path):
     buffer = ReplayBuffer(tmp_path, window=2)
     buffer.add(some(10, 0))

@@ -7,6 +7,7 @@ updates that were lost, and go. What else is in the folder is never written over
 
 import hashlib
 import io
+import math
 from collections.abc import Callable, Collection
 from pathlib import Path
 
@@ -16,17 +17,19 @@ from rungs._src.core.atomic import atomic_write, reraise_as_storage_error
 from rungs._src.selfplay.examples import Examples, flaw, joined
 from rungs.errors import ConfigurationError, InvalidStateError
 
+MIN_WINDOW = 20  # updates that are kept, however small a share of them is asked for
 _SUM = hashlib.sha256().digest_size
 
 
 class ReplayBuffer:
-    """The positions of the last `window` updates.
+    """The positions of the last updates: of a share of all so far, `window` at most.
 
     Args:
         folder: where the shards go; made if missing.
-        window: how many updates' positions are kept.
+        window: how many updates' positions are kept, at most.
         updates: after how many it goes on; 0 for a new one.
         ours: files that the run has written, in this folder or others. Only they are removed.
+        share: of the updates so far, those that are kept, but `MIN_WINDOW` at least.
 
     Raises:
         InvalidStateError: a shard that must be there is missing, corrupt or something else; it is
@@ -40,10 +43,15 @@ class ReplayBuffer:
     """
 
     def __init__(
-        self, folder: Path, window: int, updates: int = 0, ours: Collection[Path] = frozenset()
+        self,
+        folder: Path,
+        window: int,
+        updates: int = 0,
+        ours: Collection[Path] = frozenset(),
+        share: float = 1.0,
     ):
-        self.folder, self.window, self.updates = folder, window, updates
-        first = max(1, updates - window + 1)
+        self.folder, self.window, self.share, self.updates = folder, window, share, updates
+        first = self._first(updates)
         self.shards = {number: _read(self._path(number)) for number in range(first, updates + 1)}
         there = self._there()
         for number in there:
@@ -78,11 +86,11 @@ class ReplayBuffer:
         self.updates += 1
         self._ours.add(self.updates)
         self.shards[self.updates] = positions
-        self.shards.pop(self.updates - self.window, None)
+        self.shards.pop(self._first(self.updates) - 1, None)
 
     def remove_leftovers(self, updates: int) -> None:
         """Removes shards that no checkpoint after `updates` updates or more needs."""
-        self._forget(lambda number: number <= updates - self.window)
+        self._forget(lambda number: number < self._first(updates))
 
     def sample(self, count: int, rng: np.random.Generator) -> Examples:
         """Returns `count` positions, all that are kept equally likely, in order of updates."""
@@ -91,6 +99,11 @@ class ReplayBuffer:
             parts.append(shard.rows(drawn[(drawn >= 0) & (drawn < len(shard))]))
             drawn = drawn - len(shard)
         return joined(parts)
+
+    def _first(self, updates: int) -> int:
+        """Returns the first update whose positions are kept after some; it grows by 1 at most."""
+        window = min(self.window, max(MIN_WINDOW, math.ceil(self.share * updates)))
+        return max(1, updates - window + 1)
 
     def _path(self, number: int) -> Path:
         return self.folder / f"{number:06}.npz"

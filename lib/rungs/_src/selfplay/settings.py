@@ -39,7 +39,10 @@ class SelfPlayTraining(RunSettings, LossWeights):
     plies: int = setting(16, "played on every board per update", 1, 2**20)
     max_plies: int = setting(200, "games are cut short there, as draws", 1, MAX_INT)
     opening_plies: int = setting(8, "random plies before a game, at most", 0, 200)
-    window: int = setting(120, "updates whose positions are learnt from", 1, 2**20)
+    window: int = setting(120, "updates whose positions are learnt from, at most", 1, 2**20)
+    window_share: float = setting(
+        0.25, "of all updates so far, the share of the last that is learnt from, 20 at least", 0, 1
+    )
     minibatches: int = setting(32, "per update", 1, 2**20)
     minibatch_size: int = setting(512, "positions in each", 1, 2**20)
     learner: str = setting(

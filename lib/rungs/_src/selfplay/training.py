@@ -143,7 +143,9 @@ class _SelfPlayRun(Run):
         self.positions = saved["positions"] if saved else 0
         self.learner, self.games, self.evaluator = learner, games, evaluator
         ours = {folder.path / name for name in folder.files}
-        self.buffer = ReplayBuffer(folder.path / BUFFER, training.window, last, ours)
+        self.buffer = ReplayBuffer(
+            folder.path / BUFFER, training.window, last, ours, training.window_share
+        )
         clock = saved["clock"] if saved else 0.0
         super().__init__(training, folder, checkpoint, last, clock, say)
         self._note = folder.note
