@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from rungs_course.labs.verdict import Verdict
 
-__all__ = ["check", "explore", "play"]
+__all__ = ["check", "explore", "play", "predict"]
 
 loader.prepare()  # OpenMP's runtime before PyTorch's, which notebooks import
 
@@ -63,6 +63,20 @@ def check(lab: str) -> "Verdict":
         UnavailableError: a package that labs need is not installed; it is named.
     """
     return _imported("labs", "labs need").check(lab)
+
+
+def predict(lab: str, *, gain: float | None = None, bound: float | None = None) -> None:
+    """Keeps what is expected of an answer to a lab: `rungs_course.labs.predict`.
+
+    Args:
+        gain: how many times as fast as the baseline it will be.
+        bound: nanoseconds that it takes at best, of what the lab counts.
+
+    Raises:
+        ConfigurationError: no such lab, it asks for none, or one of both is no positive number.
+        UnavailableError: a package that labs need is not installed; it is named.
+    """
+    _imported("labs", "labs need").predict(lab, gain=gain, bound=bound)
 
 
 def load_ipython_extension(shell: "InteractiveShell") -> None:

@@ -4,9 +4,9 @@ from IPython.display import Code
 
 from rungs_course.labs.judging import check
 from rungs_course.labs.lab import find
-from rungs_course.labs.submissions import RungMagics, submit
+from rungs_course.labs.submissions import RungMagics, predict, submit
 
-__all__ = ["RungMagics", "check", "solution", "submit"]
+__all__ = ["RungMagics", "check", "predict", "solution", "submit"]
 
 
 def solution(name: str) -> Code:

@@ -5,7 +5,12 @@ into `out`, again and again; `idle` does the same without the answer. So what a 
 stay in a core's own cache, and still no call has been made before.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from rungs_course.labs.lab import Call, timed
 
 BLOCK = 512  # inputs that an answer is called with at a time
 
@@ -63,3 +68,47 @@ RACE = """
 void race({parameters}) {{ play<false>({arguments}); }}
 void idle({parameters}) {{ play<true>({arguments}); }}
 """
+
+
+def for_case(case: str) -> str:
+    """Returns the harness of a kernel that works on arrays of its own.
+
+    Args:
+        case: C++ of a `struct Case` with `void make(std::uint64_t seed)`, which makes inputs;
+            `void run()`, which calls the answer and leaves the inputs as they are; and
+            `std::uint64_t digest() const`, which mixes all that was written.
+    """
+    return f"""
+{MIXED}
+{case}
+inline Case& kept() {{
+  static Case only;
+  return only;
+}}
+void prepare(std::uint64_t seed) {{ kept().make(seed); }}
+void turn() {{ kept().run(); }}
+template <bool kIdle>
+void play(std::uint64_t seed, std::int64_t times, std::uint64_t* out) {{
+  for (std::int64_t time = 0; time < times; ++time) {{
+    kept().make(mixed(seed + time));
+    if constexpr (!kIdle) kept().run();
+    *out = std::rotl(*out, 7) + kept().digest();
+  }}
+}}
+{
+        RACE.format(
+            parameters="std::uint64_t seed, std::int64_t times, std::uint64_t* out",
+            arguments="seed, times, out",
+        )
+    }"""
+
+
+def work_on_case(functions: Any) -> Callable[[], float]:
+    """Times a kernel on the same inputs again and again: `Lab.work`."""
+    functions.prepare(1)
+    return timed(functions.turn)
+
+
+def race_on_cases(rng: np.random.Generator) -> list[Call]:
+    """Has a kernel work on new inputs, twice: `Lab.race`."""
+    return [Call("race", (int(rng.integers(1 << 62)), 2, np.zeros(1, np.uint64)))]

@@ -9,6 +9,7 @@ import os
 import re
 import secrets
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -18,7 +19,7 @@ from typing import Any
 
 from rungs._src.native import cling
 from rungs.errors import RungsError, UnavailableError
-from rungs_course.labs import record, submissions
+from rungs_course.labs import explaining, record, submissions
 from rungs_course.labs.inside.building import SubmissionError, build, in_cell
 from rungs_course.labs.inside.server import PRINTED_BYTES, WHY, die_plainly, limit_resources
 from rungs_course.labs.lab import Difference, Lab, WrongError, find
@@ -35,7 +36,8 @@ def check(name: str, code: str | None = None, *, seconds: float = _SECONDS) -> V
     """Plays what was submitted for a lab against that lab's oracle, and races it if it is right.
 
     It runs in a process of its own with limits of time, memory and printing. That guards against
-    mistakes; it is no sandbox against malice.
+    mistakes; it is no sandbox against malice. Where a lab asks for a prediction (`predict`), it is
+    raced only once there is one; then counts explain the race.
 
     Args:
         name: of the lab, "03a" or "lab-03a".
@@ -52,7 +54,12 @@ def check(name: str, code: str | None = None, *, seconds: float = _SECONDS) -> V
     """
     lab = find(name)
     answer = submissions.code_of(lab) if code is None else code
-    verdict = _supervised(lab, answer, seconds)
+    prediction = submissions.prediction_of(lab)
+    verdict = _supervised(lab, answer, seconds, race=not lab.per or bool(prediction))
+    if lab.per and verdict.costs:
+        middle = {name: statistics.median(costs) for name, costs in verdict.costs.items()}
+        counts = tuple(explaining.explain(lab, answer, middle))
+        verdict = dataclasses.replace(verdict, prediction=prediction, counts=counts)
     if code is None:
         try:
             record.add(verdict, answer)
@@ -72,8 +79,12 @@ def plain(text: str, limit: int = 4000) -> str:
     return _CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
-def _supervised(lab: Lab, code: str, seconds: float) -> Verdict:
-    """Has a process of its own judge, and returns what became of it."""
+def _supervised(lab: Lab, code: str, seconds: float, race: bool = True) -> Verdict:
+    """Has a process of its own judge, and returns what became of it.
+
+    Args:
+        race: whether what is right is raced.
+    """
     key = secrets.token_hex(8)
     # Files, as they take what is written at once and never keep their reader waiting.
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as messages:
@@ -86,7 +97,7 @@ def _supervised(lab: Lab, code: str, seconds: float) -> Verdict:
             pass_fds=[messages.fileno()],
             start_new_session=True,
         )
-        request = json.dumps({"lab": lab.name, "code": code, "key": key})
+        request = json.dumps({"lab": lab.name, "code": code, "key": key, "race": race})
         try:
             process.communicate(request.encode(), timeout=seconds)
             status = process.returncode
@@ -142,7 +153,7 @@ def judge(descriptor: int) -> None:
             found. Each begins with the request's key, which a submission does not meet by accident.
     """
     request = json.load(sys.stdin)
-    for message in _judged(find(request["lab"]), request["code"]):
+    for message in _judged(find(request["lab"]), request["code"], request["race"]):
         os.write(descriptor, f"{request['key']} {json.dumps(message)}\n".encode())
     with contextlib.suppress(AttributeError, ValueError, OSError):  # it may have been closed
         sys.stdout.flush()
@@ -150,7 +161,7 @@ def judge(descriptor: int) -> None:
     os._exit(0)  # without waiting for threads that the submission has left
 
 
-def _judged(lab: Lab, code: str) -> Iterator[dict[str, Any]]:
+def _judged(lab: Lab, code: str, race: bool) -> Iterator[dict[str, Any]]:
     """Yields what is about to be done, and at last what was found."""
     try:
         if lab.language == "cpp":
@@ -165,6 +176,9 @@ def _judged(lab: Lab, code: str) -> Iterator[dict[str, Any]]:
             difference = lab.first_difference(versions["yours"], versions["baseline"])
             if difference:
                 yield {"difference": _plain(difference)}
+                return
+            if not race:
+                yield {"costs": {}}
                 return
             yield {"stage": "being raced" if lab.unit == "s" else "its cost being counted"}
             yield {"costs": _costs(lab, versions)}

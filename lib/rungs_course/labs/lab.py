@@ -22,6 +22,35 @@ _ANSWERS = Path(__file__).with_name("answers")
 _HEAD = re.compile(r"# Lab \w+ · (.+)\n\nSome (\d+) minutes, after \[.+\]\(\.\./(\w+)\.ipynb\)")
 
 
+# What a lab's baseline is slow by. Exercises have nothing to do with a machine's speed.
+CAUSES = (
+    "core bound",
+    "bad speculation",
+    "memory bound",
+    "sharing",
+    "latency and bandwidth",
+    "any cause",
+    "exercise",
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Unit:
+    """What a kernel's cost is said of.
+
+    Attributes:
+        name: "position", "message".
+        count: how many a call of `Lab.work` and a `Case` of the harness are about.
+        num_bytes: that must be moved for each, at least; 0 where caches hold all.
+        level: where from: "memory", "L2", as of `peaks.measure_bandwidth`.
+    """
+
+    name: str
+    count: int
+    num_bytes: float = 0
+    level: str = "memory"
+
+
 class Head(NamedTuple):
     """What a lab's notebook begins with: its title, whose lab it is ("03_cpp"), and its minutes."""
 
@@ -90,6 +119,7 @@ class Lab:
             returns what that costs. Where it is counted, a second argument is the seed of the
             case, what comes out is judged, too, and WrongError says what is wrong.
         target: the share of the best known solution's rate that counts as reached.
+        cause: of `CAUSES`.
         language: "cpp", "python", or "cuda" for Python whose kernels Numba simulates.
         harness: C++ that calls a submission, compiled after it in its namespace.
         alone: whether nothing else of its kind may run in its process: Cling compiles OpenMP's
@@ -103,6 +133,8 @@ class Lab:
             part; "" where what costs besides is to send and to receive.
         agrees: given the race's calls, what they returned and what the solution did, says whether
             the former is right; None where both must be the same.
+        per: what the cost of a kernel is said of, where a prediction is asked for before the race
+            and counts explain it afterwards; its harness is of `harness.for_case`. None of others.
     """
 
     name: str
@@ -110,6 +142,7 @@ class Lab:
     judge: Callable[[Any, Any], Iterator[Difference | None]]
     work: Callable[..., Callable[[], float]]
     target: float
+    cause: str
     language: str = "cpp"
     harness: str = ""
     alone: bool = False
@@ -117,6 +150,7 @@ class Lab:
     race: Callable[[np.random.Generator], list[Call]] | None = None
     idle: str = ""
     agrees: Callable[[list[Call], list, list], bool] | None = None
+    per: Unit | None = None
 
     @property
     def _title(self) -> str:

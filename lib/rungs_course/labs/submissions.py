@@ -1,6 +1,8 @@
 """What the student has written: the cell magic `%%rung`, and its function."""
 
 import itertools
+import math
+from typing import NamedTuple
 
 from IPython.core.magic import Magics, cell_magic, magics_class
 
@@ -9,7 +11,20 @@ from rungs_course.labs.inside.building import SubmissionError, build
 from rungs_course.labs.lab import Lab, find
 
 _codes: dict[str, str | None] = {}  # by lab; None where the last cell failed
+_predictions: dict[str, "Prediction"] = {}
 _numbers = itertools.count(1)
+
+
+class Prediction(NamedTuple):
+    """What was expected of an answer before it was raced.
+
+    Attributes:
+        gain: how many times as fast as the baseline it will be.
+        bound: nanoseconds that it takes at best, of what its lab counts (`Unit.name`).
+    """
+
+    gain: float
+    bound: float
 
 
 @magics_class
@@ -63,3 +78,38 @@ def code_of(lab: Lab) -> str:
             "place: correct it and run it again"
         )
     return code
+
+
+def predict(name: str, *, gain: float | None = None, bound: float | None = None) -> None:
+    """Keeps what is expected of an answer, to be compared with what is measured.
+
+    Without a number, what is expected is asked for again, and `check` races nothing.
+
+    Args:
+        name: of a lab that asks for a prediction.
+        gain: how many times as fast as the baseline the answer will be.
+        bound: nanoseconds that it takes at best, of what the lab counts.
+
+    Raises:
+        ConfigurationError: no such lab, it asks for none, or one of both is no positive number.
+    """
+    lab = find(name)
+    if not lab.per:
+        raise ConfigurationError(f"lab {lab.name} asks for no prediction")
+    _predictions.pop(lab.name, None)
+    if gain is None or bound is None:
+        print(
+            "Enter both numbers: how many times as fast as the baseline your answer will be, and "
+            f"how many nanoseconds per {lab.per.name} it takes at best."
+        )
+        return
+    for what, value in (("gain", gain), ("bound", bound)):
+        if not (isinstance(value, int | float) and math.isfinite(value) and value > 0):
+            raise ConfigurationError(f"{what}={value!r} is no positive number")
+    _predictions[lab.name] = Prediction(gain, bound)
+    print("Kept. What is measured is shown next to it.")
+
+
+def prediction_of(lab: Lab) -> Prediction | None:
+    """Returns what is expected of an answer to a lab, where that was said."""
+    return _predictions.get(lab.name)

@@ -2,11 +2,15 @@
 
 import dataclasses
 import html
+import statistics
+from collections.abc import Iterator
 
 import chess
 import chess.svg
 
+from rungs.errors import ConfigurationError
 from rungs_course.labs.lab import Difference, Lab
+from rungs_course.labs.submissions import Prediction
 from rungs_course.measure.noise import Factor, factor
 
 _WRONG, _MISSING = "#D55E00aa", "#0072B2aa"
@@ -24,8 +28,11 @@ class Verdict:
         lab: of which it is.
         problem: why it could not be judged or is wrong, or None.
         difference: the first wrong output, if one is wrong.
-        costs: by "yours", "baseline" and "solution", what each turn cost.
+        costs: by "yours", "baseline" and "solution", what each turn cost; empty where it was not
+            raced, as nothing was predicted.
         printed: what the submission printed.
+        prediction: what was expected of it.
+        counts: sentences that explain the race.
     """
 
     lab: Lab
@@ -33,6 +40,8 @@ class Verdict:
     difference: Difference | None = None
     costs: dict[str, list[float]] = dataclasses.field(default_factory=dict)
     printed: str = ""
+    prediction: Prediction | None = None
+    counts: tuple[str, ...] = ()
 
     @property
     def right(self) -> bool:
@@ -52,9 +61,13 @@ class Verdict:
     @property
     def reached(self) -> bool:
         """Whether it is right, and its share, in whole percent as it is shown, is the target's."""
-        return self.right and _percent(self.share.middle) >= _percent(self.lab.target)
+        if not (self.right and self.costs):
+            return False
+        return _percent(self.share.middle) >= _percent(self.lab.target)
 
     def _over(self, other: str) -> Factor:
+        if not self.costs:
+            raise ConfigurationError(f"lab {self.lab.name} was not raced: {self._asks()}")
         pairs = zip(self.costs[other], self.costs["yours"], strict=True)
         return factor(theirs / yours for theirs, yours in pairs)
 
@@ -75,10 +88,11 @@ class Verdict:
             parts.append(("pre", self.problem))
         else:
             parts.append(("p", self._differs() if self.difference else self._speed()))
+            parts += [("p", text) for text in (*self._expected(), *self.counts)]
         if self.printed:
             parts += [("p", "It printed:"), ("pre", self.printed)]
         if not self.reached:
-            parts.append(("p", "Two hints are at the end of the lab's notebook."))
+            parts.append(("p", "Hints are at the end of the lab's notebook."))
         return parts
 
     def _differs(self) -> str:
@@ -93,7 +107,28 @@ class Verdict:
             words += f" The position is {difference.fen}."
         return words
 
+    def _asks(self) -> str:
+        return f'first say what you expect, by rungs_course.predict("{self.lab.name}", …)'
+
+    def _expected(self) -> Iterator[str]:
+        """Yields what was expected, next to what was measured."""
+        if not (self.prediction and self.costs and self.lab.per):
+            return
+        expected, unit = self.prediction, self.lab.per
+        yours, best = (
+            1e9 * statistics.median(self.costs[which]) / unit.count
+            for which in ("yours", "solution")
+        )
+        yield f"You expected {expected.gain:g} times the baseline; it is {self.gain.middle:.2f}."
+        words = f"Your bound was {expected.bound:.3g} ns per {unit.name}; yours takes {yours:.3g}, "
+        words += f"the best known solution {best:.3g}."
+        if min(yours, best) < expected.bound:
+            words += " A bound that is beaten is none: which of its facts is wrong?"
+        yield words
+
     def _speed(self) -> str:
+        if not self.costs:
+            return f"Before it is raced, {self._asks()}."
         gain, share, target = self.gain, self.share, self.lab.target
         if self.lab.unit == "s":
             words = (

@@ -10,7 +10,7 @@ from nbformat.v4 import new_markdown_cell, new_notebook
 from rungs.errors import ConfigurationError
 from rungs_course.labs import check, solution
 from rungs_course.labs.inside.building import build
-from rungs_course.labs.lab import NOTEBOOKS, Difference, labs
+from rungs_course.labs.lab import CAUSES, NOTEBOOKS, Difference, labs
 from rungs_course.labs.verdict import Verdict
 
 ROOT = Path(__file__).parents[3]
@@ -38,7 +38,10 @@ def test_its_notebook_says_all_that_it_must(lab):
     assert f"{lab.target:.0%} of " in words
     assert ("it is raced" in words) == (lab.unit == "s")
     assert (f"counted, in {lab.unit}," in words) == (lab.unit != "s")
-    assert words.count("<details><summary>Hint") == 2
+    assert words.count("<details><summary>Hint") == (4 if lab.per else 2)
+    exercise = "An *exercise*: it has nothing to do with a machine's speed."
+    said = exercise if lab.cause == "exercise" else f"Cause: **{lab.cause}**."
+    assert said in cells(lab)[0].source
     assert f'rungs_course.check("{lab.name}")' in words
     assert f'rungs_course.labs.solution("{lab.name}")' in words
     assert lab.code("solution") in str(solution(lab.name).data)
@@ -48,11 +51,37 @@ def test_its_notebook_says_all_that_it_must(lab):
 def test_the_table_of_all_labs_says_what_it_is(lab):
     head = lab.head()
     measured = "speed" if lab.unit == "s" else f"{lab.unit}, counted"
-    assert (
-        f"\n| [{lab.name}, {head.title}](../notebooks/labs/{lab.notebook.name}) | {head.minutes} "
-        f"| [{head.notebook.partition('_')[0]}](../notebooks/{head.notebook}.ipynb) "
-        f"| {lab.target:.0%} of the best: {measured} |\n"
-    ) in (ROOT / "docs" / "labs.md").read_text()
+    page = (ROOT / "docs" / "labs.md").read_text()
+    of_cause = page.partition(f"\n### {lab.cause.capitalize()}")[2].partition("\n#")[0]
+    begins = (
+        f"| [{lab.name}, {head.title}](../notebooks/labs/{lab.notebook.name}) | {head.minutes} "
+        f"| [{head.notebook.partition('_')[0]}](../notebooks/{head.notebook}.ipynb) | "
+    )
+    (row,) = (line for line in of_cause.splitlines() if line.startswith(begins))
+    outcome, target = row.removeprefix(begins).removesuffix(" |").split(" | ")
+    assert outcome
+    assert target == f"{lab.target:.0%} of the best: {measured}"
+
+
+def test_what_costs_no_time_is_an_exercise():
+    assert {lab.cause for lab in LABS} <= set(CAUSES)
+    assert {lab.cause for lab in LABS if lab.unit != "s"} == {"exercise"}
+
+
+KERNELS = [lab for lab in LABS if lab.per]
+
+
+@pytest.mark.parametrize("lab", KERNELS, ids=lambda lab: lab.name)
+def test_a_kernels_lab_has_a_warm_up_a_prediction_and_a_stretch(lab):
+    parts = [cell.source for cell in cells(lab)]
+    order = [next(i for i, part in enumerate(parts) if part.startswith(begin)) for begin in (
+        "## Warm-up", f"%%rung {lab.name}", f'rungs_course.predict("{lab.name}"',
+        f'rungs_course.check("{lab.name}")', "## Stretch",
+    )]  # fmt: skip
+    assert order == sorted(order)
+    assert f"nanoseconds per {lab.per.name}" in "\n".join(parts)
+    assert lab.race
+    assert lab.idle
 
 
 def test_every_notebook_is_a_lab():

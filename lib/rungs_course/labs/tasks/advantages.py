@@ -66,4 +66,13 @@ def _race(rng):
     return [Call("advantages", _rollout(int(rng.integers(1 << 31)), 64, 64, 0.02, 0.99, 0.95))]
 
 
-LAB = Lab("15a", ("advantages",), _judge, _work, target=0.5, language="python", race=_race)
+LAB = Lab(
+    "15a",
+    ("advantages",),
+    _judge,
+    _work,
+    target=0.5,
+    cause="core bound",
+    language="python",
+    race=_race,
+)

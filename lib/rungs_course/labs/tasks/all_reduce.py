@@ -46,4 +46,13 @@ def _race(rng):
     return [Call(name, args, "each") for name in LAB.defines]
 
 
-LAB = Lab("14", ("ring", "halving"), _judge, _work, target=0.5, language="python", race=_race)
+LAB = Lab(
+    "14",
+    ("ring", "halving"),
+    _judge,
+    _work,
+    target=0.5,
+    cause="exercise",
+    language="python",
+    race=_race,
+)

@@ -71,4 +71,6 @@ def _off(functions, threads, seconds, serial: float, parallel: float) -> float:
     return 100 * abs(found - serial) / (serial + parallel)
 
 
-LAB = Lab("10", ("fit",), _judge, _work, target=0.4, language="python", unit="% off")
+LAB = Lab(
+    "10", ("fit",), _judge, _work, target=0.4, cause="exercise", language="python", unit="% off"
+)

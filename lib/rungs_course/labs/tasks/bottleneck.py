@@ -169,4 +169,13 @@ def _work(functions, seed: int = 100):
     return updates
 
 
-LAB = Lab("11", ("bottleneck",), _judge, _work, target=0.7, language="python", unit="updates")
+LAB = Lab(
+    "11",
+    ("bottleneck",),
+    _judge,
+    _work,
+    target=0.7,
+    cause="exercise",
+    language="python",
+    unit="updates",
+)

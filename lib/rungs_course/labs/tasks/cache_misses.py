@@ -52,4 +52,6 @@ def _race(rng):
     return [Call("misses", (rows, columns, *others), "each")]
 
 
-LAB = Lab("09", ("misses",), _judge, _work, target=0.5, language="python", race=_race)
+LAB = Lab(
+    "09", ("misses",), _judge, _work, target=0.5, cause="exercise", language="python", race=_race
+)

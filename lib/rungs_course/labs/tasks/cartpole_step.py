@@ -89,4 +89,6 @@ def _race(rng):
     return [Call("step", (fixed(state), fixed(rng.integers(0, 2, (8, 8192)), np.int64)), "chain")]
 
 
-LAB = Lab("13", ("step",), _judge, _work, target=0.3, language="python", race=_race)
+LAB = Lab(
+    "13", ("step",), _judge, _work, target=0.3, cause="core bound", language="python", race=_race
+)

@@ -59,4 +59,13 @@ def _race(rng):
     return [Call("clipped_loss", _batch(ratio, advantage, 0.2))]
 
 
-LAB = Lab("15b", ("clipped_loss",), _judge, _work, target=0.6, language="python", race=_race)
+LAB = Lab(
+    "15b",
+    ("clipped_loss",),
+    _judge,
+    _work,
+    target=0.6,
+    cause="core bound",
+    language="python",
+    race=_race,
+)

@@ -60,6 +60,7 @@ LAB = Lab(
     _judge,
     _work,
     target=0.7,
+    cause="sharing",
     harness="""
 void run(const std::int16_t* actions, std::int64_t count, std::int32_t threads,
          std::int64_t* totals) {

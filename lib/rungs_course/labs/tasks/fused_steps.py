@@ -101,4 +101,14 @@ def _work(functions, seed: int = 13):
     return accesses
 
 
-LAB = Lab("13b", ("play",), _judge, _work, 0.9, language="cuda", alone=True, unit="accesses a step")
+LAB = Lab(
+    "13b",
+    ("play",),
+    _judge,
+    _work,
+    0.9,
+    "exercise",
+    language="cuda",
+    alone=True,
+    unit="accesses a step",
+)

@@ -176,4 +176,13 @@ def _work(functions, seed: int = 0):
     return microseconds
 
 
-LAB = Lab("05", ("gather",), _judge, _work, target=0.8, language="python", unit="simulated µs")
+LAB = Lab(
+    "05",
+    ("gather",),
+    _judge,
+    _work,
+    target=0.8,
+    cause="exercise",
+    language="python",
+    unit="simulated µs",
+)

@@ -72,6 +72,7 @@ LAB = Lab(
     _judge,
     _work,
     target=0.95,
+    cause="exercise",
     harness=f"""
 void run(std::int64_t boards, std::int64_t* out) {{
   for (std::int64_t board = 0; board < boards; ++board)

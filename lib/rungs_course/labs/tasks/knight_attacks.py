@@ -46,6 +46,7 @@ LAB = Lab(
     _judge,
     _work,
     target=0.8,
+    cause="core bound",
     harness=for_bitboards(
         "knight_attacks",
         ("knights",),

@@ -55,6 +55,7 @@ LAB = Lab(
     _judge,
     _work,
     target=0.8,
+    cause="core bound",
     harness=f"""
 float run(const float* a, const float* b, std::int64_t count) {{ return dot(a, b, count); }}
 float run_often(const float* a, const float* b, std::int64_t count, int times) {{

@@ -84,6 +84,7 @@ LAB = Lab(
     _judge,
     _work,
     target=0.5,
+    cause="bad speculation",
     harness=f"""
 void run(const std::uint64_t* before, const std::uint64_t* now, std::uint8_t* mask,
          std::int64_t count) {{

@@ -224,4 +224,6 @@ def _work(functions, seed: int = 1):
     return plies
 
 
-LAB = Lab("12", ("find",), _judge, _work, target=0.5, language="python", unit="plies")
+LAB = Lab(
+    "12", ("find",), _judge, _work, target=0.5, cause="exercise", language="python", unit="plies"
+)

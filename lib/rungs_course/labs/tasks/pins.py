@@ -77,6 +77,7 @@ LAB = Lab(
     _judge,
     _work,
     target=0.6,
+    cause="core bound",
     harness=for_bitboards(
         "pinned",
         (

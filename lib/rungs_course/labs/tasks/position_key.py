@@ -89,4 +89,6 @@ def _race(rng):
     return [Call("keys", (game[: rng.integers(_RACED // 2, _RACED + 1)],))]
 
 
-LAB = Lab("01b", ("keys",), _judge, _work, target=0.5, language="python", race=_race)
+LAB = Lab(
+    "01b", ("keys",), _judge, _work, target=0.5, cause="core bound", language="python", race=_race
+)

@@ -64,4 +64,6 @@ def _race(rng):
     return [Call("scores", _random(int(rng.integers(1 << 31)), 512, 218, 3, 1.25))]
 
 
-LAB = Lab("16", ("scores",), _judge, _work, target=0.5, language="python", race=_race)
+LAB = Lab(
+    "16", ("scores",), _judge, _work, target=0.5, cause="core bound", language="python", race=_race
+)

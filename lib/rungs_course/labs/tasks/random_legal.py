@@ -110,6 +110,7 @@ LAB = Lab(
     _judge,
     _work,
     target=0.5,
+    cause="core bound",
     language="python",
     race=_race,
     agrees=_agrees,

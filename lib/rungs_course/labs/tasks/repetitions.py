@@ -62,4 +62,13 @@ def _race(rng):
     return calls
 
 
-LAB = Lab("01", ("third_times",), _judge, _work, target=0.7, language="python", race=_race)
+LAB = Lab(
+    "01",
+    ("third_times",),
+    _judge,
+    _work,
+    target=0.7,
+    cause="core bound",
+    language="python",
+    race=_race,
+)

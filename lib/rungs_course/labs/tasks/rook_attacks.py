@@ -57,6 +57,7 @@ LAB = Lab(
     _judge,
     _work,
     target=0.7,
+    cause="core bound",
     harness=for_bitboards(
         "rook_attacks",
         (

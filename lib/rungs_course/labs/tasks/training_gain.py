@@ -81,6 +81,7 @@ LAB = Lab(
     _judge,
     _work,
     target=0.5,
+    cause="exercise",
     language="python",
     race=_race,
 )

@@ -72,6 +72,7 @@ LAB = Lab(
     _judge,
     _work,
     target=0.8,
+    cause="sharing",
     harness="""
 std::int64_t run(const std::uint64_t* boards, const std::int32_t* plies, std::uint64_t* ends,
                  std::int64_t count, std::int32_t threads) {

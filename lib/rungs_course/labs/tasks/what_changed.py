@@ -62,6 +62,7 @@ LAB = Lab(
     _judge,
     _work,
     target=0.7,
+    cause="exercise",
     language="python",
     unit="bytes per board and step",
 )

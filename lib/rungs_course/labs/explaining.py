@@ -1,0 +1,201 @@
+"""What explains a race between kernels: instructions, what a loop waits for, bytes a second.
+
+An answer, the baseline and the best known solution are compiled once more, each to a program that
+calls it once, for processors with AVX2: valgrind 3.19 knows no AVX-512.
+"""
+
+import re
+import shutil
+import statistics
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from rungs.errors import CompilerError
+from rungs_course.labs.lab import Lab
+from rungs_course.measure import peaks, valgrind
+
+_FLAGS = ["-O3", f"-march={valgrind.MACHINE}", "-std=c++20", "-g", "-pthread"]
+_SECONDS = 30
+_MAIN = """
+static Case measured_case;
+extern "C" __attribute__((noinline)) void measured() { measured_case.run(); }
+int main() {
+  measured_case.make(1);
+  measured();
+}
+"""
+# Functions of a program that are not the kernel's: what makes inputs, and what starts it.
+_NOT_OURS = re.compile(r"4Case(4make|6digest|C\d)|_GLOBAL_|__cxx_global|^(main|idle|race)$")
+_LABEL = re.compile(r"^(\.L\w+|[A-Za-z_]\w*):")
+_JUMP = re.compile(r"^\s+j[a-z]+\s+(\.L\w+)")
+
+
+def explain(lab: Lab, code: str, seconds: Mapping[str, float]) -> list[str]:
+    """Returns sentences on why a kernel is as fast as it is; what can't be counted is named.
+
+    Args:
+        lab: one that has a `per`.
+        code: the answer.
+        seconds: that a call took, by "yours", "baseline" and "solution".
+    """
+    assert lab.per
+    codes = {"yours": code} | {name: lab.code(name) for name in ("baseline", "solution")}
+    with tempfile.TemporaryDirectory() as folder:
+        return [*_counts(lab, codes, Path(folder)), *_bandwidth(lab, seconds)]
+
+
+def compiler() -> str:
+    """Returns the compiler that programs to count in are made by: Clang, as Cling is, or g++.
+
+    Raises:
+        CompilerError: neither is installed.
+    """
+    for name in ("clang++", "g++"):
+        if shutil.which(name):
+            return name
+    raise CompilerError("neither clang++ nor g++ is installed: apt-get install clang")
+
+
+def _run(*command: str) -> str:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS)
+    except FileNotFoundError:
+        raise CompilerError(f"{command[0]} is not installed") from None
+    except subprocess.TimeoutExpired:
+        raise CompilerError(f"{command[0]} took longer than {_SECONDS} s") from None
+    if done.returncode:
+        raise CompilerError(f"{command[0]} failed: {done.stderr.strip():.300}")
+    return done.stdout
+
+
+def _counts(lab: Lab, codes: dict[str, str], folder: Path) -> Iterator[str]:
+    made, counted = {}, {}
+    try:
+        for name, code in codes.items():
+            source = folder / f"{name}.cpp"
+            includes = "".join(f"#include <{each}>\n" for each in ("cstdint", "cstddef", "bit"))
+            source.write_text(f"{includes}{code}\n{lab.harness}\n{_MAIN}")
+            made[name] = str(source.with_suffix(""))
+            _run(compiler(), *_FLAGS, str(source), "-o", made[name])
+    except CompilerError as error:
+        yield f"Instructions: not counted, as {error}."
+        return
+    try:
+        for name, program in made.items():
+            report = f"{program}.callgrind"
+            _run(
+                "valgrind",
+                "--tool=callgrind",
+                "--branch-sim=yes",
+                "--collect-atstart=no",
+                "--toggle-collect=measured",
+                f"--callgrind-out-file={report}",
+                program,
+            )
+            counted[name] = valgrind.totals(Path(report).read_text())
+        yield _compared(lab, "Instructions", "instructions", counted, "callgrind, AVX2")
+        words = "Mispredicted branches"
+        yield _compared(lab, words, "mispredicted branches", counted, "of callgrind's predictor")
+    except CompilerError as error:
+        yield f"Instructions: not counted, as {error}: apt-get install valgrind."
+    for name, words in (("yours", "your answer"), ("solution", "the best known solution")):
+        try:
+            yield _waits(folder, name, words)
+        except CompilerError as error:
+            yield f"What a loop waits for: not known, as {error}: apt-get install llvm."
+            return
+
+
+def _compared(
+    lab: Lab, words: str, event: str, counted: dict[str, dict[str, int]], how: str
+) -> str:
+    assert lab.per
+    each = {name: counts[event] / lab.per.count for name, counts in counted.items()}
+    return (
+        f"{words} per {lab.per.name} ({how}): yours {each['yours']:.3g}, the baseline "
+        f"{each['baseline']:.3g}, the best known solution {each['solution']:.3g}."
+    )
+
+
+def _waits(folder: Path, name: str, words: str) -> str:
+    """Says what llvm-mca finds of the deepest loop of a program."""
+    assembly, loop = folder / f"{name}.s", folder / f"{name}_loop.s"
+    _run(compiler(), *_FLAGS, "-g0", "-S", str(folder / f"{name}.cpp"), "-o", str(assembly))
+    lines = innermost_loop(assembly.read_text())
+    if not lines:
+        return f"What a loop waits for: {words} has none."
+    loop.write_text("\n".join(lines) + "\n")
+    report = _run("llvm-mca", "--bottleneck-analysis", "--instruction-info=0", str(loop))
+    cycles = int(_number(r"Total Cycles:\s+(\d+)", report)) / 100  # iterations
+    return (
+        f"The longest inner loop of {words}, {len(lines)} instructions, takes {cycles:.3g} cycles "
+        f"an iteration, if all it reads is in the first cache; {bottleneck(report)} (llvm-mca)."
+    )
+
+
+def bottleneck(report: str) -> str:
+    """Returns what a report of llvm-mca says that a loop waits for, in words."""
+    found = {
+        words: float(_number(rf"{name}\s+\[ *([\d.]+)%", report, "0"))
+        for words, name in (
+            ("execution units are in short supply", r"Resource Pressure"),
+            ("results of other instructions are waited for", r"Register Dependencies"),
+            ("stores and loads are waited for", r"Memory Dependencies"),
+        )
+    }
+    words, share = max(found.items(), key=lambda each: each[1])
+    if not share:
+        return "nothing but the width of the processor's front limits it"
+    return f"in {share:.0f}% of the cycles {words}"
+
+
+def innermost_loop(assembly: str) -> list[str]:
+    """Returns the longest loop of a kernel that holds no other, as instructions without jumps.
+
+    Args:
+        assembly: what a compiler wrote for x86, with all functions of a program.
+    """
+    loops: list[list[str]] = []
+    labels: dict[str, int] = {}
+    body: list[str] = []
+    ours = False
+    for line in assembly.splitlines():
+        label, jump = _LABEL.match(line), _JUMP.match(line)
+        if label and not label[1].startswith(".L"):
+            ours, labels, body = not _NOT_OURS.search(label[1]), {}, []
+        elif label:
+            labels[label[1]] = len(body)
+        elif jump and ours and jump[1] in labels:
+            begin = labels[jump[1]]
+            loops.append(body[begin:])
+            labels = {name: at for name, at in labels.items() if at > begin}
+        elif ours and line.startswith("\t") and not re.match(r"\s+(\.|j|call|ret|#)", line):
+            body.append(line.partition("#")[0].rstrip())
+    return max(loops, key=len, default=[])
+
+
+def _number(pattern: str, report: str, otherwise: str | None = None) -> str:
+    found = re.search(pattern, report)
+    if not found and otherwise is None:
+        raise CompilerError("llvm-mca printed something else than was expected")
+    return found[1] if found else str(otherwise)
+
+
+def _bandwidth(lab: Lab, seconds: Mapping[str, float]) -> Iterator[str]:
+    assert lab.per
+    if not lab.per.num_bytes:
+        return
+    moved = lab.per.num_bytes * lab.per.count
+    words = f"At {lab.per.num_bytes:,g} bytes per {lab.per.name}, which must be moved, yours moves "
+    words += f"{moved / seconds['yours'] / 1e9:.3g} GB/s, the best known solution "
+    words += f"{moved / seconds['solution'] / 1e9:.3g}"
+    try:
+        table = peaks.measure_bandwidth([1], repeats=3, seconds=0.01)
+    except CompilerError as error:
+        yield f"{words}; what this machine's {lab.per.level} gives is not measured, as {error}."
+        return
+    rows = table[(table["level"] == lab.per.level) & (table["stream"] == "copy")]
+    best = statistics.median(rows["per_second"])
+    yield f"{words}; one thread copies {best / 1e9:.3g} GB/s in {lab.per.level}."

@@ -1,0 +1,81 @@
+"""Lab 03e: where sliders see on many boards, several boards at a time."""
+
+import chess
+import numpy as np
+
+from rungs_course.labs.arrays import compare_bitboards
+from rungs_course.labs.harness import for_case, race_on_cases, work_on_case
+from rungs_course.labs.lab import Lab, Unit
+from rungs_course.labs.positions import diagram
+
+_BOARDS = 512  # whose bitboards fit into a core's first cache
+_COUNTS = (1, 7, 8, 9, 1003)
+
+
+def _cases(count: int) -> list[np.ndarray]:
+    """Returns bishops, rooks and all pieces of boards: one bishop or rook, then at random."""
+    rng = np.random.default_rng(21)
+    few = [rng.integers(0, 2**64, count, dtype=np.uint64) for _ in range(6)]
+    some = few[0] & few[1]
+    bishops, rooks = some & few[2] & few[3], some & few[2] & ~few[3] & few[4]
+    pieces = bishops | rooks | some & few[5]
+    alone = np.uint64(1) << np.arange(min(count, 128), dtype=np.uint64) % np.uint64(64)
+    first = np.arange(len(alone)) < 64
+    bishops[: len(alone)], rooks[: len(alone)] = alone * first, alone * ~first
+    pieces[: len(alone)] = alone
+    return [bishops, rooks, pieces]
+
+
+def _judge(yours, _):
+    for count in _COUNTS:
+        cases = _cases(count)
+        fens, expected = [], []
+        for bishops, rooks, pieces in zip(*(each.tolist() for each in cases), strict=True):
+            symbols = dict.fromkeys(chess.SquareSet(pieces), "p")
+            symbols |= dict.fromkeys(chess.SquareSet(bishops), "B")
+            fens.append(diagram(symbols | dict.fromkeys(chess.SquareSet(rooks), "R")))
+            board, attacked = chess.Board(fens[-1]), chess.SquareSet()
+            for square in chess.SquareSet(bishops | rooks):
+                attacked |= board.attacks(square)
+            expected.append(int(attacked))
+        yield compare_bitboards(
+            yours.slider_attacks,
+            cases,
+            expected,
+            fens.__getitem__,
+            f"what the sliders of board {{}} of {count} attack".format,
+        )
+
+
+LAB = Lab(
+    "03e",
+    ("slider_attacks",),
+    _judge,
+    work_on_case,
+    target=0.7,
+    cause="core bound",
+    harness=for_case(f"""
+struct Case {{
+  alignas(64) std::uint64_t bishops[{_BOARDS}], rooks[{_BOARDS}], pieces[{_BOARDS}],
+      out[{_BOARDS}];
+  void make(std::uint64_t seed) {{
+    for (int i = 0; i < {_BOARDS}; ++i) {{
+      const auto r = [&](int n) {{ return mixed(seed + 8 * i + n); }};
+      const std::uint64_t some = r(0) & r(1);
+      bishops[i] = some & r(2) & r(3);
+      rooks[i] = some & r(2) & ~r(3) & r(4);
+      pieces[i] = bishops[i] | rooks[i] | (some & r(5));
+    }}
+  }}
+  void run() {{ slider_attacks(bishops, rooks, pieces, out, {_BOARDS}); }}
+  std::uint64_t digest() const {{
+    std::uint64_t all = 0;
+    for (std::uint64_t each : out) all = std::rotl(all, 7) + each;
+    return all;
+  }}
+}};
+"""),
+    race=race_on_cases,
+    idle="idle",
+    per=Unit("board", _BOARDS),
+)
