@@ -1,0 +1,61 @@
+"""Lab 03f: how many actions are legal, without a table."""
+
+import numpy as np
+
+from rungs.chess import NUM_PLANES
+from rungs_course.labs.arrays import compare
+from rungs_course.labs.harness import for_case, race_on_cases, work_on_case
+from rungs_course.labs.inside.guards import guarded, guarded_empty
+from rungs_course.labs.lab import Lab, Unit
+
+_BOARDS = 256  # whose masks a core's own cache holds
+_COUNTS = (1, 3, 257)
+
+
+def _masks(count: int) -> np.ndarray:
+    """Returns (count, 73) uint64: all bits of a plane, one bit of each, then at random."""
+    rng = np.random.default_rng(22)
+    masks = rng.integers(0, 2**64, (count, NUM_PLANES), dtype=np.uint64)
+    masks &= rng.integers(0, 2**64, masks.shape, dtype=np.uint64)
+    masks[0] = np.uint64(1) << np.arange(NUM_PLANES, dtype=np.uint64) % np.uint64(64)
+    if count > 1:
+        masks[1] = np.uint64(2**64 - 1)
+    return masks
+
+
+def _judge(yours, _):
+    for count in _COUNTS:
+        masks, out = _masks(count), guarded_empty(count, np.int32)
+        yours.count_legal(guarded(masks), out, count)
+        expected = np.unpackbits(masks.view(np.uint8), axis=1).sum(axis=1).astype(np.int32)
+        what = f"the number of legal actions of board {{}} of {count}".format
+        yield compare(out, expected, what, exact=True)
+
+
+LAB = Lab(
+    "03f",
+    ("count_legal",),
+    _judge,
+    work_on_case,
+    target=0.6,
+    cause="core bound",
+    harness=for_case(f"""
+struct Case {{
+  alignas(64) std::uint64_t masks[{NUM_PLANES * _BOARDS}];
+  std::int32_t out[{_BOARDS}];
+  void make(std::uint64_t seed) {{
+    for (int i = 0; i < {NUM_PLANES * _BOARDS}; ++i)
+      masks[i] = mixed(seed + 2 * i) & mixed(seed + 2 * i + 1);
+  }}
+  void run() {{ count_legal(masks, out, {_BOARDS}); }}
+  std::uint64_t digest() const {{
+    std::uint64_t all = 0;
+    for (std::int32_t each : out) all = std::rotl(all, 7) + each;
+    return all;
+  }}
+}};
+"""),
+    race=race_on_cases,
+    idle="idle",
+    per=Unit("board", _BOARDS),
+)

@@ -1,0 +1,76 @@
+"""Lab 03g: a list of the legal actions, without a branch that nobody foresees."""
+
+import itertools
+
+import numpy as np
+
+from rungs.chess import NUM_PLANES
+from rungs_course.labs.arrays import compare
+from rungs_course.labs.harness import for_case, race_on_cases, work_on_case
+from rungs_course.labs.inside.guards import guarded, guarded_empty
+from rungs_course.labs.lab import Lab, Unit
+from rungs_course.labs.positions import random_steps
+
+_BOARDS = 2048  # so many that no predictor knows them by heart
+_ROOM = 256  # of a board's list
+_LEGAL = 30  # actions of a board of the race, about
+
+
+def _judge(yours, _):
+    _, masks, fens = random_steps(8, 20, seed=23)
+    planes, positions = masks.reshape(-1, NUM_PLANES).copy(), list(itertools.chain(*fens))
+    planes[1] = 0  # a game that is over
+    positions[1] = None
+    bits = np.unpackbits(planes.view(np.uint8), axis=1, bitorder="little")
+    for count in (1, len(planes)):
+        lists = guarded_empty((count, _ROOM), np.int16)
+        counts = guarded_empty(count, np.int32)
+        yours.list_legal(guarded(planes[:count]), lists, counts, count)
+        expected = bits[:count].sum(axis=1).astype(np.int32)
+        words = "the number of legal actions of position {}".format
+        yield compare(counts, expected, words, exact=True, fen=positions.__getitem__)
+        for i in range(count):
+            actions = np.flatnonzero(bits[i]).astype(np.int16)
+            what = f"number {{}} of the legal actions of position {i}".format
+            fen = lambda _, i=i: positions[i]  # noqa: E731
+            yield compare(lists[i, : expected[i]], actions, what, exact=True, fen=fen)
+
+
+LAB = Lab(
+    "03g",
+    ("list_legal",),
+    _judge,
+    work_on_case,
+    target=0.6,
+    cause="bad speculation",
+    harness=for_case(f"""
+struct Case {{
+  std::uint64_t masks[{NUM_PLANES * _BOARDS}];
+  std::int16_t lists[{_ROOM * _BOARDS}];
+  std::int32_t counts[{_BOARDS}];
+  // Half of the actions are on eight planes, as in games.
+  void make(std::uint64_t seed) {{
+    for (std::uint64_t& plane : masks) plane = 0;
+    for (int i = 0; i < {_BOARDS}; ++i)
+      for (int n = 0; n < {_LEGAL}; ++n) {{
+        const std::uint64_t random = mixed(seed + 64 * i + n);
+        const int plane = (random >> 33) % (random >> 32 & 1 ? 8 : {NUM_PLANES});
+        masks[{NUM_PLANES} * i + plane] |= 1ULL << (random & 63);
+      }}
+  }}
+  void run() {{ list_legal(masks, lists, counts, {_BOARDS}); }}
+  std::uint64_t digest() const {{
+    std::uint64_t all = 0;
+    for (int i = 0; i < {_BOARDS}; ++i) {{
+      const int count = counts[i] & {_ROOM - 1};  // also where nothing has been written
+      for (int n = 0; n < count; ++n) all = std::rotl(all, 7) + lists[{_ROOM} * i + n];
+      all = std::rotl(all, 7) + count;
+    }}
+    return all;
+  }}
+}};
+"""),
+    race=race_on_cases,
+    idle="idle",
+    per=Unit("board", _BOARDS),
+)
