@@ -1,0 +1,80 @@
+"""Lab 08b: a state's layout, by what a loop reads of it."""
+
+import numpy as np
+
+from rungs_course.labs.arrays import compare
+from rungs_course.labs.harness import for_case, race_on_cases, work_on_case
+from rungs_course.labs.inside.guards import guarded, guarded_empty
+from rungs_course.labs.lab import Difference, Lab, Unit
+
+_WORDS = 16  # of a board: 128 bytes
+_GAMES, _PLIES = 1 << 16, 64  # 8 MB of boards, which a core's own caches do not hold
+_COUNTS = (1, 63, 64, 1000)
+
+
+def _judge(yours, _):
+    rng = np.random.default_rng(24)
+    for count in _COUNTS:
+        boards = rng.integers(0, 2**63, (count, _WORDS), dtype=np.uint64)
+        clocks = rng.integers(0, 110, count).astype(np.uint64)
+        boards[:, 0] = clocks
+        memory = guarded_empty(_WORDS * count, np.uint64)
+        yours.pack(guarded(boards), memory, count)
+        for ply in range(3):
+            moved = rng.integers(0, 2, count).astype(np.uint8)
+            clocks = np.where(moved, 0, clocks + 1).astype(np.uint64)
+            over = yours.tick(memory, guarded(moved), count)
+            if over != (clocks >= 100).sum():
+                what = f"how many of {count} clocks are 100 or more, after ply {ply}"
+                yield Difference(what, str((clocks >= 100).sum()), str(over))
+        found = guarded_empty(boards.shape, np.uint64)
+        yours.unpack(guarded(memory), found, count)
+        boards[:, 0] = clocks
+        what = f"board {{}} of {count}, after three plies: word {{}}".format
+        yield compare(found, boards, what, exact=True)
+
+
+LAB = Lab(
+    "08b",
+    ("pack", "tick", "unpack"),
+    _judge,
+    work_on_case,
+    target=0.3,
+    cause="memory bound",
+    harness="#include <vector>\n"
+    + for_case(f"""
+struct Case {{
+  static constexpr int kPlies = {_PLIES};
+  std::vector<std::uint64_t> boards, memory;
+  std::vector<std::uint8_t> moved;
+  std::int64_t over = 0;
+  void make(std::uint64_t seed) {{
+    const std::int64_t count = {_GAMES};
+    over = 0;
+    boards.resize({_WORDS} * count);
+    memory.resize({_WORDS} * count);
+    moved.resize(count + kPlies);
+    for (std::int64_t i = 0; i < count + kPlies; ++i) moved[i] = mixed(seed - i) & 1;
+    for (std::int64_t i = 0; i < count; ++i) {{
+      const std::uint64_t random = mixed(seed + i);
+      for (int word = 1; word < {_WORDS}; ++word) boards[{_WORDS} * i + word] = random + word;
+      boards[{_WORDS} * i] = random % 110;
+    }}
+    pack(boards.data(), memory.data(), count);
+  }}
+  void run() {{
+    for (int ply = 0; ply < kPlies; ++ply)
+      over += tick(memory.data(), moved.data() + ply, {_GAMES});
+  }}
+  std::uint64_t digest() {{
+    unpack(memory.data(), boards.data(), {_GAMES});
+    std::uint64_t all = over;
+    for (std::uint64_t each : boards) all = std::rotl(all, 7) + each;
+    return all;
+  }}
+}};
+"""),
+    race=race_on_cases,
+    idle="idle",
+    per=Unit("clock", _GAMES * _PLIES, 3, "L2"),
+)

@@ -1,0 +1,52 @@
+"""Lab 08c: what a rollout wrote by time, read by game."""
+
+import numpy as np
+
+from rungs_course.labs.arrays import compare
+from rungs_course.labs.harness import for_case, race_on_cases, work_on_case
+from rungs_course.labs.inside.guards import guarded, guarded_empty
+from rungs_course.labs.lab import Lab, Unit
+
+_STEPS, _GAMES = 2048, 2048  # 16 MB each way
+_SHAPES = ((1, 1), (5, 3), (16, 16), (17, 33), (64, 100), (130, 7))
+
+
+def _judge(yours, _):
+    rng = np.random.default_rng(25)
+    for steps, games in _SHAPES:
+        values = rng.integers(-1000, 1000, (steps, games)).astype(np.float32)
+        out = guarded_empty((games, steps), np.float32)
+        yours.by_game(guarded(values), out, steps, games)
+        what = f"of {steps} steps of {games} games: game {{}}, step {{}}".format
+        yield compare(out, np.ascontiguousarray(values.T), what, exact=True)
+
+
+LAB = Lab(
+    "08c",
+    ("by_game",),
+    _judge,
+    work_on_case,
+    target=0.6,
+    cause="memory bound",
+    harness="#include <vector>\n"
+    + for_case(f"""
+struct Case {{
+  std::vector<float> values, out;
+  void make(std::uint64_t seed) {{
+    values.resize({_STEPS * _GAMES});
+    out.resize({_STEPS * _GAMES});
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] = static_cast<float>(static_cast<std::uint32_t>((seed + i) * 0x9E3779B9));
+  }}
+  void run() {{ by_game(values.data(), out.data(), {_STEPS}, {_GAMES}); }}
+  std::uint64_t digest() const {{
+    std::uint64_t all = 0;
+    for (float each : out) all = std::rotl(all, 7) + std::bit_cast<std::uint32_t>(each);
+    return all;
+  }}
+}};
+"""),
+    race=race_on_cases,
+    idle="idle",
+    per=Unit("number", _STEPS * _GAMES, 8),
+)
