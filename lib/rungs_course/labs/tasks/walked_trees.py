@@ -1,0 +1,82 @@
+"""Lab 16b: walks down many trees, whose nodes memory is asked for ahead of time."""
+
+import numpy as np
+
+from rungs_course.labs.arrays import compare
+from rungs_course.labs.harness import for_case, race_on_cases, work_on_case
+from rungs_course.labs.inside.guards import guarded, guarded_empty
+from rungs_course.labs.lab import Lab, Unit
+
+_NODES, _WALKS, _DEPTH = 1 << 22, 4096, 16  # 64 MB of nodes: more than caches hold
+_COUNTS = (1, 15, 16, 17, 1000)
+
+
+def _forest(rng: np.random.Generator, nodes: int) -> np.ndarray:
+    """Returns (nodes, 2) uint64: a node's next, or itself where a walk ends, and its value."""
+    order = rng.permutation(nodes)
+    following = np.empty(nodes, np.uint64)
+    following[order[:-1]] = order[1:]
+    following[order[-1]] = order[-1]
+    ends = rng.random(nodes) < 0.1
+    following[ends] = np.flatnonzero(ends)
+    return np.stack([following, rng.integers(0, 1000, nodes, dtype=np.uint64)], axis=1)
+
+
+def _judge(yours, _):
+    rng = np.random.default_rng(26)
+    forest = _forest(rng, 5000)
+    following = forest[:, 0].astype(int)
+    for count in _COUNTS:
+        roots = rng.integers(0, len(forest), count).astype(np.int32)
+        leaves, sums = guarded_empty(count, np.int32), guarded_empty(count, np.uint64)
+        yours.walk(guarded(forest), guarded(roots), leaves, sums, count)
+        at, total = roots.astype(int), forest[roots, 1].copy()
+        while (following[at] != at).any():
+            goes_on = following[at] != at
+            at = following[at]
+            total += np.where(goes_on, forest[at, 1], 0).astype(np.uint64)
+        words = f"of {count} walks: the leaf of walk {{}}".format
+        yield compare(leaves, at.astype(np.int32), words, exact=True)
+        yield compare(sums, total, f"of {count} walks: the sum of walk {{}}".format, exact=True)
+
+
+LAB = Lab(
+    "16b",
+    ("walk",),
+    _judge,
+    work_on_case,
+    target=0.5,
+    cause="memory bound",
+    harness="#include <vector>\n"
+    + for_case(f"""
+struct Case {{
+  std::vector<std::uint64_t> nodes;
+  std::vector<std::int32_t> roots, leaves;
+  std::vector<std::uint64_t> sums;
+  // A node's next is anywhere; each of the walks' trees is some {_DEPTH} deep.
+  void make(std::uint64_t seed) {{
+    nodes.resize(2 * {_NODES});
+    roots.resize({_WALKS});
+    leaves.resize({_WALKS});
+    sums.resize({_WALKS});
+    const std::uint64_t turned = mixed(seed) | 1;
+    for (std::uint64_t i = 0; i < {_NODES}; ++i) {{
+      const std::uint64_t random = mixed(i + turned);
+      const bool ends = (random & {_DEPTH - 1}) == 0;
+      nodes[2 * i] = ends ? i : (i * 5 + (turned >> 1)) * 0x9E3779B1 % {_NODES};
+      nodes[2 * i + 1] = random >> 54;
+    }}
+    for (std::uint64_t i = 0; i < {_WALKS}; ++i) roots[i] = mixed(seed + i) % {_NODES};
+  }}
+  void run() {{ walk(nodes.data(), roots.data(), leaves.data(), sums.data(), {_WALKS}); }}
+  std::uint64_t digest() const {{
+    std::uint64_t all = 0;
+    for (int i = 0; i < {_WALKS}; ++i) all = std::rotl(all, 7) + leaves[i] + sums[i];
+    return all;
+  }}
+}};
+"""),
+    race=race_on_cases,
+    idle="idle",
+    per=Unit("walk", _WALKS),
+)
