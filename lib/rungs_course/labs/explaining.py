@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from rungs.errors import CompilerError
+from rungs_course.labs.inside.building import INCLUDES
 from rungs_course.labs.lab import Lab
 from rungs_course.measure import peaks, valgrind
 
@@ -75,8 +76,7 @@ def _counts(lab: Lab, codes: dict[str, str], folder: Path) -> Iterator[str]:
     try:
         for name, code in codes.items():
             source = folder / f"{name}.cpp"
-            includes = "".join(f"#include <{each}>\n" for each in ("cstdint", "cstddef", "bit"))
-            source.write_text(f"{includes}{code}\n{lab.harness}\n{_MAIN}")
+            source.write_text(f"{INCLUDES}{code}\n{lab.harness}\n{_MAIN}")
             made[name] = str(source.with_suffix(""))
             _run(compiler(), *_FLAGS, str(source), "-o", made[name])
     except CompilerError as error:

@@ -11,6 +11,9 @@ from rungs._src.native import cling
 from rungs.errors import RungsError, UnavailableError
 
 _CELL = "cell"  # the file that messages name
+# What every answer in C++ may use: within its namespace it can include nothing new.
+_HEADERS = ("algorithm", "atomic", "bit", "cstddef", "cstdint", "thread", "vector")
+INCLUDES = "".join(f"#include <{header}>\n" for header in _HEADERS)
 
 
 class Task(Protocol):
@@ -69,8 +72,7 @@ def _cpp(lab: Task, codes: dict[str, str], unit: str) -> dict[str, Any]:
     for name in lab.defines:
         if not re.search(rf"\b{name}\s*\(", cell):
             raise _lacks(name)  # the harness would be blamed
-    includes = "#include <cstdint>\n#include <cstddef>\n#include <bit>\n"
-    text = includes + "\n".join(
+    text = INCLUDES + "\n".join(
         f'namespace {space} {{\n#line 1 "{_CELL if name == first else name}"\n{codes[name]}\n'
         f'#line 1 "harness"\n{lab.harness}\n}}'
         for name, space in reversed(spaces.items())

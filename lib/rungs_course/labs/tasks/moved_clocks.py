@@ -41,8 +41,7 @@ LAB = Lab(
     work_on_case,
     target=0.3,
     cause="memory bound",
-    harness="#include <vector>\n"
-    + for_case(f"""
+    harness=for_case(f"""
 struct Case {{
   static constexpr int kPlies = {_PLIES};
   std::vector<std::uint64_t> boards, memory;

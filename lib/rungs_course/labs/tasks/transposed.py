@@ -28,8 +28,7 @@ LAB = Lab(
     work_on_case,
     target=0.6,
     cause="memory bound",
-    harness="#include <vector>\n"
-    + for_case(f"""
+    harness=for_case(f"""
 struct Case {{
   std::vector<float> values, out;
   void make(std::uint64_t seed) {{

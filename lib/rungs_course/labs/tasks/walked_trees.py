@@ -47,8 +47,7 @@ LAB = Lab(
     work_on_case,
     target=0.5,
     cause="memory bound",
-    harness="#include <vector>\n"
-    + for_case(f"""
+    harness=for_case(f"""
 struct Case {{
   std::vector<std::uint64_t> nodes;
   std::vector<std::int32_t> roots, leaves;
