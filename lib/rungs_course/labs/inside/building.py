@@ -12,7 +12,7 @@ from rungs.errors import RungsError, UnavailableError
 
 _CELL = "cell"  # the file that messages name
 # What every answer in C++ may use: within its namespace it can include nothing new.
-_HEADERS = ("algorithm", "atomic", "bit", "cstddef", "cstdint", "thread", "vector")
+_HEADERS = ("algorithm", "atomic", "bit", "cstddef", "cstdint", "thread", "unistd.h", "vector")
 INCLUDES = "".join(f"#include <{header}>\n" for header in _HEADERS)
 
 

@@ -30,8 +30,8 @@ def _judge(yours, _):
         found = guarded_empty(boards.shape, np.uint64)
         yours.unpack(guarded(memory), found, count)
         boards[:, 0] = clocks
-        what = f"board {{}} of {count}, after three plies: word {{}}".format
-        yield compare(found, boards, what, exact=True)
+        word = f"board {{}} of {count}, after three plies: word {{}}".format
+        yield compare(found, boards, word, exact=True)
 
 
 LAB = Lab(

@@ -10,7 +10,7 @@ from rungs_course.labs.lab import Lab, Unit
 
 _BOARDS, _PLIES = 64, 4000
 _TEAMS = (1, 2, 3)
-_SHAPES = ((1, 3), (5, 2), (64, 200))
+_SHAPES = ((2, 3), (5, 2), (64, 200))
 
 
 def _played(boards: np.ndarray, plies: int) -> np.ndarray:

@@ -17,7 +17,7 @@ def _judge(yours, _):
         values = rng.integers(-1000, 1000, (steps, games)).astype(np.float32)
         out = guarded_empty((games, steps), np.float32)
         yours.by_game(guarded(values), out, steps, games)
-        what = f"of {steps} steps of {games} games: game {{}}, step {{}}".format
+        what = f"game {{}}, step {{}}, of {games} games of {steps} steps".format
         yield compare(out, np.ascontiguousarray(values.T), what, exact=True)
 
 

@@ -35,9 +35,9 @@ def _judge(yours, _):
             goes_on = following[at] != at
             at = following[at]
             total += np.where(goes_on, forest[at, 1], 0).astype(np.uint64)
-        words = f"of {count} walks: the leaf of walk {{}}".format
+        words = f"the leaf of walk {{}} of {count}".format
         yield compare(leaves, at.astype(np.int32), words, exact=True)
-        yield compare(sums, total, f"of {count} walks: the sum of walk {{}}".format, exact=True)
+        yield compare(sums, total, f"the sum of walk {{}} of {count}".format, exact=True)
 
 
 LAB = Lab(
