@@ -46,7 +46,7 @@ def assess(name: str, code: str, place: Sandbox | Trusted, *, seconds: float = _
         seconds: that it may take in all.
 
     Returns:
-        What was found; its costs are of "yours" and "solution".
+        What was found; its costs are of "yours", "solution" and, where the lab has one, "bound".
 
     Raises:
         ConfigurationError: no such lab.
@@ -135,6 +135,10 @@ def _race(lab: Lab, yours: Answer, solution: Answer) -> dict[str, list[float]]:
         "solution": alone(solution, lambda: solution.calls(calls)),
         "idle": alone(solution, idle),
     }
+    if lab.bound:
+        racers["bound"] = alone(
+            solution, lambda: solution.calls([call._replace(name="bound") for call in calls])
+        )
     yours.pause()
 
     def turns() -> Iterator[dict[str, float]]:
@@ -147,7 +151,7 @@ def _race(lab: Lab, yours: Answer, solution: Answer) -> dict[str, list[float]]:
             yield {name: seconds for name, (seconds, _) in turn.items()}
             new()
 
-    costs: dict[str, list[float]] = {"yours": [], "solution": []}
+    costs: dict[str, list[float]] = {name: [] for name in racers if name != "idle"}
     began = time.monotonic()
     for turn in islice(turns(), 1, None):  # in the first, something may be compiled
         short = turn["solution"] - turn["idle"] < _TURN_SECONDS and turn["yours"] < _LONG_SECONDS

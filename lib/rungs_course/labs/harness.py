@@ -70,14 +70,21 @@ void idle({parameters}) {{ play<true>({arguments}); }}
 """
 
 
-def for_case(case: str) -> str:
+def for_case(case: str, *, bounded: bool = False) -> str:
     """Returns the harness of a kernel that works on arrays of its own.
 
     Args:
         case: C++ of a `struct Case` with `void make(std::uint64_t seed)`, which makes inputs;
             `void run()`, which calls the answer and leaves the inputs as they are; and
-            `std::uint64_t digest() const`, which mixes all that was written.
+            `std::uint64_t digest()`, which mixes all that was written.
+        bounded: whether it has `void bound()`, too, which does what no answer can do without.
     """
+    what = {"race": "each.run();", "idle": ""} | ({"bound": "each.bound();"} if bounded else {})
+    called = "\n".join(
+        f"void {name}(std::uint64_t seed, std::int64_t times, std::uint64_t* out) {{ "
+        f"play(seed, times, out, [](Case& each) {{ {body} }}); }}"
+        for name, body in what.items()
+    )
     return f"""
 {MIXED}
 {case}
@@ -87,26 +94,29 @@ inline Case& kept() {{
 }}
 void prepare(std::uint64_t seed) {{ kept().make(seed); }}
 void turn() {{ kept().run(); }}
-template <bool kIdle>
-void play(std::uint64_t seed, std::int64_t times, std::uint64_t* out) {{
+{"void bound_turn() { kept().bound(); }" if bounded else ""}
+template <class Work>
+void play(std::uint64_t seed, std::int64_t times, std::uint64_t* out, const Work& work) {{
   for (std::int64_t time = 0; time < times; ++time) {{
     kept().make(mixed(seed + time));
-    if constexpr (!kIdle) kept().run();
+    work(kept());
     *out = std::rotl(*out, 7) + kept().digest();
   }}
 }}
-{
-        RACE.format(
-            parameters="std::uint64_t seed, std::int64_t times, std::uint64_t* out",
-            arguments="seed, times, out",
-        )
-    }"""
+{called}
+"""
 
 
 def work_on_case(functions: Any) -> Callable[[], float]:
     """Times a kernel on the same inputs again and again: `Lab.work`."""
     functions.prepare(1)
     return timed(functions.turn)
+
+
+def bound_on_case(functions: Any) -> Callable[[], float]:
+    """Times what no answer can do without, on the same inputs: of a case that is `bounded`."""
+    functions.prepare(1)
+    return timed(functions.bound_turn)
 
 
 def race_on_cases(rng: np.random.Generator) -> list[Call]:

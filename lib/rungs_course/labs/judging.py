@@ -201,6 +201,8 @@ def _plain(difference: Difference) -> dict:
 
 def _costs(lab: Lab, versions: dict) -> dict[str, list[float]]:
     racers = {name: lab.work(functions) for name, functions in versions.items()}
+    if lab.bound:
+        racers["bound"] = lab.bound(versions["solution"])
     costs: dict[str, list[float]] = {name: [] for name in racers}
     if lab.unit != "s":
         for name, racer in racers.items():

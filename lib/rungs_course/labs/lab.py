@@ -118,7 +118,7 @@ class Lab:
         work: given a submission's functions, returns a function that does some work with them and
             returns what that costs. Where it is counted, a second argument is the seed of the
             case, what comes out is judged, too, and WrongError says what is wrong.
-        target: the share of the best known solution's rate that counts as reached.
+        target: the share of the best known solution's rate, or the bound's, that counts as reached.
         cause: of `CAUSES`.
         language: "cpp", "python", or "cuda" for Python whose kernels Numba simulates.
         harness: C++ that calls a submission, compiled after it in its namespace.
@@ -135,6 +135,10 @@ class Lab:
             the former is right; None where both must be the same.
         per: what the cost of a kernel is said of, where a prediction is asked for before the race
             and counts explain it afterwards; its harness is of `harness.for_case`. None of others.
+        bound: given the best known solution's functions, returns a function that does what no
+            answer can do without and returns the seconds; then the target is a share of its rate,
+            and the harness has a `bound` that is called as the race is.
+        headers: below `cpp/`, that answers may use besides those that all may.
     """
 
     name: str
@@ -151,6 +155,8 @@ class Lab:
     idle: str = ""
     agrees: Callable[[list[Call], list, list], bool] | None = None
     per: Unit | None = None
+    bound: Callable[[Any], Callable[[], float]] | None = None
+    headers: tuple[str, ...] = ()
 
     @property
     def _title(self) -> str:

@@ -130,6 +130,7 @@ class Answer:
             )
         lab, processes = self._lab, self._place.processes
         about: dict[str, Any] = {"name": lab.name, "language": lab.language, "defines": lab.defines}
+        about["headers"] = lab.headers
         about |= {"harness": lab.harness, "code": self._code, "processes": processes}
         self._built = False
         self._say(wire.encode(about), self._memory)

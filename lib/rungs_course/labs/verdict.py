@@ -55,8 +55,8 @@ class Verdict:
 
     @property
     def share(self) -> Factor:
-        """Best known solution's cost over the submission's: its share of that one's rate."""
-        return self._over("solution")
+        """Share of the bound's rate where the lab has one, or else of the best known solution's."""
+        return self._over("bound" if self.lab.bound else "solution")
 
     @property
     def reached(self) -> bool:
@@ -130,12 +130,19 @@ class Verdict:
         if not self.costs:
             return f"Before it is raced, {self._asks()}."
         gain, share, target = self.gain, self.share, self.lab.target
+        of = "bound" if self.lab.bound else "best known solution"
         if self.lab.unit == "s":
             words = (
                 f"{gain.middle:.2f} times the baseline ({gain.low:.2f} to {gain.high:.2f}), "
-                f"{_percent(share.middle)}% of the best known solution "
+                f"{_percent(share.middle)}% of the {of} "
                 f"({_percent(share.low)}% to {_percent(share.high)}%)."
             )
+            if self.lab.bound:
+                best = factor(
+                    bound / cost
+                    for bound, cost in zip(self.costs["bound"], self.costs["solution"], strict=True)
+                )
+                words += f" The best known solution reaches {_percent(best.middle)}%."
         else:
             yours, baseline, best = (
                 self.costs[name][0] for name in ("yours", "baseline", "solution")
@@ -145,7 +152,8 @@ class Verdict:
                 f"solution {best:,.6g}, {_percent(share.middle)}% of yours."
             )
         goal = "reached" if self.reached else "not reached yet"
-        words += f" The target, {_percent(target)}% of the best, is {goal}."
+        aim = "bound" if self.lab.bound else "best"
+        words += f" The target, {_percent(target)}% of the {aim}, is {goal}."
         if share.low < target <= share.high:
             words += " But it lies within the noise of this run: another check may find otherwise."
         return words

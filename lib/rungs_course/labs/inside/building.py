@@ -5,15 +5,16 @@ import os
 import re
 import traceback
 import types
+from collections.abc import Sequence
 from typing import Any, Protocol
 
+from rungs._src import paths
 from rungs._src.native import cling
 from rungs.errors import RungsError, UnavailableError
 
 _CELL = "cell"  # the file that messages name
 # What every answer in C++ may use: within its namespace it can include nothing new.
 _HEADERS = ("algorithm", "atomic", "bit", "cstddef", "cstdint", "thread", "unistd.h", "vector")
-INCLUDES = "".join(f"#include <{header}>\n" for header in _HEADERS)
 
 
 class Task(Protocol):
@@ -27,6 +28,8 @@ class Task(Protocol):
     def defines(self) -> tuple[str, ...]: ...
     @property
     def harness(self) -> str: ...
+    @property
+    def headers(self) -> Sequence[str]: ...
 
 
 class SubmissionError(RungsError):
@@ -55,6 +58,12 @@ def build(lab: Task, codes: dict[str, str], unit: str = "") -> dict[str, Any]:
     return made
 
 
+def included(headers: Sequence[str]) -> str:
+    """Returns the lines that include what an answer may use: `headers` are below `cpp/`."""
+    names = [f"<{name}>" for name in _HEADERS] + [f'"{paths.CPP / name}"' for name in headers]
+    return "".join(f"#include {name}\n" for name in names)
+
+
 def _lacks(name: str) -> SubmissionError:
     return SubmissionError(f"no function {name} is defined")
 
@@ -72,7 +81,7 @@ def _cpp(lab: Task, codes: dict[str, str], unit: str) -> dict[str, Any]:
     for name in lab.defines:
         if not re.search(rf"\b{name}\s*\(", cell):
             raise _lacks(name)  # the harness would be blamed
-    text = INCLUDES + "\n".join(
+    text = included(lab.headers) + "\n".join(
         f'namespace {space} {{\n#line 1 "{_CELL if name == first else name}"\n{codes[name]}\n'
         f'#line 1 "harness"\n{lab.harness}\n}}'
         for name, space in reversed(spaces.items())
