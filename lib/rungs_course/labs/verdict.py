@@ -138,11 +138,9 @@ class Verdict:
                 f"({_percent(share.low)}% to {_percent(share.high)}%)."
             )
             if self.lab.bound:
-                best = factor(
-                    bound / cost
-                    for bound, cost in zip(self.costs["bound"], self.costs["solution"], strict=True)
-                )
-                words += f" The best known solution reaches {_percent(best.middle)}%."
+                pairs = zip(self.costs["bound"], self.costs["solution"], strict=True)
+                known = factor(bound / cost for bound, cost in pairs).middle
+                words += f" The best known solution reaches {_percent(known)}%."
         else:
             yours, baseline, best = (
                 self.costs[name][0] for name in ("yours", "baseline", "solution")

@@ -364,7 +364,7 @@ def test_a_sandbox_has_few_processes():
 @pytest.mark.parametrize(
     ("lab", "place"),
     [
-        ("03d", Trusted()),
+        *((lab, Trusted()) for lab in ("03d", "03g", "open")),
         *(pytest.param(lab, Sandbox(), marks=needs_sandbox) for lab in ("02", "03d", "05", "13")),
     ],
 )

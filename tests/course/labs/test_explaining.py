@@ -123,3 +123,11 @@ def test_a_prediction_stands_next_to_what_was_measured(bound, beaten):
     assert f"Your bound was {bound:.3g} ns per board; yours takes 3.91" in words
     assert ("A bound that is beaten is none" in words) == beaten
     assert "It waits." in words
+
+
+def test_the_open_lab_is_scored_by_its_bound():
+    costs = {name: [value] * 11 for name, value in (SECONDS | {"bound": 5e-7}).items()}
+    verdict = Verdict(find("open"), costs=costs)
+    assert verdict.share.middle == 0.25
+    assert verdict.reached
+    assert "25% of the bound (25% to 25%). The best known solution reaches 50%." in str(verdict)

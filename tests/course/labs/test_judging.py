@@ -240,7 +240,7 @@ def test_what_the_judge_lacks_is_not_the_submission_s_fault(monkeypatch, tmp_pat
 
 def test_a_verdict_is_shown_though_the_record_can_not_keep_it(monkeypatch):
     submit("01", NEVER)
-    monkeypatch.setattr(judging, "_supervised", lambda *_: verdict_of("01", 1.0))
+    monkeypatch.setattr(judging, "_supervised", lambda *_, **__: verdict_of("01", 1.0))
     record.path().parent.mkdir()
     record.path().write_text("[1]")
     with pytest.warns(UserWarning, match=r"labs\.json is no record of labs"):
