@@ -8,7 +8,7 @@ from rungs_course.labs.inside.guards import guarded, guarded_empty
 from rungs_course.labs.lab import Difference, Lab, Unit
 
 _WORDS = 16  # of a board: 128 bytes
-_GAMES, _PLIES = 1 << 16, 64  # 8 MB of boards, which a core's own caches do not hold
+_GAMES, _PLIES = 1 << 16, 256  # 8 MB of boards, which a core's own caches do not hold
 _COUNTS = (1, 63, 64, 1000)
 
 

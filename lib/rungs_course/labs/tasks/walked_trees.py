@@ -7,7 +7,7 @@ from rungs_course.labs.harness import for_case, race_on_cases, work_on_case
 from rungs_course.labs.inside.guards import guarded, guarded_empty
 from rungs_course.labs.lab import Lab, Unit
 
-_NODES, _WALKS, _DEPTH = 1 << 22, 4096, 16  # 64 MB of nodes: more than caches hold
+_NODES, _WALKS, _DEPTH = 1 << 22, 1 << 14, 16  # 64 MB of nodes: more than caches hold
 _COUNTS = (1, 15, 16, 17, 1000)
 
 
@@ -52,20 +52,30 @@ struct Case {{
   std::vector<std::uint64_t> nodes;
   std::vector<std::int32_t> roots, leaves;
   std::vector<std::uint64_t> sums;
-  // A node's next is anywhere; each of the walks' trees is some {_DEPTH} deep.
+  std::uint64_t planted = 0, changed = {_NODES};
+  std::uint64_t value(std::uint64_t node, std::uint64_t seed) const {{
+    return mixed(node + seed) >> 54;
+  }}
+  // Every 64th node gets another value, so that no walk's sum is known from before.
   void make(std::uint64_t seed) {{
+    if (nodes.empty()) plant(seed);
+    for (std::uint64_t i = changed; i < {_NODES}; i += 64) nodes[2 * i + 1] = value(i, planted);
+    changed = seed % 64;
+    for (std::uint64_t i = changed; i < {_NODES}; i += 64) nodes[2 * i + 1] = value(i, seed);
+    for (std::uint64_t i = 0; i < {_WALKS}; ++i) roots[i] = mixed(seed + i) % {_NODES};
+  }}
+  // Once, as it takes long: a node's next is anywhere, and trees are some {_DEPTH} deep.
+  void plant(std::uint64_t seed) {{
     nodes.resize(2 * {_NODES});
     roots.resize({_WALKS});
     leaves.resize({_WALKS});
     sums.resize({_WALKS});
-    const std::uint64_t turned = mixed(seed) | 1;
+    planted = mixed(seed) | 1;
     for (std::uint64_t i = 0; i < {_NODES}; ++i) {{
-      const std::uint64_t random = mixed(i + turned);
-      const bool ends = (random & {_DEPTH - 1}) == 0;
-      nodes[2 * i] = ends ? i : (i * 5 + (turned >> 1)) * 0x9E3779B1 % {_NODES};
-      nodes[2 * i + 1] = random >> 54;
+      const bool ends = (mixed(i - planted) & {_DEPTH - 1}) == 0;
+      nodes[2 * i] = ends ? i : (i * 5 + (planted >> 1)) * 0x9E3779B1 % {_NODES};
+      nodes[2 * i + 1] = value(i, planted);
     }}
-    for (std::uint64_t i = 0; i < {_WALKS}; ++i) roots[i] = mixed(seed + i) % {_NODES};
   }}
   void run() {{ walk(nodes.data(), roots.data(), leaves.data(), sums.data(), {_WALKS}); }}
   std::uint64_t digest() const {{
