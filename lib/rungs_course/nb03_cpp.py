@@ -13,6 +13,7 @@ import functools
 import tempfile
 import time
 import weakref
+from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
@@ -220,7 +221,7 @@ class PythonBoards:
         games: what they play.
     """
 
-    def __init__(self, board: type[ChessBoard | Mailbox], games: Games):
+    def __init__(self, board: Callable[[str], ChessBoard | Mailbox], games: Games):
         self._board, self._games = board, games
         self.masks = np.zeros((games.num_envs, NUM_ACTIONS), np.bool_)
         self.outcomes = np.zeros(games.num_envs, np.int8)
