@@ -88,7 +88,7 @@ def main() -> None:
 
 def _noting() -> ctypes.CDLL:
     """Loads the library that notes calls, before MPI's own is there for C++ to find."""
-    flags = [*gpp.FLAGS.split(), *mpi.flags()]
+    flags = [*gpp.FLAGS.split(), *mpi.flags(), "-fvisibility=default"]
     return ctypes.CDLL(str(gpp.build("mpi_calls", _CALLS, flags)), ctypes.RTLD_GLOBAL)
 
 
