@@ -1,5 +1,6 @@
 """An engine as the opponent: what it plays, what happens when it fails, and that it ends."""
 
+import contextlib
 import os
 import re
 import signal
@@ -17,7 +18,7 @@ import rungs
 from rungs._src.chess import engine
 from rungs._src.chess.engine import EngineProcess, UciEngine, find_program
 from rungs._src.chess.policy import random_actions
-from rungs.errors import EngineError, IllegalActionError
+from rungs.errors import ConfigurationError, EngineError, IllegalActionError
 from tests.library.chess.test_errors import outputs_and_fens
 from tests.proof import lockstep
 
@@ -60,6 +61,11 @@ def fake(tmp_path):
             while len(self.running()) != number and time.monotonic() < deadline:
                 time.sleep(0.02)
             return len(self.running()) == number
+
+        def heard(self):
+            """Returns the options that were set, and then what the last search was told."""
+            *options, last = (tmp_path / "heard").read_text().splitlines()
+            return {line for line in options if line.startswith("setoption")}, last
 
         def all_gone(self):
             return self.wait_for(0)
@@ -333,6 +339,68 @@ def test_an_unknown_option_is_named(rung, fake):
     with pytest.raises(EngineError, match="Colour"):
         env.reset()
     assert fake.all_gone()
+
+
+LIMITS = {
+    "go depth 1": {},
+    "go depth 3": {"depth": 3},
+    "go nodes 500": {"nodes": 500},
+    "go depth 3 nodes 500": {"depth": 3, "nodes": 500},
+    "go movetime 20": {"seconds": 0.02},
+}
+
+
+@pytest.mark.parametrize("told", LIMITS)
+def test_its_search_is_limited_as_asked(fake, told):
+    with contextlib.closing(EngineProcess(fake(**LIMITS[told]))) as process:
+        process.reply(chess.Board(), 0)
+    assert fake.heard()[1] == told
+
+
+@pytest.mark.parametrize(
+    ("strength", "options"),
+    [
+        ({"skill": 0}, {"Skill Level value 0"}),
+        ({"elo": 1500}, {"UCI_LimitStrength value true", "UCI_Elo value 1500"}),
+        ({"skill": 3, "options": {"Hash": 1}}, {"Skill Level value 3", "Hash value 1"}),
+    ],
+)
+def test_its_strength_is_set_by_its_options(fake, strength, options):
+    with contextlib.closing(EngineProcess(fake(**strength))) as process:
+        process.reply(chess.Board(), 0)
+    assert {f"setoption name {option}" for option in options} <= fake.heard()[0]
+
+
+def test_a_strength_out_of_its_range_is_told_by_the_engine(fake):
+    with pytest.raises(EngineError, match=r"UCI_Elo.*1350"):
+        EngineProcess(fake(elo=1000)).reply(chess.Board(), 0)
+    assert fake.all_gone()
+
+
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [
+        ({"skill": 3, "elo": 1500}, "skill=3 and elo=1500"),
+        ({"skill": 3, "options": {"skill level": 2}}, "option skill level"),
+        ({"elo": 1500, "options": {"UCI_Elo": 1600}}, "option UCI_Elo"),
+        ({"seconds": 10.0}, "seconds=10.0.*timeout=10.0"),
+        ({"skill": 21}, "skill=21"),
+        ({"nodes": 0}, "nodes=0"),
+    ],
+)
+def test_settings_that_can_not_be_are_refused(fake, settings, named):
+    with pytest.raises(ConfigurationError, match=named):
+        fake(**settings)
+
+
+@needs_stockfish
+@pytest.mark.system
+@pytest.mark.parametrize(
+    "how", [{"nodes": 2000}, {"seconds": 0.01}, {"elo": 1350, "nodes": 2000}, {"skill": 3}]
+)
+def test_stockfish_takes_its_settings(how):
+    with contextlib.closing(EngineProcess(UciEngine(STOCKFISH, **how))) as process:
+        assert process.reply(chess.Board(), 0) in chess.Board().legal_moves
 
 
 @needs_stockfish

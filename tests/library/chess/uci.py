@@ -1,11 +1,14 @@
 """A small UCI engine for tests: plays the first legal move, and fails as asked.
 
 Usage: uci.py FAILURE [NUMBER]: what to do instead at the NUMBER-th move (from 1). One that is
-"classical" plays no Chess960.
+"classical" plays no Chess960. The options it is given and what it is told to search are appended to
+the file `heard` in the folder RUNGS_TEST.
 """
 
+import os
 import sys
 import time
+from pathlib import Path
 
 import chess
 
@@ -29,8 +32,14 @@ def main(failure="", number=1):
     moves, chess960 = 0, False
     for line in sys.stdin:
         word, *rest = line.split()
+        if word in ("setoption", "go"):
+            with Path(os.environ["RUNGS_TEST"], "heard").open("a") as heard:
+                heard.write(line)
         if word == "uci":
             say("option name Hash type spin default 16 min 1 max 64")
+            say("option name Skill Level type spin default 20 min 0 max 20")
+            say("option name UCI_LimitStrength type check default false")
+            say("option name UCI_Elo type spin default 1350 min 1350 max 2850")
             if failure != "classical":
                 say("option name UCI_Chess960 type check default false")
             say("uciok")

@@ -33,28 +33,73 @@ class UciEngine:
 
     Attributes:
         path: the program, or its name, found as `find_program` finds it.
-        depth: how many plies it looks ahead, at least 1.
+        depth: how many plies it looks ahead, at least 1; None for as many as it likes. It is 1
+            where neither `nodes` nor `seconds` is given. Of several limits the first that is
+            reached ends its search.
         timeout: seconds it may take to start, and for each move, at least a thousandth.
-        options: its own, by name, e.g. {"Skill Level": 0, "Hash": 1}.
+        options: its own, by name, e.g. {"Hash": 1}, but those that `skill` and `elo` set.
+        nodes: how many positions it looks at for a move, at least 1; None for any number.
+        seconds: how long it thinks about a move, from a thousandth to less than `timeout`; None for
+            as long as it likes. What it replies then depends on the machine.
+        skill: Stockfish's "Skill Level", 0 to 20; None for the engine's default.
+        elo: its rating is limited to it ("UCI_LimitStrength" and "UCI_Elo"); None for no limit.
+            What an engine has not, or not in its range, is an `EngineError` when it starts.
 
     Raises:
-        ConfigurationError: there is no such program, or a value is wrong; the message names it.
+        ConfigurationError: there is no such program, a value is wrong, or two of them contradict
+            each other; the message names it.
     """
 
     path: str
-    depth: int = 1
+    depth: int | None = None
     timeout: float = 10.0
     options: Mapping[str, str | int | bool] = dataclasses.field(default_factory=dict)
+    _: dataclasses.KW_ONLY
+    nodes: int | None = None
+    seconds: float | None = None
+    skill: int | None = None
+    elo: int | None = None
 
     def __post_init__(self) -> None:
-        checked = {
+        checked: dict[str, Any] = {
             "path": _program(self.path),
-            "depth": integer("engine depth", self.depth, 1, 2**31 - 1),
             "timeout": real("engine timeout", self.timeout, 1e-3, math.inf),
             "options": _options(self.options),
         }
+        for name, (low, high) in _WHOLE.items():
+            if (value := getattr(self, name)) is not None:
+                checked[name] = integer(f"engine {name}", value, low, high)
+        if self.seconds is not None:
+            checked["seconds"] = real("engine seconds", self.seconds, 1e-3, math.inf)
+            if checked["seconds"] >= checked["timeout"]:
+                raise ConfigurationError(
+                    f"engine seconds={self.seconds} are not less than timeout={self.timeout}"
+                )
+        if self.depth is self.nodes is self.seconds is None:
+            checked["depth"] = 1
         for name, value in checked.items():
             object.__setattr__(self, name, value)
+        self._check_no_contradiction()
+
+    def strength(self) -> dict[str, int | bool]:
+        """Returns the options that `skill` and `elo` set."""
+        options: dict[str, int | bool] = {}
+        if self.skill is not None:
+            options["Skill Level"] = self.skill
+        if self.elo is not None:
+            options |= {"UCI_LimitStrength": True, "UCI_Elo": self.elo}
+        return options
+
+    def _check_no_contradiction(self) -> None:
+        if self.skill is not None and self.elo is not None:
+            raise ConfigurationError(f"engine skill={self.skill} and elo={self.elo}: one of them")
+        set_here = {name.lower() for name in self.strength()}  # as UCI ignores case
+        for name in self.options:
+            if name.lower() in set_here:
+                raise ConfigurationError(f"engine option {name} is set by skill or elo already")
+
+
+_WHOLE = {"depth": (1, 2**31 - 1), "nodes": (1, 2**63 - 1), "skill": (0, 20), "elo": (0, 10_000)}
 
 
 def find_program(name: str) -> str | None:
@@ -116,7 +161,9 @@ class EngineProcess:
             EngineError: it could not be started, died, took too long or made no legal move. It is
                 stopped.
         """
-        limit = chess.engine.Limit(depth=self.engine.depth)
+        limit = chess.engine.Limit(
+            depth=self.engine.depth, nodes=self.engine.nodes, time=self.engine.seconds
+        )
         with self._failing_as(board, position.fen()):
             protocol = self._protocol or self._start()
             # A new game each time: what it remembers of others must not change its move.
@@ -179,7 +226,7 @@ async def _open(
     )
     processes.append((transport, protocol))
     await protocol.initialize()
-    await protocol.configure(dict(engine.options))
+    await protocol.configure({**engine.options, **engine.strength()})
     return protocol
 
 

@@ -154,7 +154,7 @@ def make_env(training: Training, rank: int = 0, make: Callable = _make):
 
 def weakest(path: str) -> UciEngine:
     """Starts Stockfish, or an engine with its options, at its lowest setting: one ply, skill 0."""
-    return UciEngine(path, depth=1, options={"Skill Level": 0})
+    return UciEngine(path, depth=1, skill=0)
 
 
 class _PpoRun(Run):
