@@ -1,8 +1,10 @@
 """C++ compiled ahead of time by g++."""
 
+import functools
 import shutil
 import subprocess
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from rungs._src import paths
@@ -20,7 +22,7 @@ FLAGS = f"{LIBRARY} -fopenmp"
 def load(march: str = "native") -> Api:
     """Loads the functions of `cpp/bindings` from a shared library, built if it isn't there.
 
-    After a source file has changed, another library is built and loaded.
+    A tenth of a second after a source file has changed, another library is built and loaded.
 
     Args:
         march: the target processor, as g++ names it.
@@ -48,8 +50,8 @@ def load_mpi() -> Api:
         UnavailableError: there is no mpi4py, MPI library, or `mpi.h` that belongs to it.
         CompilerError: as `load`.
     """
-    flags = [*FLAGS.split(), "-march=native", *mpi.flags()]
-    return loaded("mpi", [*headers.API, headers.MPI], flags)
+    flags = [*FLAGS.split(), "-march=native"]
+    return loaded("mpi", [*headers.API, headers.MPI], flags, mpi.flags())
 
 
 def load_game(source: Path) -> Api:
@@ -79,10 +81,49 @@ def load_device(vectors: bool) -> Api:
     return loaded("device", [headers.DEVICE], [*FLAGS.split(), "-march=native", *scalar])
 
 
-def loaded(name: str, sources: Sequence[str], flags: list[str]) -> Api:
-    """Loads the functions of sources below `cpp/`, built into one library if it isn't there."""
-    first, *others = (paths.CPP / source for source in sources)
-    return bound(build(name, first, [*flags, *map(str, others)]))
+def loaded(
+    name: str, sources: Sequence[str], flags: Sequence[str], last: Sequence[str] = ()
+) -> Api:
+    """Loads the functions of sources below `cpp/`, built into one library if it isn't there.
+
+    Args:
+        name: what the library's name in the cache begins with.
+        sources: two are compiled at a time, so the one that takes longest comes first. What is
+            compiled of one serves every library that has it with the same flags.
+        flags: of every source, and of the linker.
+        last: further flags of the last source, and of the linker.
+
+    Raises:
+        CompilerError: as `load`.
+    """
+    commands = [(source, *flags) for source in sources]
+    commands[-1] += tuple(last)
+    return _loaded(
+        name, tuple(commands), (*flags, *last), paths.CPP, headers.fingerprint(), version()
+    )
+
+
+@functools.cache
+def _loaded(
+    name: str, commands: tuple[tuple[str, ...], ...], flags: tuple[str, ...], folder: Path, *of: str
+) -> Api:
+    # The folder's path is part of it, as debug information contains it.
+    identity = (str(folder), *of, cpu_features())
+
+    def compiled(command: tuple[str, ...]) -> Path:
+        source, *how = command
+        return cache.built(
+            f"{Path(source).stem}.o",
+            (*identity, command),
+            lambda path: run([COMPILER, "-c", *how, str(folder / source), "-o", str(path)]),
+        )
+
+    def link(path: Path) -> None:
+        with ThreadPoolExecutor(2) as pool:
+            objects = list(pool.map(compiled, commands))
+        run([COMPILER, *map(str, objects), *flags, "-o", str(path)])
+
+    return bound(cache.built(name, (*identity, commands, flags), link))
 
 
 def build(name: str, source: Path, flags: list[str], compiler: str = COMPILER) -> Path:
@@ -108,8 +149,9 @@ def is_here() -> bool:
     return shutil.which(COMPILER) is not None
 
 
+@functools.cache
 def version(compiler: str = COMPILER) -> str:
-    """Returns a compiler's version line."""
+    """Returns a compiler's version line, as the process first saw it."""
     return run([compiler, "--version"]).splitlines()[0]
 
 

@@ -3,6 +3,7 @@
 import functools
 import hashlib
 import os
+import time
 from pathlib import Path
 
 from rungs._src import paths
@@ -27,21 +28,30 @@ MPI = "bindings/mpi.cpp"
 DEVICE = "bindings/device.cpp"
 
 
+# Seconds. Looking at all files takes half a millisecond, and perft and environments ask each time.
+_LOOKS_EVERY = 0.1
+
+
 def fingerprint() -> str:
-    """Returns a hash of all C++ files.
+    """Returns a hash of all C++ files, as they were at most a tenth of a second ago.
 
     Raises:
         CompilerError: one can't be read.
     """
+    return _seen(paths.CPP, int(time.monotonic() / _LOOKS_EVERY))
+
+
+@functools.lru_cache(maxsize=1)
+def _seen(root: Path, _moment: int) -> str:
     files = []
     try:
-        for folder, _, names in os.walk(paths.CPP, onerror=_raise):
+        for folder, _, names in os.walk(root, onerror=_raise):
             for name in names:
-                if name.endswith((".h", ".hpp", ".cpp")) or folder == str(paths.CPP / "cuda"):
+                if name.endswith((".h", ".hpp", ".cpp")) or folder == str(root / "cuda"):
                     path = os.path.join(folder, name)
                     stat = os.stat(path)
                     files.append((path, stat.st_mtime_ns, stat.st_size, stat.st_ino))
-        return _hash(str(paths.CPP), tuple(sorted(files)))
+        return _hash(str(root), tuple(sorted(files)))
     except OSError as error:
         raise CompilerError(f"the C++ can't be read: {error}") from None
 
@@ -50,7 +60,7 @@ def _raise(error: OSError) -> None:
     raise error
 
 
-# Called for every environment: files with the same dates and sizes are not read again.
+# Files with the same dates and sizes are not read again.
 @functools.lru_cache(maxsize=16)
 def _hash(root: str, files: tuple[tuple[str, int, int, int], ...]) -> str:
     digest = hashlib.sha256()

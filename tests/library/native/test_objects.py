@@ -1,0 +1,115 @@
+"""Sources compiled by g++ into objects, which libraries share."""
+
+import os
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from rungs._src import paths
+from rungs._src.native import gpp, headers
+from rungs.errors import CompilerError
+
+FLAGS = ["-std=c++20", "-shared", "-fPIC", f"-I{paths.CPP}"]
+SOURCE = """#include "bindings/abi.hpp"
+#include "number.hpp"
+RUNGS_FUNCTION(std::int64_t, {name}, std::int64_t added) {{ return NUMBER + added; }}
+"""
+
+
+@pytest.fixture
+def sources(tmp_path, monkeypatch):
+    """A folder of small sources, `a.cpp` to `c.cpp`, in the place of ours, and an empty cache."""
+    folder = tmp_path / "cpp"
+    folder.mkdir()
+    for name in "abc":
+        (folder / f"{name}.cpp").write_text(SOURCE.format(name=name))
+    (folder / "number.hpp").write_text("#ifndef NUMBER\n#define NUMBER 1\n#endif\n")
+    monkeypatch.setattr(paths, "CPP", folder)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    gpp.version()  # which is asked for once in a process
+    return folder
+
+
+@pytest.fixture
+def commands(monkeypatch):
+    """The commands that are run, as they begin."""
+    begun, run = [], gpp.run
+
+    def noted(command):
+        begun.append(command)
+        return run(command)
+
+    monkeypatch.setattr(gpp, "run", noted)
+    return begun
+
+
+def compiled(commands):
+    """Returns the sources that were compiled since the last call."""
+    made = sorted(Path(word).name for each in commands for word in each if word.endswith(".cpp"))
+    commands.clear()
+    return made
+
+
+def test_libraries_share_what_is_compiled_of_their_sources(sources, commands):
+    library = gpp.loaded("ab", ["a.cpp", "b.cpp"], FLAGS)
+    assert (library.a(1), library.b(2)) == (2, 3)
+    assert compiled(commands) == ["a.cpp", "b.cpp"]
+    other = gpp.loaded("ac", ["a.cpp", "c.cpp"], FLAGS, ["-DNUMBER=5"])
+    assert (other.a(1), other.c(1)) == (2, 6)
+    assert compiled(commands) == ["c.cpp"]
+    assert gpp.loaded("ba", ["b.cpp", "a.cpp"], FLAGS) is not library
+    assert not compiled(commands)
+
+
+def test_other_flags_are_other_objects(sources, commands):
+    numbers = []
+    for flags in (FLAGS, [*FLAGS, "-DNUMBER=7"], FLAGS):
+        numbers.append(gpp.loaded("ab", ["a.cpp", "b.cpp"], flags).a(0))
+    assert numbers == [1, 7, 1]
+    assert compiled(commands) == ["a.cpp", "a.cpp", "b.cpp", "b.cpp"]
+
+
+def test_two_are_compiled_at_a_time(sources, monkeypatch):
+    both, run = threading.Barrier(2), gpp.run
+
+    def waiting(command):
+        if "-c" in command:
+            both.wait(timeout=60)
+        return run(command)
+
+    monkeypatch.setattr(gpp, "run", waiting)
+    assert gpp.loaded("ab", ["a.cpp", "b.cpp"], FLAGS).b(0) == 1
+
+
+def test_a_source_that_is_refused_is_named_and_mended(sources, commands):
+    whole = (sources / "b.cpp").read_text()
+    (sources / "b.cpp").write_text("this is no C++")
+    with pytest.raises(CompilerError, match=r"b\.cpp:1"):
+        gpp.loaded("ab", ["a.cpp", "b.cpp"], FLAGS)
+    assert not list(sources.parent.glob("cache/rungs/ab-*-*"))
+    (sources / "b.cpp").write_text(whole)
+    headers._seen.cache_clear()
+    assert gpp.loaded("ab", ["a.cpp", "b.cpp"], FLAGS).b(0) == 1
+
+
+def test_an_edited_file_is_found_soon(sources):
+    before = gpp.loaded("a", ["a.cpp"], FLAGS)
+    (sources / "number.hpp").write_text("#define NUMBER 3\n")
+    time.sleep(headers._LOOKS_EVERY)
+    assert gpp.loaded("a", ["a.cpp"], FLAGS).a(0) == 3
+    assert before.a(0) == 1
+
+
+def test_what_is_loaded_is_there_without_a_look(sources, commands, monkeypatch):
+    library = gpp.loaded("a", ["a.cpp"], FLAGS)
+    commands.clear()
+    looks, walk = [], os.walk
+    monkeypatch.setattr(os, "walk", lambda *args, **how: looks.append(1) or walk(*args, **how))
+    began = time.monotonic()
+    for _ in range(10_000):
+        assert gpp.loaded("a", ["a.cpp"], FLAGS) is library
+    seconds = time.monotonic() - began
+    assert len(looks) <= seconds / headers._LOOKS_EVERY + 2
+    assert not commands
