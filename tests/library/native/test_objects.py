@@ -28,7 +28,7 @@ def sources(tmp_path, monkeypatch):
     (folder / "number.hpp").write_text("#ifndef NUMBER\n#define NUMBER 1\n#endif\n")
     monkeypatch.setattr(paths, "CPP", folder)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    gpp.version()  # which is asked for once in a process
+    gpp._version()  # which is asked for once in a process
     return folder
 
 

@@ -99,7 +99,7 @@ def loaded(
     commands = [(source, *flags) for source in sources]
     commands[-1] += tuple(last)
     return _loaded(
-        name, tuple(commands), (*flags, *last), paths.CPP, headers.fingerprint(), version()
+        name, tuple(commands), (*flags, *last), paths.CPP, headers.fingerprint(), _version()
     )
 
 
@@ -136,7 +136,7 @@ def build(name: str, source: Path, flags: list[str], compiler: str = COMPILER) -
     """
     folder = [path.read_text() for path in sorted(source.parent.glob("*.[ch]pp"))]
     # The source's path is part of it, as debug information contains it.
-    identity = (str(source), folder, headers.fingerprint(), version(compiler), flags)
+    identity = (str(source), folder, headers.fingerprint(), _version(compiler), flags)
     return cache.built(
         name,
         (*identity, cpu_features()),
@@ -149,10 +149,12 @@ def is_here() -> bool:
     return shutil.which(COMPILER) is not None
 
 
-@functools.cache
 def version(compiler: str = COMPILER) -> str:
-    """Returns a compiler's version line, as the process first saw it."""
+    """Returns a compiler's version line."""
     return run([compiler, "--version"]).splitlines()[0]
+
+
+_version = functools.cache(version)
 
 
 def run(command: list[str]) -> str:
