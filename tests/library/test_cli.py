@@ -89,6 +89,16 @@ def test_perft_counts(epd, rung):
     assert done.stdout.splitlines()[-1].startswith("1,597 nodes in ")
 
 
+@pytest.mark.parametrize("how", [(), ("--threads", "2"), ("--rung", "python")])
+def test_a_position_is_divided_by_its_moves(how, capsys):
+    fen = "4k3/8/8/8/8/8/8/R3K3 w Q - 0 1"
+    assert cli.main(["perft", "--divide", fen, "--depth", "2", *how]) == 0
+    *moves, empty, total = capsys.readouterr().out.splitlines()
+    assert len(moves) == 16
+    assert {"a1a8: 3", "a1d1: 3", "e1c1: 3", "e1e2: 5"} <= set(moves)
+    assert (empty, total) == ("", "Nodes searched: 71")
+
+
 def test_a_wrong_count_names_the_fen(epd, capsys):
     epd.write_text(epd.read_text().replace("400", "401"))
     assert cli.main(["perft", "--epd", str(epd), "--depth", "2"]) == 1
@@ -177,7 +187,11 @@ WRONG = {
     "": "COMMAND",
     "x" * 10**5: "xxx",
     "--nope": "COMMAND",
-    "perft": "--epd, --depth",
+    "perft": "--depth",
+    "perft --depth 1": "--epd --divide",
+    "perft --epd {epd} --depth 1 --divide 8/8": "--epd",
+    "perft --depth 1 --divide 8/8": "8/8",
+    "perft --depth 65 --divide 8/8": "depth=65",
     "perft --epd {epd} --depth 1e3": "'1e3'",
     "perft --epd {epd} --depth 0": "--depth 0",
     "perft --epd {epd} --depth 1 --rung java": "java",

@@ -174,8 +174,10 @@ def add_conformance(commands: argparse._SubParsersAction, names: str) -> argpars
 
 def _add_commands(commands: argparse._SubParsersAction) -> None:
     perft = commands.add_parser("perft", help="count move-tree leaves against published counts")
-    perft.add_argument("--epd", type=to_path, required=True, help="lines like 'FEN ;D1 20 ;D2 400'")
-    perft.add_argument("--depth", type=int, required=True, help="the deepest count to compare")
+    what = perft.add_mutually_exclusive_group(required=True)
+    what.add_argument("--epd", type=to_path, help="lines like 'FEN ;D1 20 ;D2 400'")
+    what.add_argument("--divide", metavar="FEN", help="count each move's leaves of this position")
+    perft.add_argument("--depth", type=int, required=True, help="the deepest count, in plies")
     perft.add_argument("--rung", default="cpp", choices=("cpp", "python"))
     perft.add_argument("--threads", type=int, default=1, help="of the rung cpp (default: 1)")
     perft.set_defaults(command=_perft)
@@ -262,7 +264,7 @@ def _paths(options: argparse.Namespace) -> int:
 
 
 def _perft(options: argparse.Namespace) -> int:
-    from rungs._src.chess.perft import PERFT, read_epd
+    from rungs._src.chess.perft import PERFT, divide, read_epd
 
     if options.depth < 1:
         raise ConfigurationError(f"--depth {options.depth} is not at least 1")
@@ -271,6 +273,13 @@ def _perft(options: argparse.Namespace) -> int:
         count = functools.partial(count, threads=options.threads)
     elif options.threads != 1:
         raise ConfigurationError("--threads is of the rung cpp")
+    if options.divide is not None:
+        total = 0
+        for move, leaves in divide(options.divide, options.depth, count):
+            total += leaves
+            print(f"{move}: {leaves}", flush=True)
+        print(f"\nNodes searched: {total}")
+        return 0
     cases = list(read_epd(options.epd))
     if not cases:
         raise ConfigurationError(f"{options.epd} holds no position")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from rungs._src.chess.perft import perft_cpp, perft_python, read_epd
+from rungs._src.chess.perft import divide, perft_cpp, perft_python, read_epd
 from rungs._src.chess.settings import ChessSettings
 
 DATA = Path(__file__).parents[2] / "proof" / "data"
@@ -66,3 +66,34 @@ def test_python_chess_counts_the_tricky_ones_alike():
 @pytest.mark.slow
 def test_every_position_at_every_depth_published():
     assert_counts(TRICKY + RANDOM + CHESS960)
+
+
+START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
+
+
+@pytest.mark.parametrize("count", [perft_cpp, perft_python])
+def test_moves_have_the_leaves_that_are_published(count):
+    # All are of https://www.chessprogramming.org/Perft_Results, each move's are Stockfish's.
+    start = dict(divide(START, 3, count))
+    assert len(start) == 20
+    assert sum(start.values()) == 8_902
+    known = {"a2a3": 380, "b1c3": 440, "d2d4": 560, "e2e4": 600, "g1h3": 400}
+    assert {move: start[move] for move in known} == known
+    tricky = dict(divide(KIWIPETE, 2, count))
+    assert len(tricky) == 48
+    assert sum(tricky.values()) == 2_039
+    known = {"a1b1": 43, "a2a3": 44, "e1c1": 43, "e1g1": 43, "e2a6": 36, "g2h3": 43}
+    assert {move: tricky[move] for move in known} == known
+    assert list(tricky) == sorted(tricky)
+
+
+def test_castling_is_written_to_the_rook_where_only_chess960_has_it():
+    assert dict(divide("4k3/8/8/8/8/8/8/4K1R1 w G - 0 1", 1))["e1g1"] == 1
+    assert "f1h1" in dict(divide("4k3/8/8/8/8/8/8/5K1R w H - 0 1", 1))
+    assert "e1h1" not in dict(divide("4k3/8/8/8/8/8/8/4K2R w K - 0 1", 1))
+
+
+def test_the_last_position_and_the_last_number_are_divided():
+    assert not list(divide("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", 3))
+    assert len(list(divide("4k3/8/8/8/8/8/8/4K3 b - - 0 65535", 2))) == 5

@@ -72,7 +72,32 @@ def perft_cpp(fen: str, depth: int, threads: int = 1) -> int:
 
 def perft_python(fen: str, depth: int) -> int:
     """Counts the same by python-chess; raises as `perft_cpp`."""
-    depth = integer("depth", depth, 0, _MAX_DEPTH)
+    return _perft(_board(fen), integer("depth", depth, 0, _MAX_DEPTH))
+
+
+def divide(
+    fen: str, depth: int, count: Callable[[str, int], int] = perft_cpp
+) -> Iterator[tuple[str, int]]:
+    """Yields the moves of a position, sorted, and the leaves at `depth` plies that each leads to.
+
+    Moves are as UCI writes them; castling is the king's move to its rook where only Chess960 has
+    such a castling.
+
+    Raises:
+        ConfigurationError: `depth` is not from 1 to 64.
+        InvalidFenError: as `perft_cpp`.
+    """
+    depth = integer("depth", depth, 1, _MAX_DEPTH)
+    board = _board(fen)
+    board.chess960 = False
+    board.chess960 = board.clean_castling_rights() != board.castling_rights
+    for name, move in sorted((move.uci(), move) for move in board.legal_moves):
+        board.push(move)
+        yield name, count(board.epd(), depth - 1)
+        board.pop()
+
+
+def _board(fen: str) -> chess.Board:
     if not isinstance(fen, str):
         raise InvalidFenError(f"{shown(fen)} is not a FEN")
     try:
@@ -84,7 +109,7 @@ def perft_python(fen: str, depth: int) -> int:
         raise InvalidFenError(f"{shown(fen)} is impossible: {wrong.name}")
     if board.fullmove_number > _MAX_FULLMOVE:
         raise InvalidFenError(f"{shown(fen)}: the number of its move is above {_MAX_FULLMOVE}")
-    return _perft(board, depth)
+    return board
 
 
 def _perft(board: chess.Board, depth: int) -> int:
