@@ -89,14 +89,27 @@ def _add_commands(commands: argparse._SubParsersAction) -> None:
     )
 
     grade = add("grade", _grade, "judge what students handed in, in a sandbox")
-    grade.add_argument("folder", type=to_path, help="of one JSON file a student")
+    grade.add_argument(
+        "folder", type=to_path, help="of JSON files: STUDENT.json, STUDENT@TIME.json"
+    )
     grade.add_argument("--out", type=to_path, required=True, help="the table, a CSV file")
+    grade.add_argument("--page", type=to_path, help="the class as a table to look at, a HTML file")
+    grade.add_argument(
+        "--deadline",
+        metavar="TIME",
+        help="what comes later is judged, and does not count: 2026-11-25T16:00",
+    )
     grade.add_argument(
         "--trust",
         action="store_true",
         help="run answers without a sandbox: they may do all you may",
     )
     add_quiet(grade)
+
+    board = add("leaderboard", _leaderboard, "show data/leaderboard.csv in docs/labs.md")
+    board.add_argument("--add", metavar="NAME", help="judge your answers anew, and add them")
+    board.add_argument("--labs", metavar="03a,open", help="whose answers to add")
+    board.add_argument("--trust", action="store_true", help="as of grade")
 
     add_conformance(
         commands, "a rung or a peer; rungs (the default) or peers: all that are here"
@@ -212,11 +225,34 @@ def _progress(options: argparse.Namespace) -> int:
 def _grade(options: argparse.Namespace) -> int:
     from rungs_course.labs import grading
 
-    missed = grading.grade(options.folder, options.out, options.say, trust=options.trust)
+    missed = grading.grade(
+        options.folder,
+        options.out,
+        options.say,
+        deadline=options.deadline,
+        page=options.page,
+        trust=options.trust,
+    )
     options.say(f"The table is {options.out}")
+    if options.page:
+        options.say(f"The page is {options.page}")
     if missed:
         print(f"rungs: what {missed} of its rows are about was not judged", file=sys.stderr)
     return 1 if missed else 0
+
+
+def _leaderboard(options: argparse.Namespace) -> int:
+    from rungs_course import pages
+    from rungs_course.labs import leaderboard
+    from rungs_course.labs.sandbox import chosen
+
+    if bool(options.add) != bool(options.labs):
+        raise ConfigurationError("--add and --labs belong together: who, and whose answers")
+    if options.add:
+        leaderboard.add(options.add, options.labs.split(","), chosen(options.trust))
+    pages.write_leaderboard(paths.ROOT)
+    print(pages.leaders(paths.ROOT), end="")
+    return 0
 
 
 def _conformance(options: argparse.Namespace) -> int:

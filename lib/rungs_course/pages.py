@@ -11,6 +11,7 @@ from rungs._src.train.ppo import PARTS
 from rungs_course import nb03_cpp, nb07_ladder
 from rungs_course import nb11_full_system as nb11
 from rungs_course import nb16_search as nb16
+from rungs_course.labs import leaderboard
 from rungs_course.measure import results
 from rungs_course.measure.noise import Factor, factor_apart
 from rungs_course.plots import duration, ratio, save_figure, speed
@@ -374,6 +375,44 @@ def _learners(
         f"[data](../{(recorded / _LEARNERS).as_posix()})).\n\n"
         f"{markdown(table)}\n"
     )
+
+
+_LABS = _DOCS / "labs.md"
+
+
+def write_leaderboard(root: Path) -> None:
+    """Puts the leaderboard into `docs/labs.md`.
+
+    Raises:
+        ConfigurationError: as of `rungs_course.labs.leaderboard.read`.
+    """
+    page = root / _LABS
+    page.write_text(fill(page.read_text(), {"leaderboard": leaders(root)}))
+
+
+def leaders(root: Path) -> str:
+    """Writes the leaderboard as a table: each lab's answers, by what they gain.
+
+    Raises:
+        ConfigurationError: as of `rungs_course.labs.leaderboard.read`.
+    """
+    rows = leaderboard.best(leaderboard.read(leaderboard.path(root)))
+    if not rows:
+        return "Nobody is there yet.\n"
+    table = pd.DataFrame(
+        {
+            "Lab": [row["lab"] for row in rows],
+            "Who": [row["name"] for row in rows],
+            "Gain over the baseline": [
+                _with_noise(*(float(row[f"gain{end}"]) for end in ("", "_low", "_high")))
+                for row in rows
+            ],
+            "Of the best, or the bound": [f"{float(row['share']):.0%}" for row in rows],
+            "Machine": [in_words(row | {"gpu": row["gpu"] or None}) for row in rows],
+            "Date": [row["date"][:10] for row in rows],
+        }
+    )
+    return f"{markdown(table)}\n"
 
 
 _PAGE = _DOCS / "machines.md"

@@ -24,7 +24,7 @@ from rungs_course.measure import results
 from rungs_course.runner import chain
 from tests.course import notebooks as tiny
 
-COURSE = ("run", "race", "book", "doctor", "compare", "record", "progress", "grade")
+COURSE = ("run", "race", "book", "doctor", "compare", "record", "progress", "grade", "leaderboard")
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"
 
 
@@ -216,6 +216,9 @@ WRONG = {
     "book --out {folder}": "no run",
     "compare {folder} {folder}": "holds no results",
     "compare {folder} {folder} --floor x": "'x'",
+    "leaderboard --add Anna": "--add and --labs",
+    "leaderboard --labs 01": "--add and --labs",
+    "grade {folder}": "--out",
     "mpi -n 1": "script",
     "mpi -n 1 {folder}": "no script",
     "mpi -n 1 -m no.such.module": "no.such.module",

@@ -7,6 +7,7 @@ lab's solution or its cases, by keeping results, by a clock of its own, or by a 
 
 import contextlib
 import dataclasses
+import itertools
 import math
 import time
 from collections.abc import Callable, Iterator
@@ -33,11 +34,12 @@ _REPEATS = 11
 _ENOUGH_SECONDS = 20.0  # of a race, if it has had enough repeats
 _TURN_SECONDS = 5e-3  # of the best known solution
 _LONG_SECONDS = 0.1  # of the answer: then a turn is not made longer
+_SLOW_SECONDS = 0.1  # of the baseline: then it gets fewer of a turn's inputs
 _MAX_UNITS = 1 << 9
 
 
 def assess(name: str, code: str, place: Sandbox | Trusted, *, seconds: float = _SECONDS) -> Verdict:
-    """Judges an answer, and races it with the best known solution where it is right.
+    """Judges an answer, and races it with baseline and best known solution where it is right.
 
     Args:
         name: the lab's.
@@ -46,7 +48,8 @@ def assess(name: str, code: str, place: Sandbox | Trusted, *, seconds: float = _
         seconds: that it may take in all.
 
     Returns:
-        What was found; its costs are of "yours", "solution" and, where the lab has one, "bound".
+        What was found; its costs are of "yours", "baseline", "solution" and, where the lab has one,
+        "bound".
 
     Raises:
         ConfigurationError: no such lab.
@@ -77,9 +80,9 @@ def _found(lab: Lab, yours: Answer, solution: Answer, baseline: Answer) -> dict[
             return {"difference": _plain(difference)}
         if lab.race:
             stage = "being raced"
-            return {"costs": _race(lab, yours, solution)}
+            return {"costs": _race(lab, yours, solution, baseline)}
         stage = "its cost being counted"
-        return {"costs": _count(lab, yours, solution)}
+        return {"costs": _count(lab, yours, solution, baseline)}
     except UnavailableError:
         raise
     except WrongError as error:
@@ -91,35 +94,36 @@ def _found(lab: Lab, yours: Answer, solution: Answer, baseline: Answer) -> dict[
         return {"problem": plain(text)}
 
 
-def _count(lab: Lab, yours: Answer, solution: Answer) -> dict[str, list[float]]:
+def _count(lab: Lab, yours: Answer, solution: Answer, baseline: Answer) -> dict[str, list[float]]:
     """Returns costs that are counted, of the same new case."""
     seed = int(np.random.SeedSequence().generate_state(1)[0])
-    costs = {"yours": lab.work(yours, seed)(), "solution": lab.work(solution, seed)()}
+    answers = {"yours": yours, "solution": solution, "baseline": baseline}
+    costs = {which: lab.work(answer, seed)() for which, answer in answers.items()}
     if not (math.isfinite(costs["yours"]) and costs["yours"] > 0):
         raise SubmissionError(f"it costs {costs['yours']:g} {lab.unit}, which can't be compared")
     return {which: [float(cost)] for which, cost in costs.items()}
 
 
-def _race(lab: Lab, yours: Answer, solution: Answer) -> dict[str, list[float]]:
-    """Returns the seconds of both in each turn, less those that requests take without a call.
+def _race(lab: Lab, yours: Answer, solution: Answer, baseline: Answer) -> dict[str, list[float]]:
+    """Returns the seconds of all per call of `Lab.race`, less those that requests take.
+
+    The baseline, which may be hundreds of times as slow, gets the first of each turn's inputs.
 
     Raises:
         WrongError: what it returned is not what the solution returned.
     """
     assert lab.race
-    race, rng, units = lab.race, np.random.default_rng(), 1
-    calls: list[Call] = []
+    race, rng = lab.race, np.random.default_rng()
+    units = {"all": 1, "first": 1}
+    calls: dict[str, list[Call]] = {}
 
     def new() -> None:
-        calls[:] = [call for _ in range(units) for call in race(rng)]
-
-    def idle() -> tuple[float, list[Any]]:
-        if not lab.idle:
-            return solution.decoded(calls)
-        return solution.calls([call._replace(name=lab.idle) for call in calls])
+        made = [race(rng) for _ in range(units["all"])]
+        for part, count in units.items():
+            calls[part] = list(itertools.chain(*made[:count]))
 
     def alone(answer: Answer, run: Callable[[], tuple[float, list[Any]]]) -> Callable:
-        """Returns a racer during whose turn nothing of the other's runs."""
+        """Returns a racer during whose turn nothing of the others' runs."""
 
         def turn() -> tuple[float, list[Any]]:
             answer.resume()
@@ -130,38 +134,51 @@ def _race(lab: Lab, yours: Answer, solution: Answer) -> dict[str, list[float]]:
 
         return turn
 
+    def named(name: str, part: str = "all") -> Callable[[], tuple[float, list[Any]]]:
+        return lambda: solution.calls([call._replace(name=name) for call in calls[part]])
+
+    def idle(part: str) -> Callable:
+        nothing = named(lab.idle, part) if lab.idle else lambda: solution.decoded(calls[part])
+        return alone(solution, nothing)
+
     racers = {
-        "yours": alone(yours, lambda: yours.calls(calls)),
-        "solution": alone(solution, lambda: solution.calls(calls)),
-        "idle": alone(solution, idle),
+        "yours": alone(yours, lambda: yours.calls(calls["all"])),
+        "solution": alone(solution, lambda: solution.calls(calls["all"])),
+        "all": idle("all"),
+        "baseline": alone(baseline, lambda: baseline.calls(calls["first"])),
+        "first": idle("first"),
     }
     if lab.bound:
-        racers["bound"] = alone(
-            solution, lambda: solution.calls([call._replace(name="bound") for call in calls])
-        )
-    yours.pause()
+        racers["bound"] = alone(solution, named("bound"))
+    baseline.start()
+    for other in (yours, baseline):
+        other.pause()
 
     def turns() -> Iterator[dict[str, float]]:
         """Yields the seconds of each; every turn has inputs of its own."""
         new()
         for turn in rounds(racers):
             expected, got = turn["solution"][1], turn["yours"][1]
-            if not (lab.agrees or same)(calls, got, expected):
-                raise WrongError(_wrong(calls, got, expected))
+            if not (lab.agrees or same)(calls["all"], got, expected):
+                raise WrongError(_wrong(calls["all"], got, expected))
             yield {name: seconds for name, (seconds, _) in turn.items()}
             new()
 
-    costs: dict[str, list[float]] = {name: [] for name in racers if name != "idle"}
+    costs: dict[str, list[float]] = {name: [] for name in racers if name not in units}
     began = time.monotonic()
     for turn in islice(turns(), 1, None):  # in the first, something may be compiled
-        short = turn["solution"] - turn["idle"] < _TURN_SECONDS and turn["yours"] < _LONG_SECONDS
-        if short and units < _MAX_UNITS and sum(map(_nbytes, calls)) < MAX_BYTES // 4:
-            units *= 2
+        short = turn["solution"] - turn["all"] < _TURN_SECONDS and turn["yours"] < _LONG_SECONDS
+        small = sum(map(_nbytes, calls["all"])) < MAX_BYTES // 4
+        if short and units["all"] < _MAX_UNITS and small:
+            units["all"] *= 2
+            units["first"] *= 2 if turn["baseline"] < _SLOW_SECONDS else 1
             costs = {name: [] for name in costs}
             continue
         for name, seconds in costs.items():
+            part = "first" if name == "baseline" else "all"
             # What is left of next to nothing is noise: then it is a hundredth of what was seen.
-            seconds.append(max(turn[name] - turn["idle"], turn[name] / 100))
+            cost = max(turn[name] - turn[part], turn[name] / 100)
+            seconds.append(cost / units[part])
         late = time.monotonic() - began > _ENOUGH_SECONDS
         if len(costs["yours"]) >= (MIN_REPEATS if late else _REPEATS):
             break

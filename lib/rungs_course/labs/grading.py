@@ -1,81 +1,79 @@
 """What a teacher makes of what students hand in."""
 
 import csv
+import itertools
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from rungs._src.core.atomic import reraise_as_storage_error
+from rungs._src.core.atomic import atomic_write, reraise_as_storage_error
 from rungs._src.core.progress import Say, line, watched
+from rungs._src.machine.describe import describe, in_words
+from rungs._src.provenance import now
 from rungs.errors import ConfigurationError, UnavailableError
 from rungs_course.labs import record
 from rungs_course.labs.assessing import assess
+from rungs_course.labs.class_page import class_page
+from rungs_course.labs.handins import NOT_JUDGED, HandIn, Row, collect, parse_time
 from rungs_course.labs.judging import plain
 from rungs_course.labs.lab import labs
-from rungs_course.labs.sandbox import Sandbox, Trusted
+from rungs_course.labs.sandbox import Sandbox, Trusted, chosen
 
 _CELL = 30_000  # characters: spreadsheets take some more
 
 
-class Row(NamedTuple):
-    """What became of one answer.
-
-    Attributes:
-        student: the file's name, without ".json".
-        lab: its name; "" where all of the file is meant.
-        state: "right", "target reached", "wrong" or "not handed in"; or of `NOT_JUDGED`.
-        share: of the best known solution's rate, measured here; None where it is not right.
-        low, high: where that share lies, within the noise of this run.
-        why: what is wrong.
-    """
-
-    student: str
-    lab: str
-    state: str
-    share: float | None = None
-    low: float | None = None
-    high: float | None = None
-    why: str = ""
-
-
-# A file or an entry that is no record of labs; a lab that there is not; something lacks here.
-NOT_JUDGED = ("unreadable", "no such lab", "not judged")
-
-
-def grade(folder: Path, out: Path, say: Say = line, *, trust: bool = False) -> int:
+def grade(
+    folder: Path,
+    out: Path,
+    say: Say = line,
+    *,
+    deadline: str | None = None,
+    page: Path | None = None,
+    trust: bool = False,
+) -> int:
     """Judges what students handed in, here and now; what their files claim counts for nothing.
 
-    Each answer runs in a sandbox, in processes of its own: `assessing.assess`.
+    Each answer runs in a sandbox, in processes of its own: `assessing.assess`. Of several files of
+    a student all are judged, and the newest of those before the deadline counts: `handins.collect`.
 
     Args:
-        folder: of one JSON file a student. Other files are named and left out.
+        folder: of JSON files. Other files are named and left out.
         out: a CSV file, a `Row` a line. Until all is judged, it is as it was: rows go, as soon as
             they are there, to one next to it, with ".unfinished" after its name.
         say: where progress goes, line by line.
+        deadline: a time as ISO 8601 writes it, of this machine's zone if it names none.
+        page: a file of HTML that shows the class as a table.
         trust: whether answers run without a sandbox, as the user who grades.
 
     Returns:
         How many rows are of `NOT_JUDGED`.
 
     Raises:
-        ConfigurationError: no file is there, `out` is one of them or no file, or what is next to
-            it with ".unfinished" after its name is no such table; none was judged.
-        StorageError: `out` can't be written.
+        ConfigurationError: no file is there, `out` or `page` is one of them or no file, or what is
+            next to `out` with ".unfinished" after its name is no such table; `deadline` is no time;
+            none was judged.
+        StorageError: `out` or `page` can't be written.
         UnavailableError: there is no sandbox here, and answers are not trusted.
     """
+    until = None if deadline is None else parse_time(deadline, "deadline")
     files = sorted(folder.glob("*.json")) if folder.is_dir() else []
     if not files:
         raise ConfigurationError(f"no *.json is in {folder}")
     out = Path(os.path.realpath(out))
-    if out.exists() and not out.is_file():
-        raise ConfigurationError(f"{out} is no file")
-    if out in (Path(os.path.realpath(file)) for file in files):
-        raise ConfigurationError(f"{out} was handed in: the table needs a file of its own")
-    for other in sorted(set(folder.iterdir()) - {*files, out}):
+    page = page and Path(os.path.realpath(page))
+    if page == out:
+        raise ConfigurationError(f"{out} can't be both table and page")
+    handed_in = {Path(os.path.realpath(file)) for file in files}
+    for path in filter(None, (out, page)):
+        if path.exists() and not path.is_file():
+            raise ConfigurationError(f"{path} is no file")
+        if path in handed_in:
+            raise ConfigurationError(f"{path} was handed in: what is found needs a file of its own")
+    for other in sorted(set(folder.iterdir()) - {*files, out, page}):
         say(f"{plain(other.name)} is no *.json: left out")
-    place = Trusted() if trust else _sandbox()
-    missed = 0
+    place = chosen(trust)
+    judged = []
     unfinished = out.with_name(f"{out.name}.unfinished")
     with reraise_as_storage_error(out):
         _check_is_left_over(unfinished)
@@ -84,11 +82,11 @@ def grade(folder: Path, out: Path, say: Say = line, *, trust: bool = False) -> i
         table = csv.writer(file)
         table.writerow(Row._fields)
         try:
-            rows = _judged(files, place)
+            rows = _judged(collect(files, until), place)
             for row in watched(rows, "labs judged", len(files) * len(labs()), say):
                 table.writerow(map(_cell, row))
                 file.flush()
-                missed += row.state in NOT_JUDGED
+                judged.append(row)
                 if row.state != "not handed in":
                     say(f"{row.student}, {f'lab {row.lab}' if row.lab else 'file'}: {row.state}")
         except BaseException:
@@ -96,17 +94,12 @@ def grade(folder: Path, out: Path, say: Say = line, *, trust: bool = False) -> i
             raise
     with reraise_as_storage_error(out):
         os.replace(unfinished, out)
-    return missed
-
-
-def _sandbox() -> Sandbox:
-    sandbox = Sandbox()
-    if problem := sandbox.problem():
-        raise UnavailableError(
-            f"answers can't be run in a sandbox: {problem}. With --trust they run without one, as "
-            "you, and may read and write what you may"
-        )
-    return sandbox
+    if page:
+        about = f"Graded {now()} on {in_words(describe())}; "
+        about += f"the deadline was {until.isoformat()}." if until else "there was no deadline."
+        with atomic_write(page) as written:
+            written.write_text(class_page(judged, about), encoding="utf-8")
+    return sum(row.state in NOT_JUDGED for row in judged)
 
 
 def _check_is_left_over(unfinished: Path) -> None:
@@ -121,37 +114,63 @@ def _check_is_left_over(unfinished: Path) -> None:
     raise ConfigurationError(f"{unfinished} is there already, and is no table of a grading")
 
 
-def _judged(files: list[Path], place: Sandbox | Trusted) -> Iterator[Row]:
-    """Yields what becomes of each student's answer to each lab."""
-    for file in files:
-        student = plain(file.stem)
-        try:
-            kept = record.load(file)
-        except ConfigurationError as error:
-            yield Row(student, "", "unreadable", why=str(error))
-            continue
-        for name in labs():
-            yield _row(student, name, kept.get(name, {}), place)
-        for name in (name for name in kept if name not in labs()):
-            yield Row(student, plain(name), "no such lab", why="it is of another version, perhaps")
+def _judged(handed_in: list[HandIn], place: Sandbox | Trusted) -> Iterator[Row]:
+    """Yields what becomes of each hand-in's answer to each lab.
+
+    A text that a student hands in once more is not judged once more.
+    """
+    for student, theirs in itertools.groupby(handed_in, lambda each: each.student):
+        seen: dict[tuple[str, str], Row] = {}
+        for _, file, at, counts in theirs:
+            yield from _of_file(Row(student, at.isoformat(), counts, "", ""), file, seen, place)
 
 
-def _row(student: str, name: str, entry: Any, place: Sandbox | Trusted) -> Row:
+def _of_file(
+    blank: Row, file: Path, seen: dict[tuple[str, str], Row], place: Sandbox | Trusted
+) -> Iterator[Row]:
+    """Yields the rows of a hand-in, which begin as `blank` does."""
+    try:
+        kept = record.load(file)
+    except ConfigurationError as error:
+        yield blank._replace(state="unreadable", why=str(error))
+        return
+    for name in labs():
+        yield _row(blank._replace(lab=name), kept.get(name, {}), seen, place)
+    for name in (name for name in kept if name not in labs()):
+        why = "it is of another version, perhaps"
+        yield blank._replace(lab=plain(name), state="no such lab", why=why)
+
+
+def _row(blank: Row, entry: Any, seen: dict[tuple[str, str], Row], place: Sandbox | Trusted) -> Row:
     if not isinstance(entry, dict):
-        return Row(student, name, "unreadable", why=f"it is of type {type(entry).__name__}")
+        return blank._replace(state="unreadable", why=f"it is of type {type(entry).__name__}")
     if "code" not in entry:
-        return Row(student, name, "not handed in")
+        return blank._replace(state="not handed in")
     code = entry["code"]
     if not isinstance(code, str):
-        return Row(student, name, "unreadable", why=f"its code is of type {type(code).__name__}")
+        why = f"its code is of type {type(code).__name__}"
+        return blank._replace(state="unreadable", why=why)
+    if before := seen.get((blank.lab, code)):
+        return before._replace(handed_in=blank.handed_in, counts=blank.counts)
     try:
-        verdict = assess(name, code, place)
+        verdict = assess(blank.lab, code, place)
     except (UnavailableError, OSError) as error:
-        return Row(student, name, "not judged", why=str(error))
+        return blank._replace(state="not judged", why=str(error))
     if not verdict.right:
-        return Row(student, name, "wrong", why=str(verdict))
-    state, share = "target reached" if verdict.reached else "right", verdict.share
-    return Row(student, name, state, share.middle, share.low, share.high)
+        row = blank._replace(state="wrong", why=str(verdict))
+    else:
+        state, gain, share = (
+            "target reached" if verdict.reached else "right",
+            verdict.gain,
+            verdict.share,
+        )
+        row = Row(
+            *(*blank[:4], state),
+            *(gain.middle, gain.low, gain.high),
+            *(share.middle, share.low, share.high),
+        )
+    seen[blank.lab, code] = row
+    return row
 
 
 def _cell(value: str | float | None) -> str | float | None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from rungs._src import paths
 from rungs._src.native import cache
+from rungs.errors import UnavailableError
 
 _INSIDE = Path(__file__).with_name("inside")
 _LIB = Path(paths.__file__).parents[2]
@@ -69,6 +70,26 @@ class Trusted:
             *(f"{name}={value}" for name, value in _environment().items()),
             *_python(code),
         ]
+
+
+def chosen(trust: bool) -> Sandbox | Trusted:
+    """Returns where answers run.
+
+    Args:
+        trust: whether without a sandbox.
+
+    Raises:
+        UnavailableError: there is no sandbox here, and answers are not trusted.
+    """
+    if trust:
+        return Trusted()
+    sandbox = Sandbox()
+    if problem := sandbox.problem():
+        raise UnavailableError(
+            f"answers can't be run in a sandbox: {problem}. With --trust they run without one, as "
+            "you, and may read and write what you may"
+        )
+    return sandbox
 
 
 def _python(code: str) -> list[str]:

@@ -10,6 +10,7 @@ from rungs._src.core import progress
 from rungs.errors import ConfigurationError, StorageError, UnavailableError
 from rungs_course import cli
 from rungs_course.labs import grading
+from rungs_course.labs.handins import collect
 from rungs_course.labs.lab import find, labs
 from rungs_course.labs.sandbox import Sandbox, Trusted
 from rungs_course.labs.verdict import Verdict
@@ -27,7 +28,7 @@ def judge(monkeypatch):
             raise UnavailableError("no compiler is here")
         if code == "stop":
             raise KeyboardInterrupt
-        costs = {"yours": [1.0] * 11, "solution": [1.0] * 11}
+        costs = {"yours": [1.0] * 11, "solution": [1.0] * 11, "baseline": [4.0] * 11}
         lab = find(name)
         return Verdict(lab, costs=costs) if code == "good" else Verdict(lab, problem=code)
 
@@ -114,6 +115,7 @@ def test_all_is_well_where_all_was_judged(folder, tmp_path, capsys):
     assert status == 0
     assert {lab for _, lab in rows} == set(labs())
     assert float(rows["zoe", LAB]["share"]) == 1
+    assert [float(rows["zoe", LAB][name]) for name in ("gain", "gain_low", "gain_high")] == [4] * 3
     assert "anna.json.txt is no *.json: left out" in capsys.readouterr().out
 
 
@@ -167,7 +169,7 @@ def test_what_was_judged_before_an_interruption_is_kept_until_it_is_done_anew(
     assert cli.main(["grade", str(folder), "--out", str(out)]) == 130
     assert out.read_text() == "of last week"
     assert unfinished.name in capsys.readouterr().out
-    assert f"zoe,{LAB},target reached" in unfinished.read_text()
+    assert f",yes,{LAB},target reached" in unfinished.read_text()
     (folder / "zz.json").write_text(GOOD)
     assert graded(folder, out)[0] == 0
     assert not unfinished.exists()
@@ -242,3 +244,78 @@ def test_a_sandbox_that_does_not_work_says_why(folder, tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
     with pytest.raises(UnavailableError, match=r"no namespaces here.*--trust"):
         grading.grade(folder, tmp_path / "grades.csv")
+
+
+def handed_in(folder, name, code):
+    (folder / f"{name}.json").write_text(json.dumps({LAB: {"code": code}}))
+
+
+def test_the_newest_hand_in_before_the_deadline_counts_and_all_are_shown(folder, tmp_path):
+    for time, code in (("2026-11-20", "slow"), ("2026-11-24T2359", "good"), ("2026-11-26", "late")):
+        handed_in(folder, f"anna@{time}", code)
+    handed_in(folder, "ben@uni.example", "good")  # an address, and no time
+    os.utime(folder / "ben@uni.example.json", (0, 1_800_000_000))  # in 2027
+    os.utime(folder / "zoe.json", (0, 1_700_000_000))  # in 2023
+    out, page = tmp_path / "grades.csv", tmp_path / "class.html"
+    how = ["--out", str(out), "--page", str(page), "--deadline", "2026-11-25T12:00"]
+    assert cli.main(["grade", str(folder), *how]) == 0
+    with open(out, newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["lab"] == LAB]
+    assert [(row["student"], row["counts"], row["state"]) for row in rows] == [
+        ("anna", "no: an earlier one", "wrong"),
+        ("anna", "yes", "target reached"),
+        ("anna", "no: late", "wrong"),
+        ("ben@uni.example", "no: late", "target reached"),
+        ("zoe", "yes", "target reached"),
+    ]
+    assert rows[1]["handed_in"].startswith("2026-11-24T23:59:00")
+    shown = page.read_text()
+    assert shown.count('<tr class="not-counted">') == 3
+    assert shown.count("<tr>") == 1 + 2
+    assert "4× (4 to 4)<br>143% of the target" in shown  # of 70 %
+
+
+def test_without_a_deadline_the_newest_counts(folder, tmp_path):
+    for time in ("2026-11-20", "2026-11-26"):
+        handed_in(folder, f"anna@{time}", "good")
+    found = collect(sorted(folder.glob("*.json")))
+    assert [each.counts for each in found] == ["no: an earlier one", "yes", "yes"]
+
+
+def test_what_is_handed_in_once_more_is_judged_once(folder, tmp_path, monkeypatch):
+    judged = []
+    assess = grading.assess
+    monkeypatch.setattr(grading, "assess", lambda *args: judged.append(args) or assess(*args))
+    for time in ("2026-11-20", "2026-11-21", "2026-11-22"):
+        handed_in(folder, f"zoe@{time}", "good")
+    graded(folder, tmp_path / "grades.csv")
+    assert len(judged) == 1
+
+
+def test_a_page_shows_what_students_wrote_as_text_alone(folder, tmp_path):
+    hostile = '"><script>alert(1)</script>'
+    handed_in(folder, "<img src=x>", hostile)
+    (folder / "zz.json").write_text(json.dumps({hostile: {"code": "x"}}))
+    page = tmp_path / "class.html"
+    grading.grade(folder, tmp_path / "grades.csv", page=page)
+    text = page.read_text()
+    assert "&lt;img src=x&gt;" in text
+    assert "<script" not in text
+    assert "<img" not in text
+
+
+@pytest.mark.parametrize(
+    ("how", "offender"),
+    [
+        ({"deadline": "Friday"}, "deadline='Friday'"),
+        ({"page": "grades.csv"}, "both table and page"),
+        ({"page": "in/zoe.json"}, "was handed in"),
+        ({"page": "in"}, "is no file"),
+    ],
+)
+def test_what_can_not_be_is_refused_before_anything_is_judged(how, offender, folder, tmp_path):
+    how = {key: tmp_path / value if key == "page" else value for key, value in how.items()}
+    with pytest.raises(ConfigurationError, match=offender):
+        grading.grade(folder, tmp_path / "grades.csv", **how)
+    assert not list(tmp_path.glob("grades*"))
+    assert (folder / "zoe.json").read_text() == GOOD
