@@ -89,10 +89,10 @@ def test_what_can_not_be_added_leaves_the_file_as_it_was(name, labs, offender, r
 
 def test_an_answer_that_is_wrong_now_or_was_disturbed_is_refused(root, monkeypatch):
     lab = find("01")
-    noisy = COSTS | {"yours": [1.0, 2.0] * 5 + [1.0]}
+    noisy = COSTS | {"yours": [1.0, 2.5] * 5 + [1.0]}
     for verdict, offender in [
         (Verdict(lab, problem="it fails"), "lab 01: .*it fails"),
-        (Verdict(lab, costs=noisy), "gain_low=2 and gain_high=4 are more than 1.5 times apart"),
+        (Verdict(lab, costs=noisy), "gain_low=1.6 and gain_high=4 are more than 2 times apart"),
     ]:
         monkeypatch.setattr(leaderboard, "assess", lambda *_, found=verdict: found)
         with pytest.raises(ConfigurationError, match=rf"(?s){offender}"):
