@@ -111,6 +111,17 @@ def _add_commands(commands: argparse._SubParsersAction) -> None:
     board.add_argument("--labs", metavar="03a,open", help="whose answers to add")
     board.add_argument("--trust", action="store_true", help="as of grade")
 
+    tournament = add("tournament", _tournament, "race steps, and have agents play each other")
+    tournament.add_argument("folder", type=to_path, help="with steps/*.hpp and agents/*.pt")
+    place = Path("data/run/tournament")
+    tournament.add_argument(
+        "--out", type=to_path, default=place, help=f"for tables, games and page (default: {place})"
+    )
+    tournament.add_argument("--games", type=int, default=20, help="of each pair (default: 20)")
+    tournament.add_argument("--seed", type=int, default=0, help="of the openings (default: 0)")
+    tournament.add_argument("--trust", action="store_true", help="as of grade")
+    add_quiet(tournament)
+
     add_conformance(
         commands, "a rung or a peer; rungs (the default) or peers: all that are here"
     ).set_defaults(command=_conformance)
@@ -252,6 +263,21 @@ def _leaderboard(options: argparse.Namespace) -> int:
         leaderboard.add(options.add, options.labs.split(","), chosen(options.trust))
     pages.write_leaderboard(paths.ROOT)
     print(pages.leaders(paths.ROOT), end="")
+    return 0
+
+
+def _tournament(options: argparse.Namespace) -> int:
+    from rungs_course import tournament
+
+    page = tournament.hold(
+        options.folder,
+        options.out,
+        options.say,
+        games=options.games,
+        seed=options.seed,
+        trust=options.trust,
+    )
+    options.say(f"The page is {page}")
     return 0
 
 

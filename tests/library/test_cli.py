@@ -24,7 +24,18 @@ from rungs_course.measure import results
 from rungs_course.runner import chain
 from tests.course import notebooks as tiny
 
-COURSE = ("run", "race", "book", "doctor", "compare", "record", "progress", "grade", "leaderboard")
+COURSE = (
+    "run",
+    "race",
+    "book",
+    "doctor",
+    "compare",
+    "record",
+    "progress",
+    "grade",
+    "leaderboard",
+    "tournament",
+)
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"
 
 
@@ -219,6 +230,8 @@ WRONG = {
     "leaderboard --add Anna": "--add and --labs",
     "leaderboard --labs 01": "--add and --labs",
     "grade {folder}": "--out",
+    "tournament {folder}": "neither steps/*.hpp nor agents/*.pt",
+    "tournament {folder} --games x": "'x'",
     "mpi -n 1": "script",
     "mpi -n 1 {folder}": "no script",
     "mpi -n 1 -m no.such.module": "no.such.module",

@@ -33,7 +33,7 @@ COURSE = (
     ("peers",),
     ("labs", "plots"),
     ("tables", "boards", "widgets", "comparison"),
-    ("notebook", "adapters", "playing"),
+    ("notebook", "adapters", "playing", "tournament"),
     ("notebooks",),  # nb00_start, nb01_python and so on
     ("dashboard", "doctor", "pages"),
     ("runner",),

@@ -84,7 +84,7 @@ def grade(
         try:
             rows = _judged(collect(files, until), place)
             for row in watched(rows, "labs judged", len(files) * len(labs()), say):
-                table.writerow(map(_cell, row))
+                table.writerow(map(cell, row))
                 file.flush()
                 judged.append(row)
                 if row.state != "not handed in":
@@ -173,7 +173,7 @@ def _row(blank: Row, entry: Any, seen: dict[tuple[str, str], Row], place: Sandbo
     return row
 
 
-def _cell(value: str | float | None) -> str | float | None:
+def cell(value: str | float | None) -> str | float | None:
     """Returns a value as a cell that no spreadsheet takes for a formula."""
     if not isinstance(value, str):
         return value

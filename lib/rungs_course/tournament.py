@@ -1,0 +1,272 @@
+"""A tournament: the fastest step, and agents that play each other, with a page to watch."""
+
+import csv
+import html
+import itertools
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+
+from rungs._src.core.atomic import atomic_write
+from rungs._src.core.progress import Say, line
+from rungs._src.machine.describe import describe, in_words
+from rungs._src.provenance import now
+from rungs._src.selfplay import agent, elo, matches
+from rungs._src.selfplay.matches import Match, Player
+from rungs._src.selfplay.players import NetworkPlayer, RandomPlayer
+from rungs.errors import ConfigurationError, RungsError
+from rungs_course.labs.assessing import assess
+from rungs_course.labs.grading import cell
+from rungs_course.labs.judging import plain
+from rungs_course.labs.sandbox import chosen
+
+MAX_SECONDS, MAX_CORES = 600, 2  # that an agent may have been trained for, and on
+SIMULATIONS = 32  # a move
+_MAX_CODE = 1 << 20  # bytes
+_LAB = "open"
+_EVENT = "A tournament of Rungs"
+_COLUMNS = ("entry", "state", "gain", "gain_low", "gain_high", "share", "why")
+
+
+class Step(NamedTuple):
+    """What became of an entry to the race of steps; as of `labs.handins.Row`."""
+
+    entry: str
+    state: str
+    gain: float | None = None
+    gain_low: float | None = None
+    gain_high: float | None = None
+    share: float | None = None
+    why: str = ""
+
+
+def hold(
+    folder: Path, out: Path, say: Say = line, *, games: int = 20, seed: int = 0, trust: bool = False
+) -> Path:
+    """Holds a tournament: `docs/tournament.md` has its rules.
+
+    Args:
+        folder: with entries in `steps/*.hpp`, answers to the open lab, and in `agents/*.pt`.
+        out: a folder, for `steps.csv`, `agents.csv`, `games.pgn` and `index.html`.
+        say: where progress goes, line by line.
+        games: of each pair of agents, an even number.
+        seed: of the openings, and of random play.
+        trust: whether steps run without a sandbox.
+
+    Returns:
+        The page, `index.html`.
+
+    Raises:
+        ConfigurationError: there are no entries, or `games` is out of its range.
+        StorageError: `out` can't be written.
+        UnavailableError: there are steps and no sandbox, or the lab can't be judged here.
+    """
+    codes = sorted((folder / "steps").glob("*.hpp"))
+    weights = sorted((folder / "agents").glob("*.pt"))
+    if not codes and not weights:
+        raise ConfigurationError(f"{folder} has neither steps/*.hpp nor agents/*.pt")
+    steps = race(codes, say, trust=trust) if codes else []
+    players, refused = _entered(weights)
+    played: list[Match] = []
+    try:
+        if players:
+            played = _round_robin([*players, RandomPlayer(seed)], games, seed, say)
+    finally:
+        for player in players:
+            player.close()
+    ratings = elo.rate(matches.points_of(played), anchor="random") if played else None
+    _write_csv(out / "steps.csv", _COLUMNS, steps)
+    rows = [] if ratings is None else ratings.itertuples(index=False)
+    rows = [(*row, "") for row in rows] + [(name, *[""] * 5, why) for name, why in refused]
+    _write_csv(out / "agents.csv", ("player", "elo", "low", "high", "games", "score", "why"), rows)
+    with atomic_write(out / "games.pgn") as file:
+        file.write_text("\n\n".join(game.pgn(_EVENT) for game in played) + "\n")
+    with atomic_write(out / "index.html") as file:
+        file.write_text(_page(steps, ratings, refused, played), encoding="utf-8")
+    return out / "index.html"
+
+
+def race(codes: Iterable[Path], say: Say, *, trust: bool) -> list[Step]:
+    """Judges steps as `python -m rungs_course grade` does; the one that gains most comes first."""
+    place = chosen(trust)
+    steps = []
+    for file in codes:
+        steps.append(_judged(file, place))
+        say(f"step {steps[-1].entry}: {steps[-1].state}")
+    return sorted(steps, key=lambda step: -(step.gain or 0))
+
+
+def _judged(file: Path, place) -> Step:
+    name = plain(file.stem)
+    try:
+        if not file.is_file() or file.stat().st_size > _MAX_CODE:
+            return Step(name, "refused", why=f"it is no file of at most {_MAX_CODE >> 20} MB")
+        code = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeError) as error:
+        return Step(name, "refused", why=plain(str(error)))
+    verdict = assess(_LAB, code, place)
+    if not verdict.right:
+        return Step(name, "wrong", why=str(verdict))
+    gain = verdict.gain
+    return Step(name, "right", gain.middle, gain.low, gain.high, verdict.share.middle)
+
+
+def _entered(files: Iterable[Path]) -> tuple[list[NetworkPlayer], list[tuple[str, str]]]:
+    """Returns the players, and the names of those that may not play, each with why."""
+    players, refused = [], []
+    for file in files:
+        name = plain(file.stem)
+        try:
+            found = agent.load(file)
+            if why := _breach(name, found.provenance):
+                raise ConfigurationError(why)
+            players.append(NetworkPlayer(name, found.network, SIMULATIONS))
+        except (RungsError, OSError) as error:
+            refused.append((name, plain(str(error))))
+    return players, refused
+
+
+def _breach(name: str, facts: dict[str, str]) -> str:
+    """Returns which rule an agent breaks, by what its file says; "" where it breaks none."""
+    if name == "random":
+        return "random play has that name"
+    for fact, most in (("seconds", MAX_SECONDS), ("cores", MAX_CORES)):
+        try:
+            fits = 0 <= float(facts[fact]) <= most
+        except (KeyError, ValueError):
+            return f"it does not say its {fact}"
+        if not fits:
+            return f"it was trained with {fact}={facts[fact]}, more than {most}"
+    return ""
+
+
+def _round_robin(players: Sequence[Player], games: int, seed: int, say: Say) -> list[Match]:
+    played = []
+    for first, second in itertools.combinations(players, 2):
+        played += matches.play(first, second, games, seed=seed, say=say)
+    return played
+
+
+def _write_csv(path: Path, columns: Sequence[str], rows: Iterable[Sequence]) -> None:
+    with atomic_write(path) as unfinished, open(unfinished, "w", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(columns)
+        table.writerows(map(cell, row) for row in rows)
+
+
+_HEAD = """<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>A tournament of Rungs</title>
+<style>
+body { font: 15px/1.4 sans-serif; margin: 2em; }
+table { border-collapse: collapse; margin: 1em 0; }
+th, td { border: 1px solid #999; padding: 0.2em 0.6em; text-align: left; }
+#board td { width: 1.4em; height: 1.4em; font-size: 2em; text-align: center; padding: 0; }
+#board tr:nth-child(odd) td:nth-child(even), #board tr:nth-child(even) td:nth-child(odd)
+{ background: #b9c4cc; }
+</style>
+"""
+_WATCH = """
+<h2>Watch</h2>
+<p><label>game <select id="game"></select></label>
+<label>ply <input id="ply" type="range" min="0" value="0"></label>
+<button id="run">play</button> <span id="said" role="status"></span></p>
+<table id="board" aria-label="the position"></table>
+<script>
+const games = JSON.parse(document.getElementById("games").textContent);
+const get = (id) => document.getElementById(id), pick = get("game"), ply = get("ply");
+const men = {k: "♚", q: "♛", r: "♜", b: "♝", n: "♞", p: "♟",
+             K: "♔", Q: "♕", R: "♖", B: "♗", N: "♘", P: "♙"};
+games.forEach((game, i) => pick.add(new Option(game.title, i)));
+function show() {
+  const game = games[pick.value];
+  ply.max = game.fens.length - 1;
+  get("board").replaceChildren(...game.fens[ply.value].split("/").map((rank) => {
+    const row = document.createElement("tr");
+    for (const sign of rank.replace(/\\d/g, (n) => " ".repeat(n)))
+      row.insertCell().textContent = men[sign] || "";
+    return row;
+  }));
+  get("said").textContent = `${ply.value} of ${ply.max}` +
+    (ply.value === ply.max ? `: ${game.end}` : "");
+}
+pick.oninput = () => { ply.value = 0; show(); };
+ply.oninput = show;
+let timer = 0;
+get("run").onclick = () => {
+  clearInterval(timer);
+  timer = setInterval(() => {
+    if (ply.value === ply.max) return clearInterval(timer);
+    ply.value = +ply.value + 1;
+    show();
+  }, 400);
+};
+show();
+</script>
+"""
+
+
+def _page(
+    steps: Sequence[Step],
+    ratings: pd.DataFrame | None,
+    refused: Sequence[tuple[str, str]],
+    played: Sequence[Match],
+) -> str:
+    """Returns a page of HTML, which needs no other file."""
+    parts = [_HEAD, "<h1>A tournament of Rungs</h1>"]
+    parts.append(f"<p>{html.escape(f'{now()}, on {in_words(describe())}.')}</p>")
+    if steps:
+        titles = ("entry", "state", "gain over the baseline", "share of the bound")
+        parts += ["<h2>The fastest step</h2>", _table(titles, map(_in_words, steps))]
+    if ratings is not None:
+        rows = [
+            (row.player, f"{row.elo:.0f}", f"{row.low:.0f} to {row.high:.0f}", row.games, row.score)
+            for row in ratings.itertuples()
+        ]
+        columns = ("player", "Elo above random play", "95 % interval", "games", "points a game")
+        parts += ["<h2>The best agent</h2>", _table(columns, rows)]
+        parts += ["<h3>Points of the row against the column</h3>", _crosstable(ratings, played)]
+    if refused:
+        parts += ["<h3>Refused</h3>", _table(("agent", "why"), refused)]
+    if played:
+        shown = json.dumps([_watched(game) for game in played]).replace("<", "\\u003c")
+        parts += [f'<script type="application/json" id="games">{shown}</script>', _WATCH]
+    return "\n".join([*parts, "</html>\n"])
+
+
+def _in_words(step: Step) -> tuple[str, str, str, str]:
+    if step.gain is None:
+        return step.entry, step.state, step.why[:300], ""
+    gain = f"{step.gain:.3g}× ({step.gain_low:.3g} to {step.gain_high:.3g})"
+    return step.entry, step.state, gain, f"{step.share:.0%}"
+
+
+def _crosstable(ratings: pd.DataFrame, played: Sequence[Match]) -> str:
+    points: dict[tuple[str, str], float] = {}
+    for (first, second), (mine, theirs) in matches.points_of([*played]).items():
+        points |= {(first, second): mine, (second, first): theirs}
+    names = ratings["player"].tolist()
+    rows = [(a, *(f"{points[a, b]:g}" if a != b else "" for b in names)) for a in names]
+    return _table(("", *names), rows)
+
+
+def _watched(game: Match) -> dict:
+    """Returns a game's title, its end and its positions' pieces."""
+    board = game.board.root()
+    fens = [board.board_fen()]
+    for move in game.board.move_stack:
+        board.push(move)
+        fens.append(board.board_fen())
+    end = f"{game.points:g} points for White, {game.reason.name.lower().replace('_', ' ')}"
+    return {"title": f"{game.white} against {game.black}", "end": end, "fens": fens}
+
+
+def _table(titles: Sequence[str], rows: Iterable[Sequence]) -> str:
+    def line_of(cells: Sequence, kind: str) -> str:
+        texts = (f"{each:.2f}" if isinstance(each, float) else str(each) for each in cells)
+        return "<tr>" + "".join(f"<{kind}>{html.escape(each)}</{kind}>" for each in texts) + "</tr>"
+
+    body = "\n".join(line_of(row, "td") for row in rows)
+    return f"<table><thead>{line_of(titles, 'th')}</thead><tbody>{body}</tbody></table>"
