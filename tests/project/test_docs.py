@@ -32,7 +32,7 @@ FILE = re.compile(r"^```cpp\n(// (\w+\.cpp): .*?)^```", re.DOTALL | re.MULTILINE
 # What these bring takes long to import or to compile.
 HEAVY = re.compile(
     r"import (jax|torch)|stable_baselines3|sb3|torchrl|\bray\b|rllib|tianshou|\"cuda\""
-    r"|rungs\.(train|selfplay|adapters\.torch)"
+    r"|rungs\.(train|selfplay|adapters\.(torch|jax))"
 )
 
 
@@ -203,3 +203,15 @@ def test_the_single_file_learns(tmp_path):
     done = subprocess.run([*script, *settings], capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "update 8, " in done.stdout
+
+
+@pytest.mark.system
+def test_the_page_of_jax_learns(tmp_path):
+    pytest.importorskip("jax")
+    script = [sys.executable, DOCS / "howto" / "ppo_jax.py", "--num-envs", "4"]
+    settings = ["--steps", "4", "--max-plies", "8", "--updates", "3"]
+    done = subprocess.run([*script, *settings], capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    rewards = re.findall(r"^update \d: ([-+.\d]+) a game$", done.stdout, re.MULTILINE)
+    assert len(rewards) == 3
+    assert all(-1 <= float(reward) <= 1 for reward in rewards)

@@ -297,6 +297,7 @@ PROGRAMS = {
     "kernels": GPU,
     "peers": on_pages("docs/moving.md", "^(?!(?s:.*)envpool)"),
     "rllib": on_pages("docs/howto/train_with.md", "rungs[.]adapters[.]rllib"),
+    "jax": on_pages("docs/howto/train_with.md", "rungs[.]adapters[.]jax"),
     "tianshou": on_pages("docs/howto/train_with.md", "rungs[.]adapters[.]tianshou"),
     "torchrl": on_pages("docs/howto/train_with.md", "rungs[.]adapters[.]torchrl"),
 }
