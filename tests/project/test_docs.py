@@ -206,7 +206,7 @@ def test_the_single_file_learns(tmp_path):
 
 
 @pytest.mark.system
-def test_the_page_of_jax_learns(tmp_path):
+def test_the_page_of_jax_plays_and_updates(tmp_path):
     pytest.importorskip("jax")
     script = [sys.executable, DOCS / "howto" / "ppo_jax.py", "--num-envs", "4"]
     settings = ["--steps", "4", "--max-plies", "8", "--updates", "3"]
