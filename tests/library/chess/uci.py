@@ -2,7 +2,7 @@
 
 Usage: uci.py FAILURE [NUMBER]: what to do instead at the NUMBER-th move (from 1). One that is
 "classical" plays no Chess960. The options it is given and what it is told to search are appended to
-the file `heard` in the folder RUNGS_TEST.
+the file `heard` in the folder RUNGS_TEST, where that is set.
 """
 
 import os
@@ -32,7 +32,7 @@ def main(failure="", number=1):
     moves, chess960 = 0, False
     for line in sys.stdin:
         word, *rest = line.split()
-        if word in ("setoption", "go"):
+        if word in ("setoption", "go") and "RUNGS_TEST" in os.environ:
             with Path(os.environ["RUNGS_TEST"], "heard").open("a") as heard:
                 heard.write(line)
         if word == "uci":
