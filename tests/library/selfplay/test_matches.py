@@ -9,7 +9,7 @@ import pytest
 
 from rungs._src.chess.actions import action_on
 from rungs._src.chess.reason import Reason
-from rungs._src.selfplay.matches import play, points_of
+from rungs._src.selfplay.matches import Match, material, play, points_of
 from rungs._src.selfplay.players import NetworkPlayer, RandomPlayer
 from rungs._src.train.network import PolicyValueNetwork
 from rungs.errors import ConfigurationError
@@ -79,9 +79,33 @@ def test_results_are_those_of_python_chess(matches):
         elif match.reason == Reason.THREEFOLD_REPETITION:
             assert match.board.is_repetition(3)
         else:
-            assert (match.reason, match.points) == (Reason.MAX_PLIES, 0.5)
+            ahead = material(match.board)
+            assert match.adjudicated
+            assert match.points == (1 if ahead >= 5 else 0 if ahead <= -5 else 0.5)
             assert len(match.board.move_stack) == 60
     assert len({match.reason for match in matches}) > 1
+
+
+@pytest.mark.parametrize(
+    ("placement", "ahead"),
+    [("4k3/8/8/8/8/8/8/R3K3", 5), ("q3k3/8/8/8/8/8/7P/4K1N1", -5), ("4k3/8/8/8/8/8/8/B3K3", 3)],
+)
+def test_material_counts_pawns_and_is_told_in_pgn(placement, ahead):
+    board = chess.Board(f"{placement} w - - 0 1")
+    assert material(board) == ahead
+    text = Match("a", "b", board, Reason.MAX_PLIES, 0.5).pgn("a test")
+    assert '[Termination "adjudication"]' in text
+    assert f"material White {ahead:+}" in text
+
+
+def test_a_game_at_the_limit_with_equal_material_is_a_draw():
+    played = play(Foolish("a"), Foolish("b"), 2, seed=0, opening_plies=0, max_plies=2)
+    assert [(match.adjudicated, match.points) for match in played] == [(True, 0.5)] * 2
+
+
+def test_a_decisive_lead_at_the_limit_wins(matches):
+    adjudicated = [match for match in matches if match.adjudicated]
+    assert any(match.points != 0.5 for match in adjudicated)
 
 
 def test_points_add_up(matches):

@@ -33,6 +33,7 @@ SMALL = {
     "considered": 4,
     "plies": 8,
     "max_plies": 24,
+    "match_plies": 24,
     "window": 3,
     "minibatches": 2,
     "minibatch_size": 32,
@@ -84,7 +85,7 @@ def test_a_run_writes_what_it_did(unbroken):
     for row in evaluations:
         assert float(row["low"]) <= float(row["elo"]) <= float(row["high"])
         text = (unbroken / "matches" / f"{int(row['update']):06}.pgn").read_text()
-        assert int(row["cut"]) == text.count('[Termination "max plies"]') > 0
+        assert int(row["adjudicated"]) == text.count('[Termination "adjudication"]') > 0
         assert int(row["games"]) == text.count("[Result ")
     assert any((unbroken / "tensorboard").iterdir())
 

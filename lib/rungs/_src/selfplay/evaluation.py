@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 
 from rungs._src.chess.engine import find_program
-from rungs._src.chess.reason import Reason
 from rungs._src.core.atomic import atomic_write
 from rungs._src.core.progress import Say, silent
 from rungs._src.selfplay import agent as files
@@ -62,8 +61,8 @@ class Evaluator:
         Returns:
             What it came to: "elo", "low", "high" above random play, "random" and, where it is
             played, "stockfish" (points per game), "search_gain" (Elo above the same network without
-            search), "games", how many were played, and "cut", how many of them were cut short and
-            count as draws; and the files that were written.
+            search), "games", how many were played, and "adjudicated", how many of them material
+            decided at the limit of plies; and the files that were written.
 
         Raises:
             StorageError: a file can't be written.
@@ -88,8 +87,8 @@ class Evaluator:
         _write(self.out / RESULTS, self._results().to_csv(index=False))
         written_files = [frozen, pgn, self.out / RATINGS, self.out / RESULTS]
         row = self._row(agent.name, ratings.set_index("player"))
-        cut = sum(match.reason == Reason.MAX_PLIES for match in played)
-        return row | {"games": len(played), "cut": cut}, written_files
+        adjudicated = sum(match.adjudicated for match in played)
+        return row | {"games": len(played), "adjudicated": adjudicated}, written_files
 
     def state(self) -> list[list]:
         """Returns all results, for `load_state`: rows of player, opponent and their points."""
@@ -133,7 +132,7 @@ class Evaluator:
 
     def _match(self, agent: Agent, rival: Player, seed: int, say: Say) -> list[Match]:
         player = self._player(agent.name, agent.network, self.training.simulations)
-        games, plies = self.training.games, self.training.max_plies
+        games, plies = self.training.games, self.training.match_plies
         with contextlib.closing(player), contextlib.closing(rival):
             return play(player, rival, games, seed=seed, max_plies=plies, say=say)
 

@@ -18,6 +18,8 @@ from rungs._src.core.progress import Progress, Say, silent
 from rungs.errors import ConfigurationError
 
 MASK: Final = "list"  # of an environment that players choose on
+_PAWNS: Final = {chess.PAWN: 1, chess.KNIGHT: 3, chess.BISHOP: 3, chess.ROOK: 5, chess.QUEEN: 9}
+_DECISIVE = 5  # pawns ahead that win a game at the limit of plies
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -63,7 +65,7 @@ class Match:
     Attributes:
         white, black: the players' names.
         board: the last position, and the moves from the first.
-        reason: why it ended; where it was cut short it counts as a draw.
+        reason: why it ended; `MAX_PLIES` where it was adjudicated.
         points: White's, 1, 1/2 or 0.
     """
 
@@ -73,13 +75,25 @@ class Match:
     reason: Reason
     points: float
 
+    @property
+    def adjudicated(self) -> bool:
+        """Returns whether the limit of plies ended it, and material decided."""
+        return self.reason == Reason.MAX_PLIES
+
     def pgn(self, event: str) -> str:
         """Returns the game as PGN."""
         game = chess.pgn.Game.from_board(self.board)
+        termination = self.reason.name.lower().replace("_", " ")
+        if self.adjudicated:
+            termination = "adjudication"
+            ahead = material(self.board)
+            game.end().comment = (
+                f"at the limit of plies: material White {ahead:+}, {_DECISIVE} ahead wins"
+            )
         result = {1.0: "1-0", 0.5: "1/2-1/2", 0.0: "0-1"}[self.points]
         for name, value in (
             ("Event", event), ("White", self.white), ("Black", self.black), ("Result", result),
-            ("Termination", self.reason.name.lower().replace("_", " ")),
+            ("Termination", termination),
         ):  # fmt: skip
             game.headers[name] = value
         return str(game)
@@ -92,7 +106,7 @@ def play(
     *,
     seed: int,
     opening_plies: int = 4,
-    max_plies: int = 200,
+    max_plies: int = 400,
     say: Say = silent,
 ) -> list[Match]:
     """Plays a match: half of the games with each colour, from the same openings.
@@ -104,7 +118,8 @@ def play(
         seed: of the openings.
         opening_plies: random plies before each game, an even number; without any, players who
             always choose the same would play the same game again and again.
-        max_plies: games are cut short there, as draws.
+        max_plies: games that reach it are adjudicated by material: who is five pawns or more ahead
+            has won, otherwise it is a draw.
         say: where progress goes: by `rungs._src.core.progress.line` as a bar, in a log as a line
             when all games are over.
 
@@ -124,6 +139,14 @@ def play(
         points, _ = points_of(played)[first.name, second.name]
         progress.advance(0, f"{first.name} against {second.name}: {points:g} of {games} points")
     return played
+
+
+def material(board: chess.Board) -> int:
+    """Returns how many pawns White is ahead; pieces count 3, 3, 5 and 9."""
+    return sum(
+        value * (len(board.pieces(piece, chess.WHITE)) - len(board.pieces(piece, chess.BLACK)))
+        for piece, value in _PAWNS.items()
+    )
 
 
 def points_of(matches: list[Match]) -> dict[tuple[str, str], tuple[float, float]]:
@@ -158,6 +181,9 @@ def _play(white: Player, black: Player, count: int, how: dict, progress: Progres
             for game in np.flatnonzero(playing & (terminated | truncated)):
                 points = (1 + sign * float(reward[game])) / 2
                 reason = Reason(int(info["reason"][game]))
+                if reason == Reason.MAX_PLIES:
+                    ahead = material(boards[game])
+                    points = 0.5 + (int(ahead >= _DECISIVE) - int(ahead <= -_DECISIVE)) / 2
                 matches[game] = Match(white.name, black.name, boards[game], reason, points)
                 playing[game] = False
                 progress.advance()

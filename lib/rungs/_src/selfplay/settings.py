@@ -37,7 +37,7 @@ class SelfPlayTraining(RunSettings, LossWeights):
     simulations: int = setting(32, "of each search", 1, 2**20)
     considered: int = setting(16, "moves that a search begins with, at most", 1, 218)
     plies: int = setting(16, "played on every board per update", 1, 2**20)
-    max_plies: int = setting(200, "games are cut short there, as draws", 1, MAX_INT)
+    max_plies: int = setting(200, "games learnt from are cut short there, as draws", 1, MAX_INT)
     opening_plies: int = setting(8, "random plies before a game, at most", 0, 200)
     window: int = setting(120, "updates whose positions are learnt from, at most", 1, 2**20)
     window_share: float = setting(
@@ -53,5 +53,8 @@ class SelfPlayTraining(RunSettings, LossWeights):
         200, "updates between two evaluations; one more comes first, and one last", 1, MAX_INT
     )
     games: int = setting(60, "of each match of an evaluation, an even number", 2, 2**16)
+    match_plies: int = setting(
+        400, "games of evaluations that reach it are adjudicated by material", 1, MAX_INT
+    )
     rivals: int = setting(3, "earlier selves that an evaluation plays, at most", 0, 2**10)
     stockfish: bool = setting(False, "whether evaluations play Stockfish at its weakest, too")

@@ -201,8 +201,8 @@ class _SelfPlayRun(Run):
         self.say(
             f"evaluation after {self.updates} updates: Elo {row['elo']:.0f} ({row['low']:.0f} to "
             f"{row['high']:.0f}) over random play{scores}; search adds {row['search_gain']:.0f}; "
-            f"{row['cut']} of {row['games']} games were cut after {self.training.max_plies} plies "
-            "and count as draws"
+            f"{row['adjudicated']} of {row['games']} games were adjudicated by material after "
+            f"{self.training.match_plies} plies"
         )
 
     def state(self) -> dict:
