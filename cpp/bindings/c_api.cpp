@@ -32,6 +32,12 @@ rungs_status check_range(const char* name, std::int64_t value, std::int64_t low,
               static_cast<long long>(high));
 }
 
+rungs_status check_ranges(std::initializer_list<Range> ranges) {
+  for (const auto& [name, value, low, high] : ranges)
+    if (const auto status = check_range(name, value, low, high)) return status;
+  return RUNGS_OK;
+}
+
 rungs_status check_marks(const std::uint8_t* which, std::int64_t count) {
   for (std::int64_t i = 0; which && i < count; ++i)
     if (which[i] > 1)

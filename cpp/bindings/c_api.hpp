@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 #include <limits>
 #include <new>
 #include <string>
@@ -25,6 +26,13 @@ inline rungs_status null_argument(const char* function) {
 
 // Fails unless `low` <= `value` <= `high`.
 rungs_status check_range(const char* name, std::int64_t value, std::int64_t low, std::int64_t high);
+
+// The same for several settings; the first that is out of its range is named.
+struct Range {
+  const char* name;
+  std::int64_t value, low, high;
+};
+rungs_status check_ranges(std::initializer_list<Range> ranges);
 
 // Fails unless all of `count` marks are 0 or 1; null is allowed.
 rungs_status check_marks(const std::uint8_t* which, std::int64_t count);

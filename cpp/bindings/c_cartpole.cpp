@@ -40,18 +40,14 @@ rungs_cartpole_config default_config() {
 }
 
 rungs_status check(const rungs_cartpole_config& config) {
-  const struct {
-    const char* name;
-    std::int64_t value, low, high;
-  } settings[] = {
+  const rungs_status status = c::check_ranges({
       {"num_envs", config.num_envs, 1, c::kMaxInt},
       {"autoreset", config.autoreset, 0, RUNGS_AUTORESET_DISABLED},
       {"max_episode_steps", config.max_episode_steps, 1, c::kMaxInt},
       {"workload", config.workload, 1, 1'000'000},
       {"num_threads", config.num_threads, 1, c::kMaxThreads},
-  };
-  for (const auto& [name, value, low, high] : settings)
-    if (const auto status = c::check_range(name, value, low, high)) return status;
+  });
+  if (status) return status;
   if (config.precision == 4 || config.precision == 8) return RUNGS_OK;
   return c::fail(RUNGS_ERROR_ARGUMENT, "precision: %d is neither 4 nor 8", config.precision);
 }

@@ -77,10 +77,7 @@ rungs_chess_config default_config() {
 }
 
 rungs_status check(const rungs_chess_config& config) {
-  const struct {
-    const char* name;
-    std::int64_t value, low, high;
-  } settings[] = {
+  return c::check_ranges({
       {"num_envs", config.num_envs, 1, c::kMaxInt},
       {"opponent", config.opponent, 0, RUNGS_OPPONENT_RANDOM},
       {"observation", config.observation, 0, RUNGS_OBSERVATION_PLANES_BFLOAT16},
@@ -92,10 +89,7 @@ rungs_status check(const rungs_chess_config& config) {
       {"num_threads", config.num_threads, 1, c::kMaxThreads},
       {"num_start_fens", config.num_start_fens, config.start_fens ? 1 : 0,
        config.start_fens ? c::kMaxInt : 0},
-  };
-  for (const auto& [name, value, low, high] : settings)
-    if (const auto status = c::check_range(name, value, low, high)) return status;
-  return RUNGS_OK;
+  });
 }
 
 rungs_status parse_starts(const rungs_chess_config& config, chess::Position* starts) {

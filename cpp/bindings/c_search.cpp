@@ -56,10 +56,7 @@ rungs_search_config default_config() {
 }
 
 rungs_status check(const rungs_search_config& config) {
-  const struct {
-    const char* name;
-    std::int64_t value, low, high;
-  } integers[] = {
+  const rungs_status status = c::check_ranges({
       {"num_games", config.num_games, 1, c::kMaxInt},
       {"simulations", config.simulations, 1, kMaxSimulations},
       {"nodes", config.nodes, config.nodes ? config.simulations + 1 : 0, 4 * kMaxSimulations},
@@ -68,9 +65,8 @@ rungs_status check(const rungs_search_config& config) {
       {"keep", config.keep, 0, 1},
       {"num_threads", config.num_threads, 1, c::kMaxThreads},
       {"considered", config.considered, 1, RUNGS_CHESS_MAX_LEGAL},
-  };
-  for (const auto& [name, value, low, high] : integers)
-    if (const auto status = c::check_range(name, value, low, high)) return status;
+  });
+  if (status) return status;
   const struct {
     const char* name;
     double value, low, high;

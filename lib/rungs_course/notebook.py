@@ -37,9 +37,13 @@ def say(text: str) -> None:
     display(Markdown(text))
 
 
+def _interval(factor: Factor) -> str:
+    return f"{ratio(factor.middle)} ({factor.low:.3g} to {factor.high:.3g})"
+
+
 def in_words(factor: Factor) -> str:
     """Writes a factor with its noise: "1.49× (1.42 to 1.55)", or that it is within noise."""
-    text = f"{ratio(factor.middle)} ({factor.low:.3g} to {factor.high:.3g})"
+    text = _interval(factor)
     if not factor.judged:
         return f"{text}, too few repeats to tell noise"
     return text if factor.beyond() else f"{text}, within the noise of this run"
@@ -142,9 +146,8 @@ class NotebookRun:
         """
         rows = []
         for row, each in factors.items():
-            interval = f"{ratio(each.middle)} ({each.low:.3g} to {each.high:.3g})"
             verdict = self.judge(each, larger=larger, smaller=smaller, than=than)
-            rows.append((*(row if isinstance(row, tuple) else (row,)), interval, verdict))
+            rows.append((*(row if isinstance(row, tuple) else (row,)), _interval(each), verdict))
         say(markdown(pd.DataFrame(rows, columns=[*titles, "verdict"])))
 
     def figure(

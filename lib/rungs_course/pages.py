@@ -135,7 +135,7 @@ def _ladder(tables: dict[str, pd.DataFrame], machine: dict) -> str:
         learner = tables[_TRAINED].attrs["provenance"]["learner"]
         training = (
             f"; training with the learner `{learner}` is "
-            f"**{ratio(trained[best['rung']].middle).removesuffix('×')} times** as fast"
+            f"{_times(trained[best['rung']].middle)} as fast"
         )
     if _GENERATION in tables:
         bound = _bounds_of_training(tables[_GENERATION])["torch"]
@@ -145,9 +145,13 @@ def _ladder(tables: dict[str, pd.DataFrame], machine: dict) -> str:
         f"{', '.join(speedups)}.]({_PICTURE})\n\n"
         f"On {in_words(machine)}, the rung `{best['rung']}` plays "
         f"{speed(best['plies_per_second']).removesuffix('/s')} plies (moves of one player) a "
-        f"second, **{ratio(best['absolute_speedup']).removesuffix('×')} times** as many as "
+        f"second, {_times(best['absolute_speedup'])} as many as "
         f"`{first['rung']}`{training} ([all our numbers](docs/numbers.md)).\n"
     )
+
+
+def _times(value: float) -> str:
+    return f"**{ratio(value).removesuffix('×')} times**"
 
 
 def _bounds_of_training(generation: pd.DataFrame) -> pd.Series:

@@ -259,7 +259,7 @@ def _watched(game: Match) -> dict:
     for move in game.board.move_stack:
         board.push(move)
         fens.append(board.board_fen())
-    end = f"{game.points:g} points for White, {game.reason.name.lower().replace('_', ' ')}"
+    end = f"{game.points:g} points for White, {game.termination}"
     return {"title": f"{game.white} against {game.black}", "end": end, "fens": fens}
 
 

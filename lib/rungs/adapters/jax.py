@@ -127,7 +127,7 @@ class ChessFunctions:
                 be traced.
 
         Returns:
-            the state, and outputs, whose reward and flags are zeros.
+            The state, and outputs, whose reward and flags are zeros.
 
         Raises:
             ConfigurationError: it is no seed, or not N of them.
@@ -155,7 +155,7 @@ class ChessFunctions:
             actions: (N,) integers of at most 32 bits.
 
         Returns:
-            the state, and outputs.
+            The state, and outputs.
 
         Raises:
             ConfigurationError: a wrong shape or dtype.

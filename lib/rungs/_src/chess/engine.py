@@ -66,7 +66,7 @@ class UciEngine:
             "timeout": real("engine timeout", self.timeout, 1e-3, math.inf),
             "options": _options(self.options),
         }
-        for name, (low, high) in _WHOLE.items():
+        for name, (low, high) in _INTEGERS.items():
             if (value := getattr(self, name)) is not None:
                 checked[name] = integer(f"engine {name}", value, low, high)
         if self.seconds is not None:
@@ -99,7 +99,7 @@ class UciEngine:
                 raise ConfigurationError(f"engine option {name} is set by skill or elo already")
 
 
-_WHOLE = {"depth": (1, 2**31 - 1), "nodes": (1, 2**63 - 1), "skill": (0, 20), "elo": (0, 10_000)}
+_INTEGERS = {"depth": (1, 2**31 - 1), "nodes": (1, 2**63 - 1), "skill": (0, 20), "elo": (0, 10_000)}
 
 
 def find_program(name: str) -> str | None:

@@ -89,6 +89,7 @@ def divide(
     """
     depth = integer("depth", depth, 1, _MAX_DEPTH)
     board = _board(fen)
+    # Rights to castle that classical chess has not make it a position of Chess960.
     board.chess960 = False
     board.chess960 = board.clean_castling_rights() != board.castling_rights
     for name, move in sorted((move.uci(), move) for move in board.legal_moves):

@@ -22,7 +22,8 @@ FLAGS = f"{LIBRARY} -fopenmp"
 def load(march: str = "native") -> Api:
     """Loads the functions of `cpp/bindings` from a shared library, built if it isn't there.
 
-    A tenth of a second after a source file has changed, another library is built and loaded.
+    A source file that has changed is noticed within a tenth of a second: then another library is
+    built and loaded.
 
     Args:
         march: the target processor, as g++ names it.
@@ -105,10 +106,14 @@ def loaded(
 
 @functools.cache
 def _loaded(
-    name: str, commands: tuple[tuple[str, ...], ...], flags: tuple[str, ...], folder: Path, *of: str
+    name: str,
+    commands: tuple[tuple[str, ...], ...],
+    flags: tuple[str, ...],
+    folder: Path,
+    *versions: str,
 ) -> Api:
     # The folder's path is part of it, as debug information contains it.
-    identity = (str(folder), *of, cpu_features())
+    identity = (str(folder), *versions, cpu_features())
 
     def compiled(command: tuple[str, ...]) -> Path:
         source, *how = command

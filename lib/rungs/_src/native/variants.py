@@ -1,5 +1,6 @@
 """The kinds of processors that a wheel's code is compiled for; `setup.py` reads this file alone."""
 
+from pathlib import PurePosixPath
 from typing import NamedTuple
 
 
@@ -52,7 +53,7 @@ def file_name(variant: Variant, openmp: bool = False) -> str:
     """
     if openmp:
         return f"librungs-openmp-{variant.name}.so"
-    return "/".join(("lib", *filter(None, [variant.folder]), "librungs.so"))
+    return str(PurePosixPath("lib", variant.folder, "librungs.so"))
 
 
 # What systems call the families, where that is not as Linux does.

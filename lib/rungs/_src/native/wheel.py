@@ -42,9 +42,13 @@ def c_paths() -> dict[str, Path]:
             "a source tree has no compiled library: install a wheel (pip wheel .), or unpack what "
             "make archive makes"
         )
-    folders = {"include": "include", "lib": "lib", "pkgconfig": "lib/pkgconfig"}
-    folders["cmake"] = "lib/cmake/rungs"
-    return {name: FOLDER / folder for name, folder in folders.items()}
+    lib = FOLDER / "lib"
+    return {
+        "include": FOLDER / "include",
+        "lib": lib,
+        "pkgconfig": lib / "pkgconfig",
+        "cmake": lib / "cmake" / "rungs",
+    }
 
 
 def has_openmp() -> bool:

@@ -80,12 +80,15 @@ class Match:
         """Returns whether the limit of plies ended it, and material decided."""
         return self.reason == Reason.MAX_PLIES
 
+    @property
+    def termination(self) -> str:
+        """Returns why it ended, in words."""
+        return "adjudication" if self.adjudicated else self.reason.name.lower().replace("_", " ")
+
     def pgn(self, event: str) -> str:
         """Returns the game as PGN."""
         game = chess.pgn.Game.from_board(self.board)
-        termination = self.reason.name.lower().replace("_", " ")
         if self.adjudicated:
-            termination = "adjudication"
             ahead = material(self.board)
             game.end().comment = (
                 f"at the limit of plies: material White {ahead:+}, {_DECISIVE} ahead wins"
@@ -93,7 +96,7 @@ class Match:
         result = {1.0: "1-0", 0.5: "1/2-1/2", 0.0: "0-1"}[self.points]
         for name, value in (
             ("Event", event), ("White", self.white), ("Black", self.black), ("Result", result),
-            ("Termination", termination),
+            ("Termination", self.termination),
         ):  # fmt: skip
             game.headers[name] = value
         return str(game)
@@ -118,8 +121,8 @@ def play(
         seed: of the openings.
         opening_plies: random plies before each game, an even number; without any, players who
             always choose the same would play the same game again and again.
-        max_plies: games that reach it are adjudicated by material: who is five pawns or more ahead
-            has won, otherwise it is a draw.
+        max_plies: games that reach it are adjudicated by material: a side that is five pawns or
+            more ahead has won, otherwise it is a draw.
         say: where progress goes: by `rungs._src.core.progress.line` as a bar, in a log as a line
             when all games are over.
 
@@ -183,7 +186,7 @@ def _play(white: Player, black: Player, count: int, how: dict, progress: Progres
                 reason = Reason(int(info["reason"][game]))
                 if reason == Reason.MAX_PLIES:
                     ahead = material(boards[game])
-                    points = 0.5 + (int(ahead >= _DECISIVE) - int(ahead <= -_DECISIVE)) / 2
+                    points = (1 + (ahead >= _DECISIVE) - (ahead <= -_DECISIVE)) / 2
                 matches[game] = Match(white.name, black.name, boards[game], reason, points)
                 playing[game] = False
                 progress.advance()
