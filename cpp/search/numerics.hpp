@@ -15,6 +15,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 #include "../env/philox.hpp"
 
@@ -71,12 +72,12 @@ constexpr double kLn2High = 0.6931471803691238, kLn2Low = 1.9082149292705877e-10
   return exponent * kLn2High + (exponent * kLn2Low + 2.0 * s * p);
 }
 
-// The first of the highest of `count` numbers, one or more.
+// The first of the highest of `count` numbers, one or more, none of them NaN.
 template <class T>
 inline const T* first_max(const T* x, int count) {
   typedef T Some __attribute__((vector_size(32)));  // GCC knows no `using` here
   constexpr int kWidth = sizeof(Some) / sizeof(T);
-  T highest = x[0];
+  T highest = -std::numeric_limits<T>::infinity();
   int i = 0;
   if (count >= kWidth) {
     Some each, more;

@@ -106,7 +106,7 @@ def test_all_ranks_learn_together_each_from_its_own_boards(three, one):
     assert episodes >= 3 * 3 * 16
     assert [int(row["update"]) for row in table(three / "evaluations.csv")] == [0, 4, 8]
     for rank, own in enumerate(checkpoint.load(three)["own"]):
-        state.unpack(own["env"], {"first_board": 16 * rank, "num_envs": 16}, {})
+        state.unpack(own["env"], {"first_board": 16 * rank, "num_envs": 16}, {}, 16)
     assert any(not torch.equal(weights(three)[name], weights(one)[name]) for name in weights(one))
 
 

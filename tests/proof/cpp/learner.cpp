@@ -106,7 +106,7 @@ template <class U, class T = Accum<U>>
 std::vector<T> learnt(const Played<T>& played, int rounds, std::int32_t threads) {
   Memory<U> memory(played.rows);
   ThreadPool pool(threads);
-  const Workers workers{rungs_pool_run, reinterpret_cast<std::uintptr_t>(&pool), threads};
+  const Workers workers{calls::rungs_pool_run, reinterpret_cast<std::uintptr_t>(&pool), threads};
   const BatchPositions batch = played.positions();
   const PpoBatch<T> minibatch = played.minibatch();
   const SearchBatch<T> searched = played.searched();
