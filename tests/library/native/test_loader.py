@@ -85,7 +85,7 @@ def test_a_source_tree_holds_no_compiled_code():
 
 def test_a_missing_compiler_is_named(monkeypatch):
     monkeypatch.setattr(cling, "is_here", lambda: False)
-    monkeypatch.setattr(cling, "_loaded", None)
+    monkeypatch.setattr(cling, "_compile", cling._compile.__wrapped__)
     with pytest.raises(UnavailableError, match=re.escape(install_hint("cling"))):
         cling.load()
 

@@ -5,12 +5,12 @@ are built from that text, so no field, type or value is declared in Python a sec
 """
 
 import ctypes
-import functools
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from rungs._src.core.once import once
 from rungs.errors import CompilerError
 
 # The functions of `cpp/bindings`: ctypes's or cppyy's, which learn their names from C++.
@@ -108,7 +108,7 @@ def described(api: Any) -> Description:
     return parse(ctypes.string_at(api.rungs_abi()))
 
 
-@functools.lru_cache(maxsize=64)
+@once  # as structures of two descriptions don't fit each other
 def parse(text: bytes) -> Description:
     """Parses a description; raises as `described`."""
     kinds = ("structure", "enumeration", "constant", "function", "function")
@@ -189,7 +189,7 @@ class _Array:
     from_param = (ctypes.c_char * 0).from_buffer  # no Python in between
 
 
-@functools.cache
+@once
 def bound(path: Path) -> ctypes.CDLL:
     """Loads a library that was compiled from `cpp/bindings` or the like, once per path.
 

@@ -8,7 +8,6 @@ precompiled header made with the same flags, so this module must be the first to
 
 import contextlib
 import ctypes
-import functools
 import importlib.metadata
 import importlib.util
 import os
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from rungs._src import paths
+from rungs._src.core.once import once
 from rungs._src.machine.cpu import cpu_features
 from rungs._src.native import cache, headers, mpi
 from rungs._src.native.abi import Api
@@ -48,10 +48,6 @@ def interpreter() -> Any:
     return cppyy
 
 
-# The version of the headers that this process compiled: C++ can't be redefined in one process.
-_loaded: str | None = None
-
-
 def load() -> Api:
     """Compiles the functions of `cpp/bindings`; each releases the interpreter lock.
 
@@ -62,12 +58,7 @@ def load() -> Api:
         UnavailableError: cppyy is not installed.
         CompilerError: the headers do not compile, or have changed since this process loaded them.
     """
-    global _loaded
-    version = headers.fingerprint()
-    if _loaded is None:
-        _compile()
-        _loaded = version
-    if version != _loaded:
+    if headers.fingerprint() != _compile():
         raise CompilerError(
             "the headers in cpp/ have changed since this process compiled them, and C++ can't be "
             "redefined: restart the kernel"
@@ -100,7 +91,7 @@ def load_learn() -> Api:
     return functions
 
 
-@functools.cache
+@once
 def _include_mpi() -> None:
     library = mpi.library()
     import cppyy
@@ -111,15 +102,19 @@ def _include_mpi() -> None:
     include(headers.MPI)
 
 
-def _compile() -> None:
+@once
+def _compile() -> str:
+    """Returns the version of the headers, which can't be compiled again in this process."""
+    version = headers.fingerprint()
     interpreter()
     include(*headers.API)
     # Cling silently ignores -fopenmp where its precompiled header was made without it.
     if not _functions().rungs_openmp_version():
         raise CompilerError("Cling compiled without OpenMP")
+    return version
 
 
-@functools.cache
+@once
 def include(*sources: str) -> None:
     """Compiles sources below `cpp/`; CompilerError where Cling refuses them."""
     import cppyy
@@ -131,7 +126,7 @@ def include(*sources: str) -> None:
         raise CompilerError(f"Cling could not compile {', '.join(sources)}: {error}") from error
 
 
-@functools.cache
+@once
 def _functions() -> Api:
     import cppyy
 

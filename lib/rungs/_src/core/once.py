@@ -1,0 +1,42 @@
+"""What is made once in a process, however many threads ask for it at the same time."""
+
+import functools
+import os
+import threading
+from collections.abc import Callable, Hashable
+from typing import ParamSpec, TypeVar
+
+Taken = ParamSpec("Taken")
+Made = TypeVar("Made")
+
+# One lock for all: what is made may need something else that is made once.
+_lock = threading.RLock()
+
+
+def once(make: Callable[Taken, Made]) -> Callable[Taken, Made]:
+    """Keeps what a function returns, for each of its arguments, which are hashable.
+
+    `functools.cache` calls the function again where a second thread asks before the first has an
+    answer, and both get one of their own. Here the second waits. An error is not kept.
+    """
+    made: dict[Hashable, Made] = {}
+
+    @functools.wraps(make)
+    def ask(*arguments: Taken.args, **named: Taken.kwargs) -> Made:
+        asked = (arguments, *named.items())
+        if asked not in made:
+            with _lock:
+                if asked not in made:
+                    made[asked] = make(*arguments, **named)
+        return made[asked]
+
+    return ask
+
+
+def _forget() -> None:
+    global _lock
+    _lock = threading.RLock()  # a forked process doesn't have the thread that held it
+
+
+if hasattr(os, "register_at_fork"):  # Windows has no forks
+    os.register_at_fork(after_in_child=_forget)
