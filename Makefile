@@ -92,9 +92,13 @@ compile_commands: $(INSTALLED)
 archive: $(INSTALLED)
 	$(BIN)/python setup.py --quiet archive
 
+# One for each platform, compiled by zig, into dist/.
+wheels: $(ALL_TESTED)
+	$(BIN)/python tools/wheels.py
+
 tools:
 	apt-get update --quiet && apt-get install --quiet --yes --no-install-recommends \
-	  bubblewrap chromium clang cmake g++-aarch64-linux-gnu iproute2 libclang-rt-dev papi-tools qemu-user stockfish valgrind
+	  bubblewrap chromium clang cmake g++-aarch64-linux-gnu iproute2 libclang-rt-dev musl papi-tools qemu-user stockfish valgrind wine64
 	tests/arm_python.sh build/arm
 
 # CUDA's libraries are left to PyTorch, whose builds for GPUs pin their own versions of them.
@@ -104,6 +108,10 @@ lock: $(ALL_TESTED)
 
 clean:
 	rm -rf .venv build data/run figures/run
+
+# Python without its lock, for a test of the library: four minutes of a core.
+free_threaded:
+	tests/free_threaded_python.sh build/free_threaded
 
 # What pyproject.toml lists under some of its extras, but for other extras of ours.
 extras = $(shell $(PYTHON) -c "import sys, tomllib; \
@@ -141,8 +149,8 @@ $(TESTED): $(INSTALLED)
 	@touch $@
 
 $(ALL_TESTED): $(TESTED)
-	@echo "Installing what all tests need: 0.9 GB."
-	@$(INSTALL) $(call extras,system rllib torchrl) && $(INSTALL) --no-deps $(call extras,tianshou)
+	@echo "Installing what all tests need: 1.3 GB."
+	@$(INSTALL) $(call extras,system wheels rllib torchrl) && $(INSTALL) --no-deps $(call extras,tianshou)
 	@touch $@
 
-.PHONY: run book test test-system test-all test-slow mutants lab explore play doctor bench peers conformance record check format fuzz compile_commands archive tools lock clean
+.PHONY: run book test test-system test-all test-slow mutants lab explore play doctor bench peers conformance record check format fuzz compile_commands archive wheels tools free_threaded lock clean

@@ -63,7 +63,7 @@ class Build(build_py):
             sys.exit("Rungs: no C++ compiler is here. Install a wheel of Rungs, or clang++ or g++.")
         variants = runpy.run_path(str(HERE / "lib/rungs/_src/native/variants.py"))
         made = variants["of_machine"](platform.rpartition("-")[2])
-        if platform.startswith("win"):
+        if platform.startswith("win") and "g++" in found[0]:
             made = made[-1:]  # MinGW's g++ doesn't align its stack as wider vectors need it
         folder = Path(self.build_lib, "rungs", "compiled")
         libraries = [
@@ -77,7 +77,8 @@ class Build(build_py):
             compiler, variant, openmp = library
             file = folder / variants["file_name"](variant, openmp)
             file.parent.mkdir(parents=True, exist_ok=True)
-            compile_library(compiler, platform, variant.flags, openmp, file)
+            flags = variants["flags_for"](variant, compiler)
+            compile_library(compiler, platform, flags, openmp, file)
 
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             list(pool.map(build, libraries))
@@ -108,14 +109,18 @@ def compile_library(
     ]
     with tempfile.TemporaryDirectory() as objects:
         flags = [*FLAGS.split(), *compiles.split(), *variant, *(["-fopenmp"] if openmp else [])]
-        subprocess.run(
-            [*compiler.split(), "-c", *flags, *options, *sources], cwd=objects, check=True
-        )
+        for source in sources:  # one at a time, as zig makes one object of what it is given
+            command = [*compiler.split(), "-c", *flags, *options, source]
+            subprocess.run(command, cwd=objects, check=True)
         # The linker reads its flags where they stand.
-        made = [*sorted(Path(objects).iterdir()), "-o", file.resolve(), *shlex.split(links)]
+        linked = Path(objects, file.name)  # beside which zig puts what is not for a wheel
+        made = [*sorted(Path(objects).iterdir()), "-o", linked, *shlex.split(links)]
+        if "ziglang" in compiler:  # it links so in any case, and by `-static` means an archive
+            made = [flag for flag in made if flag != "-static"]
         if platform.startswith("linux") and not openmp:
             made.append(f"-Wl,-soname,{file.name}")
         subprocess.run([*compiler.split(), "-shared", *options, *made], check=True)
+        shutil.move(linked, file)
 
 
 def write_c_package(folder: Path, version: str) -> None:

@@ -163,14 +163,22 @@ def test_it_plays_the_recorded_games_without_a_compiler_on_every_processor(insta
     assert len(ran) > 1
 
 
-@pytest.mark.skipif(
+NEEDS_ARM = pytest.mark.skipif(
     not (ARM.exists() and shutil.which("qemu-aarch64") and shutil.which("aarch64-linux-gnu-g++")),
     reason="an ARM processor is simulated by what `make tools` brings",
 )
+
+
+@NEEDS_ARM
 def test_it_plays_the_recorded_games_on_arm(tree, tmp_path):
     compiler = {"CXX": "aarch64-linux-gnu-g++", "_PYTHON_HOST_PLATFORM": "linux-aarch64"}
     wheel = built(tree, tmp_path / "wheel", **compiler)
     assert wheel.name.endswith("-py3-none-linux_aarch64.whl")
+    play_on_arm(wheel, tmp_path)
+
+
+def play_on_arm(wheel, tmp_path):
+    """Plays the recorded games in Debian's Python on a simulated ARM processor."""
     arm = [str(ARM.parents[2]), str(ARM)]
     version = succeed(
         ["qemu-aarch64", "-L", *arm, "-c", "import sys; print(*sys.version_info[:2])"]
@@ -179,6 +187,7 @@ def test_it_plays_the_recorded_games_on_arm(tree, tmp_path):
     pip += ["--python-version", ".".join(version.split()), "--only-binary=:all:"]
     pip += ["--constraint", ROOT / "constraints.txt", "--platform=manylinux_2_28_aarch64"]
     needed = ["numpy", "gymnasium", "cloudpickle", "typing_extensions", "farama_notifications"]
+    pip.append("--platform=manylinux_2_17_aarch64")
     succeed([*pip, "--platform=linux_aarch64", wheel, *needed, "filelock", "platformdirs"])
     shutil.copytree(Path(chess.__file__).parent, tmp_path / "chess")  # which has no wheel
     where = {"PYTHONPATH": str(tmp_path)}
@@ -305,7 +314,8 @@ QUICK = ("cling", "mpi", "train", "sb3", "pettingzoo")
 
 
 def test_every_extra_for_users_is_tried():
-    in_the_tree = {"course", "book", "dev", "system"}  # what `make` installs beside the source
+    # What `make` installs beside the source.
+    in_the_tree = {"course", "book", "dev", "system", "wheels"}
     assert {*PROGRAMS} == {*EXTRAS} - in_the_tree
 
 

@@ -13,6 +13,7 @@ class Variant(NamedTuple):
         folder: of its library, below `lib`: where glibc's loader looks for it on such processors,
             below that of the least, or one that it doesn't know.
         flags: compiler options, the same for g++ and Clang.
+        zig: the processor as zig's compiler calls it.
         features: what a processor must have, as Linux names it.
     """
 
@@ -20,6 +21,7 @@ class Variant(NamedTuple):
     machine: str
     folder: str
     flags: tuple[str, ...]
+    zig: str
     features: tuple[str, ...]
 
 
@@ -28,7 +30,7 @@ _V3 = (*_V2, "abm", "avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe")
 _V4 = (*_V3, "avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl")
 # Of what came after v4: bytes shuffled across a register, compressed, and bits counted.
 _BITS = ("avx512_bitalg", "avx512_vbmi2", "avx512_vpopcntdq", "avx512vbmi")
-_BITS_FLAGS = ("-mavx512bitalg", "-mavx512vbmi2", "-mavx512vpopcntdq", "-mavx512vbmi")
+_BITS_NAMES = ("avx512bitalg", "avx512vbmi2", "avx512vpopcntdq", "avx512vbmi")
 
 # The best first.
 VARIANTS = (
@@ -36,14 +38,24 @@ VARIANTS = (
         "x86-64-v4-bits",
         "x86_64",
         "x86-64-v4-bits",
-        ("-march=x86-64-v4", *_BITS_FLAGS),
+        ("-march=x86-64-v4", *(f"-m{name}" for name in _BITS_NAMES)),
+        "+".join(("x86_64_v4", *_BITS_NAMES)),
         (*_V4, *_BITS),
     ),
-    Variant("x86-64-v4", "x86_64", "glibc-hwcaps/x86-64-v4", ("-march=x86-64-v4",), _V4),
-    Variant("x86-64-v3", "x86_64", "glibc-hwcaps/x86-64-v3", ("-march=x86-64-v3",), _V3),
-    Variant("x86-64-v2", "x86_64", "", ("-march=x86-64-v2",), _V2),
-    Variant("armv8", "aarch64", "", ("-march=armv8-a",), ()),
+    Variant(
+        "x86-64-v4", "x86_64", "glibc-hwcaps/x86-64-v4", ("-march=x86-64-v4",), "x86_64_v4", _V4
+    ),
+    Variant(
+        "x86-64-v3", "x86_64", "glibc-hwcaps/x86-64-v3", ("-march=x86-64-v3",), "x86_64_v3", _V3
+    ),
+    Variant("x86-64-v2", "x86_64", "", ("-march=x86-64-v2",), "x86_64_v2", _V2),
+    Variant("armv8", "aarch64", "", ("-march=armv8-a",), "generic", ()),
 )
+
+
+def flags_for(variant: Variant, compiler: str) -> tuple[str, ...]:
+    """Returns the options with which a compiler, a command, compiles a variant."""
+    return (f"-mcpu={variant.zig}",) if "ziglang" in compiler else variant.flags
 
 
 def file_name(variant: Variant, openmp: bool = False) -> str:

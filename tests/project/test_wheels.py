@@ -1,0 +1,182 @@
+"""The wheels that zig compiles for every platform: what they say they need, and that they play."""
+
+import functools
+import hashlib
+import importlib.util
+import os
+import re
+import shutil
+import struct
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rungs
+from rungs._src import paths
+from rungs._src.machine.cpu import cpu_features
+from rungs._src.native.variants import file_name, of_machine
+from tests.project.test_package import GAMES, NEEDS_ARM, play_on_arm, succeed
+from tests.proof.anywhere.games import RECORDED, SETTINGS
+from tools import wheels
+
+ROOT = Path(__file__).parents[2]
+# Of Debian's packages musl, for this processor and for ARM, and wine64.
+MUSL = "/lib/ld-musl-x86_64.so.1"
+ARM_MUSL = str(ROOT / "build" / "arm" / MUSL[1:].replace("x86_64", "aarch64"))
+WINE = "/usr/lib/wine/wine64"
+# Minutes, for what is only compiled.
+MAC = [pytest.param(tag, marks=pytest.mark.slow) for tag in wheels.TARGETS if "macosx" in tag]
+TAGS = [tag for tag in wheels.TARGETS if "macosx" not in tag] + MAC
+
+pytestmark = [
+    pytest.mark.system,
+    pytest.mark.skipif(not importlib.util.find_spec("ziglang"), reason="zig is not installed"),
+]
+
+
+@pytest.fixture(scope="module")
+def unpacked(tmp_path_factory):
+    """Builds the wheel of a tag, when it is first asked for; returns its file and its content."""
+
+    @functools.cache
+    def unpack(tag):
+        wheel = wheels.build(tag, tmp_path_factory.mktemp("wheel"))
+        folder = tmp_path_factory.mktemp(tag)
+        zipfile.ZipFile(wheel).extractall(folder)
+        return wheel, folder
+
+    return unpack
+
+
+def variants(tag):
+    return of_machine(wheels.TARGETS[tag].system.rpartition("-")[2])
+
+
+@pytest.mark.parametrize("tag", TAGS)
+def test_a_wheel_holds_all_variants_for_its_platform_and_needs_what_that_has(unpacked, tag):
+    wheel, folder = unpacked(tag)
+    assert wheel.stat().st_size < 4e6
+    (about,) = folder.glob("*.dist-info/WHEEL")
+    assert f"\nTag: py3-none-{tag}\n" in about.read_text()
+    compiled = folder / "rungs" / "compiled"
+    libraries = {compiled / file_name(each) for each in variants(tag)}
+    besides = {".h", ".pc", ".cmake"}
+    files = {path for path in compiled.rglob("*") if path.is_file() and path.suffix not in besides}
+    assert files == {compiled / "sha256sums", *libraries}
+    check = check_elf if "linux" in tag else check_dll if "win_" in tag else check_macho
+    for library in libraries:
+        check(library, tag)
+
+
+def check_elf(library, tag):
+    said = succeed(["readelf", "--wide", "--file-header", "--dynamic", library])
+    assert ("AArch64" if "aarch64" in tag else "X86-64") in said
+    needed = {*re.findall(r"NEEDED.*\[(.*)\]", said)}
+    if "musl" in tag:
+        assert needed == {"libc.so"}
+        return
+    loader = "ld-linux-aarch64.so.1" if "aarch64" in tag else "ld-linux-x86-64.so.2"
+    of_glibc = {f"lib{name}" for name in ("c.so.6", "m.so.6", "pthread.so.0", "dl.so.2")}
+    assert needed <= {*of_glibc, loader}
+    said = succeed(["readelf", "--version-info", library])
+    assert 0 < max(map(int, re.findall(r"GLIBC_2\.(\d+)", said))) <= 17
+
+
+def check_dll(library, tag):
+    said = succeed(["objdump", "--private-headers", library])
+    assert "file format pei-x86-64" in said
+    of_windows = r"KERNEL32\.dll|api-ms-win-crt-[\w-]+\.dll"
+    needed = re.findall(r"DLL Name: (\S+)", said)
+    assert needed
+    assert [each for each in needed if not re.fullmatch(of_windows, each)] == []
+
+
+def check_macho(library, tag):
+    data = library.read_bytes()
+    magic, processor, _, kind, commands = struct.unpack_from("<5I", data)
+    assert (magic, kind) == (0xFEEDFACF, 6)  # of 64 bits, a library
+    assert processor == (0x0100000C if "arm64" in tag else 0x01000007)
+    at, needed, oldest = 32, [], None
+    for _ in range(commands):
+        command, size, first, second = struct.unpack_from("<4I", data, at)
+        if command == 0xC:  # a library that it loads
+            needed.append(data[at + first : at + size].split(b"\0")[0].decode())
+        if command == 0x32:  # the oldest system that it is for
+            oldest = second >> 16
+        at += size
+    assert (needed, oldest) == (["/usr/lib/libSystem.B.dylib"], 11)
+
+
+def test_the_one_for_linux_plays_the_recorded_games_in_an_empty_environment(unpacked, tmp_path):
+    wheel, _ = unpacked("manylinux_2_17_x86_64")
+    succeed([sys.executable, "-m", "venv", tmp_path])
+    python = tmp_path / "bin" / "python"
+    pinned = ["--constraint", ROOT / "constraints.txt"]
+    succeed([python, "-m", "pip", "install", "--quiet", *pinned, wheel])
+    alone = {"PATH": "/nowhere"}  # where no compiler is
+    played = succeed([python, GAMES], cwd=tmp_path, env=alone)
+    assert played in {f"{variant.name}\n" for variant in of_machine("x86_64")}
+
+
+@NEEDS_ARM
+def test_the_one_for_linux_on_arm_plays_the_recorded_games(unpacked, tmp_path):
+    play_on_arm(unpacked("manylinux_2_17_aarch64")[0], tmp_path)
+
+
+@pytest.fixture(scope="module")
+def games(tmp_path_factory):
+    """Files of the recorded games, for `games.c`."""
+    folder, files = tmp_path_factory.mktemp("games"), []
+    for number, (env_id, settings) in enumerate(SETTINGS):
+        env = rungs.make(env_id, "cpp", 300, **settings)
+        observation, _ = env.reset(seed=1)
+        played, starts = [], ()
+        for step in range(30):
+            chosen = env.sample_actions(step) if env_id == "chess" else observation[:, 2] > 0
+            played.append(chosen.astype(np.int64).tobytes())
+            observation, *_ = env.step(chosen.astype(np.int64))
+        if env_id == "chess":
+            starts = env.settings.starts if "start" in settings else ()
+            shown = ("board", "planes").index(env.settings.obs)
+            mask = ("bool", "bits", "list").index(env.settings.mask)
+            head = [1, shown, mask, int(env.settings.opponent == "random")]
+        else:
+            head = [0, np.dtype(settings.get("dtype", "float64")).itemsize, 0, 0]
+        numbers = np.array([*head, len(starts), 300, 30, 1], np.int64)
+        fens = b"".join(fen.encode().ljust(128, b"\0") for fen in starts)
+        files.append(folder / str(number))
+        files[-1].write_bytes(numbers.tobytes() + fens + b"".join(played))
+    return files
+
+
+# What a program needs to load libraries, and what runs it.
+RUNNERS = {
+    "manylinux_2_17_x86_64": (["-ldl"], []),
+    "musllinux_1_2_x86_64": (["-dynamic"], [MUSL]),
+    "musllinux_1_2_aarch64": (["-dynamic"], ["qemu-aarch64", ARM_MUSL]),
+    "win_amd64": ([], [WINE]),
+}
+
+
+@pytest.mark.parametrize("tag", RUNNERS)
+def test_each_library_that_can_run_here_plays_the_recorded_games(unpacked, games, tag, tmp_path):
+    flags, runner = RUNNERS[tag]
+    if missing := [each for each in runner if not shutil.which(each)]:
+        pytest.skip(f"{missing[0]} is not here: `make tools` brings it")
+    _, folder = unpacked(tag)
+    program = tmp_path / "games.exe"
+    source = ROOT / "tests" / "proof" / "anywhere" / "games.c"
+    how = ["-std=gnu99", "-Wall", "-Wextra", "-Werror", f"-I{paths.CPP}/include", *flags]
+    succeed([*wheels.compiler(wheels.TARGETS[tag].triple, "cc"), *how, source, "-o", program])
+    has, out = {*cpu_features().split()}, tmp_path / "out"
+    able = [each for each in variants(tag) if has.issuperset(each.features)]
+    assert able
+    quiet = os.environ | {"WINEPREFIX": str(tmp_path / "wine"), "WINEDEBUG": "-all"}
+    for variant in able:
+        out.unlink(missing_ok=True)
+        library = folder / "rungs" / "compiled" / file_name(variant)
+        succeed([*runner, program, library, out, *games], env=quiet)
+        assert hashlib.sha256(out.read_bytes()).hexdigest() == RECORDED.read_text().strip()
