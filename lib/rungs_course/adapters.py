@@ -143,11 +143,46 @@ def _tianshou(num_envs: int, rung: ChessRung) -> _Made:
     return env.env, step
 
 
+def _torch(num_envs: int, rung: ChessRung, mask: MaskFormat = "bool") -> _Made:
+    import torch
+
+    from rungs.adapters.torch import TorchEnv
+
+    env = TorchEnv(rungs.make("chess", rung, num_envs, opponent="random", mask=mask))
+    env.reset(seed=0)
+    return env.env, lambda actions: env.step(torch.from_numpy(actions))
+
+
+def _jax(num_envs: int, rung: ChessRung) -> _Made:
+    """Steps JAX's state, which one thread does whatever the rung."""
+    import jax
+
+    from rungs.adapters.jax import ChessFunctions
+
+    functions = ChessFunctions(num_envs, opponent="random")
+    stepped = jax.jit(functions.step, donate_argnums=0)
+    state, outputs = functions.init(0)
+
+    def step(actions: np.ndarray) -> object:
+        nonlocal state, outputs
+        state, outputs = jax.block_until_ready(stepped(state, actions))
+        return outputs
+
+    def sample_actions(rng: np.random.Generator) -> np.ndarray:
+        place = rng.integers(np.asarray(outputs.action_count))
+        return np.asarray(outputs.mask)[np.arange(num_envs), place]
+
+    return types.SimpleNamespace(sample_actions=sample_actions), step
+
+
 # What is raced: the package whose interface it is, our module for it, and how it is stepped.
 ADAPTERS: dict[str, tuple[str, str, Callable[[int, ChessRung], _Made]]] = {
     RAW: ("rungs-rl", "", _raw),
     RAW_BITS: ("rungs-rl", "", functools.partial(_raw, mask="bits")),
     COPIED: ("rungs-rl", "", _copied),
+    "PyTorch's operator": ("torch", "torch", _torch),
+    "PyTorch's operator, bits": ("torch", "torch", functools.partial(_torch, mask="bits")),
+    "JAX, lists, one thread": ("jax", "jax", _jax),
     "TorchRL": ("torchrl", "torchrl", _torchrl),
     "TorchRL, bits": ("torchrl", "torchrl", functools.partial(_torchrl, mask="bits")),
     "RLlib": ("ray", "rllib", _rllib),
