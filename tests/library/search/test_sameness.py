@@ -6,6 +6,7 @@ import pytest
 
 import rungs
 from rungs._src import paths
+from rungs._src.chess.actions import from_uci
 from rungs._src.chess.perft import read_epd
 from rungs._src.chess.reason import Reason
 from rungs._src.search.search import Search, uniform
@@ -72,16 +73,27 @@ def test_repetitions_are_seen_in_the_tree():
 
 
 def test_a_pawn_moves_after_many_plies_without_one():
+    """Of keys there is room for 100, and behind them lies the history of observations."""
     rng, start = np.random.default_rng(12), "4k3/8/8/8/8/8/P6P/4K3 w - - 0 1"
     board = chess.Board(start)
-    while board.halfmove_clock < 97:
+    while board.halfmove_clock < 98:
         moves = [m for m in board.legal_moves if not board.is_zeroing(m)]
         board.push(moves[rng.integers(len(moves))])
         if board.is_repetition(3):
             board.pop()
-    settings = {"policy": Puct(c_init=0.1, fraction=0.0), "how": {"threads": 1}}
+    pawns = [from_uci(move, start) for move in ("a2a3", "a2a4", "h2h3", "h2h4")]
+
+    def down_one_line(observation, actions, counts):
+        logits, values = evaluate(observation, actions, counts)
+        preferred = np.isin(actions[:, : logits.shape[1]], pawns)
+        return 8 * logits + 40 * preferred.astype(np.float32), 0 * values
+
+    settings = {"policy": Puct(c_init=1.0, fraction=0.0), "obs": "bitplanes"}
     moves = [move.uci() for move in board.move_stack]
-    search_both([start], evaluate, rng, plies=2, simulations=80, moves=moves, **settings)
+    how = {"threads": 1}
+    search_both(
+        [start], down_one_line, rng, plies=2, simulations=80, moves=moves, how=how, **settings
+    )
 
 
 @pytest.mark.parametrize("policy", ["gumbel", "puct"])

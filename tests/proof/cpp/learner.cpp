@@ -1,7 +1,9 @@
 // The learner by itself, under sanitizers: with any number of threads it chooses the same actions,
 // and learns the same weights, bit for bit, in the memory that it is given.
-//   learner ROUNDS    minibatches learnt from, in float, in double, and in float with products of
-//   bfloat16
+//   learner ROUNDS      minibatches learnt from, in float, in double, and in float with products of
+//                       bfloat16
+//   learner ROUNDS 1    only in float and on one thread, for a tool that counts; prints for how
+//                       many positions
 #include <random>
 
 #include "bindings/thread_pool.cpp"
@@ -160,8 +162,14 @@ void check(int rounds) {
   }
 }
 
-int main(int, char** arguments) {
+int main(int argc, char** arguments) {
   const int rounds = std::atoi(arguments[1]);
+  if (argc > 2) {
+    const Played<float> played(40, 6);
+    learnt<float>(played, rounds, 1);
+    std::printf("%d\n", static_cast<int>(played.rows) * rounds);
+    return 0;
+  }
   check<float>(rounds);
   check<double>(rounds);
   if constexpr (kHasBf16) check<bf16x2>(rounds);
