@@ -24,7 +24,7 @@ PYTEST := KMP_BLOCKTIME=0 OMP_WAIT_POLICY=passive \
 test: $(TESTED)
 	$(PYTEST)
 
-test-system: $(ALL_TESTED)
+test-system: wasm
 	$(PYTEST) -m 'system and not slow'
 
 test-all: test test-system
@@ -96,6 +96,10 @@ archive: $(INSTALLED)
 wheels: $(ALL_TESTED)
 	$(BIN)/python tools/wheels.py
 
+# The C API in WebAssembly, for the rung `wasm` and for js/rungs.js.
+wasm: $(ALL_TESTED)
+	$(BIN)/python -m tools.wasm
+
 tools:
 	apt-get update --quiet && apt-get install --quiet --yes --no-install-recommends \
 	  bubblewrap chromium clang cmake g++-aarch64-linux-gnu iproute2 libclang-rt-dev musl papi-tools qemu-user stockfish valgrind wine64
@@ -150,7 +154,7 @@ $(TESTED): $(INSTALLED)
 
 $(ALL_TESTED): $(TESTED)
 	@echo "Installing what all tests need: 1.3 GB."
-	@$(INSTALL) $(call extras,system wheels rllib torchrl) && $(INSTALL) --no-deps $(call extras,tianshou)
+	@$(INSTALL) $(call extras,system wasm wheels rllib torchrl) && $(INSTALL) --no-deps $(call extras,tianshou)
 	@touch $@
 
-.PHONY: run book test test-system test-all test-slow mutants lab explore play doctor bench peers conformance record check format fuzz compile_commands archive wheels tools free_threaded lock clean
+.PHONY: run book test test-system test-all test-slow mutants lab explore play doctor bench peers conformance record check format fuzz compile_commands archive wheels wasm tools free_threaded lock clean

@@ -1,7 +1,14 @@
 // The C API's batches of CartPole environments: the memory of a `CartPoleBatch`, and the functions
 // that Python calls, behind a handle.
 #include "../rungs/cartpole.hpp"
+#include "abi.hpp"
 #include "c_api.hpp"
+
+// For callers that are not compiled with the header, and where sizes are others: WebAssembly's.
+RUNGS_STRUCTURE(rungs_cartpole_config, RUNGS_MEMBERS(size, num_envs, precision, autoreset,
+                                                     max_episode_steps, workload, num_threads))
+RUNGS_STRUCTURE(rungs_cartpole_outputs, RUNGS_MEMBERS(size, stride, observation, reward, terminated,
+                                                      truncated, ended, final_observation))
 
 using namespace rungs;
 

@@ -2,7 +2,18 @@
 // Python calls, behind a handle.
 #include "../rungs/batch.hpp"
 #include "../rungs/payoff.hpp"
+#include "abi.hpp"
 #include "c_api.hpp"
+
+// For callers that are not compiled with the header, and where sizes are others: WebAssembly's.
+RUNGS_STRUCTURE(rungs_chess_config,
+                RUNGS_MEMBERS(size, num_envs, opponent, observation, mask, autoreset, max_plies,
+                              opening_min, opening_max, num_threads, start_fens, num_start_fens,
+                              first_env))
+RUNGS_STRUCTURE(rungs_chess_outputs,
+                RUNGS_MEMBERS(size, observation, observation_bytes, mask, mask_bytes, action_count,
+                              player, reward, terminated, truncated, ended, reason,
+                              final_observation))
 
 using namespace rungs;
 
@@ -89,6 +100,7 @@ rungs_status check(const rungs_chess_config& config) {
       {"num_threads", config.num_threads, 1, c::kMaxThreads},
       {"num_start_fens", config.num_start_fens, config.start_fens ? 1 : 0,
        config.start_fens ? c::kMaxInt : 0},
+      {"first_env", config.first_env, 0, c::kMaxInt},
   });
 }
 
@@ -119,6 +131,7 @@ rungs_status fill(const rungs_chess_config& given, rungs_chess& envs) {
   config.num_starts = static_cast<std::uint32_t>(num_starts);
   config.starts = starts;
   batch.num_envs = num_envs;
+  batch.first_board = given.first_env;
   if (config.observation != env::ObservationFormat::BOARD)
     batch.history = memory.array<env::History>(num_envs);
 #define RUNGS_ALLOCATE(type, name, count) \

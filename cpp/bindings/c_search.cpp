@@ -2,7 +2,18 @@
 // handle.
 #include "../search/game_batch.hpp"
 #include "../search/halving.hpp"
+#include "abi.hpp"
 #include "c_api.hpp"
+
+// For callers that are not compiled with the header, and where sizes are others: WebAssembly's.
+RUNGS_STRUCTURE(rungs_search_config,
+                RUNGS_MEMBERS(size, num_games, seed, simulations, nodes, policy, observation, keep,
+                              num_threads, considered, scale, value_scale, maxvisit_init, c_init,
+                              c_base, alpha, fraction, temperature))
+RUNGS_STRUCTURE(rungs_search_outputs,
+                RUNGS_MEMBERS(size, observation, observation_bytes, leaf_actions, leaf_counts,
+                              reason, actions, counts, visits, policy, priors, action_values, value,
+                              raw_value, chosen))
 
 using namespace rungs;
 

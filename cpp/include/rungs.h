@@ -131,6 +131,8 @@ typedef struct rungs_chess_config {
    * Read before the call returns. By default none is given, and it is that of classical chess. */
   const char* const* start_fens;
   int64_t num_start_fens;
+  int64_t first_env; /* the number of the first, 0 to 2^31 - 1, where the batch is part of a larger
+                      * one: it plays as that part; by default 0 */
 } rungs_chess_config;
 
 /* Sets all fields to their defaults, in the first `size` bytes: sizeof(rungs_chess_config). */
@@ -212,8 +214,8 @@ RUNGS_API size_t rungs_chess_state_bytes(const rungs_chess* envs);
 RUNGS_API rungs_status rungs_chess_save(const rungs_chess* envs, void* state);
 
 /* Goes on from what was saved, of `bytes` bytes: by this batch or one of the same configuration,
- * in which the mask's format may differ, under the same version of the interface on a processor
- * with the same order of bytes. Every board is validated. Errors: ARGUMENT; STATE. */
+ * in which the mask's format and `first_env` may differ, under the same version of the interface on
+ * a processor with the same order of bytes. Every board is validated. Errors: ARGUMENT; STATE. */
 RUNGS_API rungs_status rungs_chess_restore(rungs_chess* envs, const void* state, size_t bytes);
 
 /* Counts the leaves of the tree of legal moves, `depth` plies below a position (0 to 100), to

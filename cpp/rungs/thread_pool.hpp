@@ -13,8 +13,10 @@
 #pragma once
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <unistd.h>
+#ifndef __wasi__
+#include <signal.h>
+#endif
 
 #include <algorithm>
 #include <atomic>
@@ -28,9 +30,9 @@ namespace rungs {
 namespace detail {
 
 // While it exists, threads are started with all signals blocked: signals go to the threads that
-// were there before. (Windows' threads receive none.)
+// were there before. (Windows' threads receive none, and WASI has neither.)
 struct NoSignals {
-#ifndef _WIN32
+#if !defined(_WIN32) && !defined(__wasi__)
   NoSignals() {
     sigset_t all;
     sigfillset(&all);

@@ -18,8 +18,10 @@ from rungs._src.chess.boards.threads import ThreadsBoards
 from rungs._src.chess.policy import random_actions
 from rungs._src.chess.reason import Reason
 from rungs.errors import ConfigurationError
+from tests.library.wasm import WASM
 
-RUNGS = [rung.name for rung in rungs.rungs_of("chess") if rung.name not in ("mpi", "cuda")]
+NAMES = [rung.name for rung in rungs.rungs_of("chess") if rung.name not in ("mpi", "cuda")]
+RUNGS = [WASM if name == "wasm" else name for name in NAMES]
 
 
 def make(num_envs=8, **settings):

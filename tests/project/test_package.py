@@ -315,7 +315,7 @@ QUICK = ("cling", "mpi", "train", "sb3", "pettingzoo")
 
 def test_every_extra_for_users_is_tried():
     # What `make` installs beside the source.
-    in_the_tree = {"course", "book", "dev", "system", "wheels"}
+    in_the_tree = {"course", "book", "dev", "system", "wasm", "wheels"}
     assert {*PROGRAMS} == {*EXTRAS} - in_the_tree
 
 

@@ -11,15 +11,14 @@ import sys
 import zipfile
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-import rungs
 from rungs._src import paths
 from rungs._src.machine.cpu import cpu_features
 from rungs._src.native.variants import file_name, of_machine
 from tests.project.test_package import GAMES, NEEDS_ARM, play_on_arm, succeed
-from tests.proof.anywhere.games import RECORDED, SETTINGS
+from tests.proof.anywhere.games import RECORDED
+from tests.proof.anywhere.recorded import write_games
 from tools import wheels
 
 ROOT = Path(__file__).parents[2]
@@ -63,7 +62,7 @@ def test_a_wheel_holds_all_variants_for_its_platform_and_needs_what_that_has(unp
     assert f"\nTag: py3-none-{tag}\n" in about.read_text()
     compiled = folder / "rungs" / "compiled"
     libraries = {compiled / file_name(each) for each in variants(tag)}
-    besides = {".h", ".pc", ".cmake"}
+    besides = {".h", ".pc", ".cmake", ".wasm"}
     files = {path for path in compiled.rglob("*") if path.is_file() and path.suffix not in besides}
     assert files == {compiled / "sha256sums", *libraries}
     check = check_elf if "linux" in tag else check_dll if "win_" in tag else check_macho
@@ -128,28 +127,7 @@ def test_the_one_for_linux_on_arm_plays_the_recorded_games(unpacked, tmp_path):
 
 @pytest.fixture(scope="module")
 def games(tmp_path_factory):
-    """Files of the recorded games, for `games.c`."""
-    folder, files = tmp_path_factory.mktemp("games"), []
-    for number, (env_id, settings) in enumerate(SETTINGS):
-        env = rungs.make(env_id, "cpp", 300, **settings)
-        observation, _ = env.reset(seed=1)
-        played, starts = [], ()
-        for step in range(30):
-            chosen = env.sample_actions(step) if env_id == "chess" else observation[:, 2] > 0
-            played.append(chosen.astype(np.int64).tobytes())
-            observation, *_ = env.step(chosen.astype(np.int64))
-        if env_id == "chess":
-            starts = env.settings.starts if "start" in settings else ()
-            shown = ("board", "planes").index(env.settings.obs)
-            mask = ("bool", "bits", "list").index(env.settings.mask)
-            head = [1, shown, mask, int(env.settings.opponent == "random")]
-        else:
-            head = [0, np.dtype(settings.get("dtype", "float64")).itemsize, 0, 0]
-        numbers = np.array([*head, len(starts), 300, 30, 1], np.int64)
-        fens = b"".join(fen.encode().ljust(128, b"\0") for fen in starts)
-        files.append(folder / str(number))
-        files[-1].write_bytes(numbers.tobytes() + fens + b"".join(played))
-    return files
+    return write_games(tmp_path_factory.mktemp("games"))
 
 
 # What a program needs to load libraries, and what runs it.

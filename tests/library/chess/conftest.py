@@ -3,8 +3,10 @@
 import pytest
 
 import rungs
+from tests.library.wasm import WASM
 
-RUNGS = [rung.name for rung in rungs.rungs_of("chess") if rung.name != "cuda"]
+NAMES = [rung.name for rung in rungs.rungs_of("chess") if rung.name != "cuda"]
+RUNGS = [WASM if name == "wasm" else name for name in NAMES]
 
 
 @pytest.fixture(params=RUNGS)

@@ -12,6 +12,7 @@ from rungs._src.chess.perft import read_epd
 from rungs._src.chess.policy import random_actions
 from rungs._src.chess.reason import Reason
 from tests.library.chess.test_cuda import DEVICES, OnHost
+from tests.library.wasm import WASM
 from tests.proof import lockstep
 
 # num_envs, steps, policy, settings
@@ -56,6 +57,7 @@ RUNGS = [
     ("openmp", {"threads": 2}),
     ("threads", {"threads": 2}),
     ("mpi", {"threads": 1}),
+    pytest.param("wasm", {}, marks=WASM.marks),
     *(("cuda", {"device": where}) for where in DEVICES),
     *(
         pytest.param(

@@ -24,6 +24,7 @@ class ChessConfig(ctypes.Structure):
         ("num_threads", ctypes.c_int32),
         ("start_fens", ctypes.POINTER(ctypes.c_char_p)),
         ("num_start_fens", ctypes.c_int64),
+        ("first_env", ctypes.c_int64),
     )
 
 

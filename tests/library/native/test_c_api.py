@@ -41,6 +41,7 @@ def pair(num_envs, num_threads=1, **settings):
         mask=MASKS[given.mask],
         autoreset=AUTORESET.index(given.autoreset_mode.name),
         max_plies=given.max_plies or 0,
+        first_env=ours.first_board,
         opening_min=opening_min,
         opening_max=opening_max,
         start_fens=given.starts if "start" in settings or "start_fens" in settings else (),
@@ -59,6 +60,7 @@ SETTINGS = (
     {},
     {"obs": "planes", "mask": "list", "opponent": "random", "start": "chess960"},
     {"obs": "bitplanes", "mask": "bits", "max_plies": 20, "opening_plies": (1, 5)},
+    {"opening_plies": (1, 5), "max_plies": 20, "opponent": "random", "first_board": 1_000_001},
     {"obs": "planes", "dtype": "uint8", "autoreset_mode": "NEXT_STEP", "max_plies": 30},
     {"obs": "planes", "dtype": "bfloat16", "start_fens": (MATE_IN_ONE,), "opponent": "random"},
 )

@@ -2,15 +2,16 @@
 
 import dataclasses
 import re
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import chess
 
-from rungs._src.chess.boards.native import parse_fen
+from rungs._src.chess.boards.native import checked_fen, parse_fen
 from rungs._src.chess.settings import PLAYABLE
 from rungs._src.core.arguments import integer, shortened, shown
-from rungs._src.native import loader
+from rungs._src.native import loader, wasm
 from rungs._src.threads.pool import pool_of, thread_count
 from rungs.errors import ConfigurationError, InvalidFenError
 
@@ -70,6 +71,26 @@ def perft_cpp(fen: str, depth: int, threads: int = 1) -> int:
     return api.rungs_chess_perft(position.ctypes.data, depth, pool, threads)
 
 
+def perft_wasm(fen: str, depth: int) -> int:
+    """Counts the same by the same code in WebAssembly.
+
+    Raises:
+        ConfigurationError, InvalidFenError: as `perft_cpp`.
+        UnavailableError: wasmtime is not installed, or the C API is not compiled.
+    """
+    return _library().perft(checked_fen(fen), integer("depth", depth, 0, _MAX_DEPTH))
+
+
+# One for each thread, as a library has one caller at a time.
+_LIBRARIES = threading.local()
+
+
+def _library() -> wasm.Library:
+    if not hasattr(_LIBRARIES, "library"):
+        _LIBRARIES.library = wasm.Library()
+    return _LIBRARIES.library
+
+
 def perft_python(fen: str, depth: int) -> int:
     """Counts the same by python-chess; raises as `perft_cpp`."""
     return _perft(_board(fen), integer("depth", depth, 0, _MAX_DEPTH))
@@ -126,4 +147,8 @@ def _perft(board: chess.Board, depth: int) -> int:
     return nodes
 
 
-PERFT: dict[str, Callable[..., int]] = {"cpp": perft_cpp, "python": perft_python}
+PERFT: dict[str, Callable[..., int]] = {
+    "cpp": perft_cpp,
+    "wasm": perft_wasm,
+    "python": perft_python,
+}

@@ -1,0 +1,658 @@
+/**
+ * Rungs in JavaScript: batches of chess and CartPole environments and tree search, of the C API
+ * (`rungs.h`) in WebAssembly. Games and trees are the same as in Python and C, bit for bit. It runs
+ * in browsers, Node and workers, needs nothing else, and has one thread.
+ *
+ *   const rungs = await load(await (await fetch("rungs.wasm")).arrayBuffer());
+ *   const envs = rungs.chess({ numEnvs: 8, mask: "list" });
+ *   envs.reset(7);
+ *   envs.step(envs.sampleActions());
+ *
+ * Outputs are views of the module's memory: the next call may overwrite or detach them. Read each
+ * from its environment when it is needed, and copy what is kept.
+ * @module
+ */
+
+/** What `RUNGS_ERROR_...` of a status is called; what is wrong is refused before anything changes. */
+const ERRORS = new Map([
+  [-1, "ARGUMENT"],
+  [-2, "ILLEGAL_ACTION"],
+  [-3, "FEN"],
+  [-4, "STATE"],
+  [-5, "ORDER"],
+  [-6, "MEMORY"],
+  [-7, "THREADS"],
+]);
+
+const FEN_BYTES = 128;
+const OPPONENTS = ["none", "random"];
+const MASKS = ["bool", "bits", "list"];
+const AUTORESET = ["SAME_STEP", "NEXT_STEP", "DISABLED"];
+const OBSERVATIONS = ["board", "planes", "bitplanes", "planes_uint8", "planes_bfloat16"];
+const OBSERVATION_ARRAYS = [Int8Array, Float32Array, BigUint64Array, Uint8Array, Uint16Array];
+const MASK_ARRAYS = [Uint8Array, BigUint64Array, Int16Array];
+const POLICIES = ["gumbel", "puct"];
+
+/** The most actions that are legal in a position: elements of a row of a list. */
+export const MAX_LEGAL = 218;
+
+/** How many actions of chess there are: AlphaZero's. */
+export const NUM_ACTIONS = 4672;
+
+/** Why an episode of chess ended, by the number in `reason`. */
+export const REASONS = Object.freeze([
+  "none",
+  "checkmate",
+  "stalemate",
+  "insufficient material",
+  "fifty moves",
+  "threefold repetition",
+  "max plies",
+]);
+
+/** What the library refuses. `code` is the part of RUNGS_ERROR_... that says what was wrong. */
+export class RungsError extends Error {
+  /** @param {string} code @param {string} message */
+  constructor(code, message) {
+    super(message);
+    this.name = "RungsError";
+    this.code = code;
+  }
+}
+
+/**
+ * Compiles and starts the module.
+ * @param {BufferSource | WebAssembly.Module} source the bytes of `rungs.wasm`, or what was compiled
+ *   of them, as a worker may be sent it
+ * @returns {Promise<Rungs>}
+ */
+export async function load(source) {
+  const module = source instanceof WebAssembly.Module ? source : await WebAssembly.compile(source);
+  let api;
+  const refuse = () => 8; // no such file
+  const imports = {
+    fd_close: refuse,
+    fd_seek: refuse,
+    fd_write: refuse,
+    clock_time_get(_clock, _precision, out) {
+      const now = BigInt(Math.round(performance.now() * 1e6));
+      new DataView(api.memory.buffer).setBigUint64(out, now, true);
+      return 0;
+    },
+  };
+  const instance = await WebAssembly.instantiate(module, { wasi_snapshot_preview1: imports });
+  api = instance.exports;
+  api._initialize();
+  return new Rungs(api);
+}
+
+/** @typedef {{size: number, fields: Map<string, {at: number, type: string}>}} Layout */
+
+const GETTERS = {
+  i4: "getInt32",
+  u4: "getUint32",
+  i8: "getBigInt64",
+  u8: "getBigUint64",
+  f8: "getFloat64",
+};
+
+/** The module: what makes environments and searches. `load` returns it. */
+export class Rungs {
+  #api;
+  /** @type {Map<string, Layout>} */
+  #layouts = new Map();
+
+  /** @param {any} api the module's exports, initialised */
+  constructor(api) {
+    this.#api = api;
+    /** @type {Layout | undefined} */
+    let layout;
+    for (const line of this.text(api.rungs_abi()).split("\n")) {
+      const [what, name, number, type] = line.split(" ");
+      if (what === "structure") {
+        layout = { size: Number(number), fields: new Map() };
+        this.#layouts.set(name, layout);
+      } else if (what === "field") {
+        layout?.fields.set(name, { at: Number(number), type: type[0] === "*" ? "u4" : type });
+      }
+    }
+  }
+
+  /**
+   * Makes a batch of chess environments; settings are those of `rungs_chess_config`.
+   * @param {{numEnvs?: number, opponent?: "none" | "random", observation?: "board" | "planes" |
+   *   "bitplanes" | "planes_uint8" | "planes_bfloat16", mask?: "bool" | "bits" | "list",
+   *   autoreset?: "SAME_STEP" | "NEXT_STEP" | "DISABLED", maxPlies?: number, openingMin?: number,
+   *   openingMax?: number, startFens?: string[], firstEnv?: number, numThreads?: number}} settings
+   * @returns {Chess}
+   * @throws {RungsError} a setting is wrong; the message names it
+   */
+  chess(settings = {}) {
+    return new Chess(this, settings);
+  }
+
+  /**
+   * Makes a batch of CartPole environments; settings are those of `rungs_cartpole_config`.
+   * @param {{numEnvs?: number, precision?: 4 | 8, autoreset?: "SAME_STEP" | "NEXT_STEP" |
+   *   "DISABLED", maxEpisodeSteps?: number, workload?: number, numThreads?: number}} settings
+   * @returns {CartPole}
+   * @throws {RungsError} as `chess`
+   */
+  cartpole(settings = {}) {
+    return new CartPole(this, settings);
+  }
+
+  /**
+   * Makes a search; settings are those of `rungs_search_config`.
+   * @param {{numGames?: number, seed?: number | bigint, simulations?: number, nodes?: number,
+   *   policy?: "gumbel" | "puct", observation?: "board" | "planes" | "bitplanes" | "planes_uint8" |
+   *   "planes_bfloat16", keep?: number, considered?: number, scale?: number, valueScale?: number,
+   *   maxvisitInit?: number, cInit?: number, cBase?: number, alpha?: number, fraction?: number,
+   *   temperature?: number, numThreads?: number}} settings
+   * @returns {Search}
+   * @throws {RungsError} as `chess`
+   */
+  search(settings = {}) {
+    return new Search(this, settings);
+  }
+
+  /**
+   * Counts the leaves of the tree of legal moves.
+   * @param {string} fen
+   * @param {number} depth in plies
+   * @returns {bigint}
+   * @throws {RungsError}
+   */
+  perft(fen, depth) {
+    return this.withMemory((memory) => {
+      const leaves = memory.room(8);
+      this.call("rungs_perft", memory.text(fen), depth, 1, leaves);
+      return this.view(BigInt64Array, leaves, 1)[0];
+    });
+  }
+
+  // What follows is for the classes below.
+
+  /** Calls a function that returns a status. */
+  call(name, ...args) {
+    const status = this.#api[name](...args);
+    if (status === 0) return;
+    throw new RungsError(ERRORS.get(status) ?? "UNKNOWN", this.text(this.#api.rungs_error_message()));
+  }
+
+  /** Calls a function that returns something else, or nothing. */
+  raw(name, ...args) {
+    return this.#api[name](...args);
+  }
+
+  view(ArrayType, at, length) {
+    return new ArrayType(this.#api.memory.buffer, at, length);
+  }
+
+  text(at) {
+    const bytes = new Uint8Array(this.#api.memory.buffer, at);
+    return new TextDecoder().decode(bytes.subarray(0, bytes.indexOf(0)));
+  }
+
+  /** Hands `use` what allocates memory of the module, which is freed afterwards. */
+  withMemory(use) {
+    const blocks = [];
+    const room = (bytes) => {
+      const at = this.#api.malloc(Math.max(bytes, 1)) >>> 0;
+      if (!at) throw new RungsError("MEMORY", "there is too little memory");
+      blocks.push(at);
+      return at;
+    };
+    const put = (array) => {
+      const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+      const at = room(bytes.length);
+      this.view(Uint8Array, at, bytes.length).set(bytes);
+      return at;
+    };
+    const text = (string) => put(new TextEncoder().encode(`${string}\0`));
+    try {
+      return use({ room, put, text });
+    } finally {
+      for (const at of blocks) this.#api.free(at);
+    }
+  }
+
+  /** Returns a structure's size. */
+  size(structure) {
+    return this.#layout(structure).size;
+  }
+
+  /** Returns a structure's fields by name: numbers, or BigInt of 8 bytes. */
+  read(structure, at) {
+    const { fields } = this.#layout(structure);
+    const data = new DataView(this.#api.memory.buffer, at);
+    return Object.fromEntries(
+      [...fields].map(([name, field]) => [name, data[GETTERS[field.type]](field.at, true)]),
+    );
+  }
+
+  /** Sets a structure's field. */
+  set(structure, at, name, value) {
+    const field = this.#layout(structure).fields.get(name);
+    if (!field) throw new RungsError("ARGUMENT", `there is no setting ${name}`);
+    const given = field.type === "i8" || field.type === "u8" ? BigInt(value) : value;
+    const data = new DataView(this.#api.memory.buffer, at);
+    data[GETTERS[field.type].replace("get", "set")](field.at, given, true);
+  }
+
+  #layout(structure) {
+    const layout = this.#layouts.get(structure);
+    if (!layout) throw new RungsError("ARGUMENT", `this module describes no ${structure}`);
+    return layout;
+  }
+}
+
+/** Settings by name whose values are names: the numbers are their indices. */
+const NAMED = {
+  opponent: OPPONENTS,
+  observation: OBSERVATIONS,
+  mask: MASKS,
+  autoreset: AUTORESET,
+  policy: POLICIES,
+};
+
+function setting(name, value) {
+  const names = NAMED[name];
+  const number = names ? names.indexOf(value) : value;
+  if (names && number < 0)
+    throw new RungsError("ARGUMENT", `${name}: ${value} is none of ${names.join(", ")}`);
+  if (typeof number !== "bigint" && !Number.isFinite(number))
+    throw new RungsError("ARGUMENT", `${name}: ${value} is no number`);
+  return number;
+}
+
+/** A handle of the library, and where its outputs are. */
+class Handle {
+  constructor(rungs, kind, settings) {
+    const config = `rungs_${kind}_config`;
+    const outputs = `rungs_${kind}_outputs`;
+    this.rungs = rungs;
+    this.kind = kind;
+    rungs.withMemory((memory) => {
+      const at = memory.room(rungs.size(config));
+      const made = memory.room(4);
+      rungs.raw(`${config}_init`, at, rungs.size(config));
+      for (const [key, value] of Object.entries(settings)) {
+        const name = key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+        if (name !== "start_fens") {
+          rungs.set(config, at, name, setting(name, value));
+          continue;
+        }
+        const fens = Uint32Array.from(value, (fen) => memory.text(fen));
+        rungs.set(config, at, name, memory.put(fens));
+        rungs.set(config, at, "num_start_fens", fens.length);
+      }
+      rungs.call(`rungs_${kind}_create`, at, made);
+      this.handle = rungs.view(Uint32Array, made, 1)[0];
+      /** What it was set to, by the names of the header. */
+      this.config = rungs.read(config, at);
+      const out = memory.room(rungs.size(outputs));
+      rungs.set(outputs, out, "size", rungs.size(outputs));
+      this.call("get_outputs", out);
+      /** Where its arrays are, likewise. */
+      this.outputs = rungs.read(outputs, out);
+    });
+  }
+
+  /** Frees it; nothing of it may be used any more. */
+  close() {
+    this.rungs.raw(`rungs_${this.kind}_destroy`, this.handle);
+    this.handle = 0;
+  }
+
+  call(name, ...args) {
+    this.rungs.call(`rungs_${this.kind}_${name}`, this.handle, ...args);
+  }
+
+  array(ArrayType, name, length) {
+    return this.rungs.view(ArrayType, this.outputs[name], length);
+  }
+
+  /** A row of `bytes` for each of `rows`. */
+  rows(ArrayType, name, rows, bytes) {
+    return this.array(ArrayType, name, (rows * bytes) / ArrayType.BYTES_PER_ELEMENT);
+  }
+
+  /** Hands a call an array that it reads, or null. */
+  withArray(name, array, ...args) {
+    if (!array) return this.call(name, 0, ...args);
+    return this.rungs.withMemory((memory) => this.call(name, memory.put(array), ...args));
+  }
+
+  fenOf(i) {
+    return this.rungs.withMemory((memory) => {
+      const out = memory.room(FEN_BYTES);
+      this.call("get_fen", BigInt(i), out, FEN_BYTES);
+      return this.rungs.text(out);
+    });
+  }
+}
+
+/** What batches of environments have in common; N is their number. */
+class Envs extends Handle {
+  /** @returns {number} N */
+  get numEnvs() {
+    return Number(this.config.num_envs);
+  }
+
+  /** @returns {Float32Array} (N,) of the last step */
+  get reward() {
+    return this.array(Float32Array, "reward", this.numEnvs);
+  }
+
+  /** @returns {Uint8Array} (N,) whether the last step ended the episode by the rules */
+  get terminated() {
+    return this.array(Uint8Array, "terminated", this.numEnvs);
+  }
+
+  /** @returns {Uint8Array} (N,) or cut it */
+  get truncated() {
+    return this.array(Uint8Array, "truncated", this.numEnvs);
+  }
+
+  /** @returns {Uint8Array} (N,) or did either */
+  get ended() {
+    return this.array(Uint8Array, "ended", this.numEnvs);
+  }
+
+  /**
+   * Begins episode 0 in every environment.
+   * @param {number | bigint | BigUint64Array} seed of all, 0 to 2^64 - 1, or (N,) of each
+   */
+  reset(seed = 0) {
+    if (seed instanceof BigUint64Array) this.withArray("reset_seeds", this.#checked(seed));
+    else this.call("reset", BigInt.asUintN(64, BigInt(seed)));
+  }
+
+  /**
+   * Begins the next episode in some environments, or in all.
+   * @param {Uint8Array | null} which (N,) 0 or 1
+   */
+  resetSome(which = null) {
+    this.withArray("reset_some", which && this.#checked(which));
+  }
+
+  /**
+   * Plays an action in every environment.
+   * @param {BigInt64Array | ArrayLike<number>} actions (N,)
+   * @returns {number} how many episodes ended
+   * @throws {RungsError} ILLEGAL_ACTION: the first is named, and no environment has changed
+   */
+  step(actions) {
+    const given = actions instanceof BigInt64Array ? actions : BigInt64Array.from(actions, BigInt);
+    return this.rungs.withMemory((memory) => {
+      const ended = memory.room(8);
+      this.call("step", memory.put(this.#checked(given)), ended);
+      return Number(this.rungs.view(BigInt64Array, ended, 1)[0]);
+    });
+  }
+
+  #checked(array) {
+    if (array.length === this.numEnvs) return array;
+    throw new RungsError("ARGUMENT", `${array.length} elements for ${this.numEnvs} environments`);
+  }
+}
+
+/** A batch of chess environments; `Rungs.chess` makes it. */
+export class Chess extends Envs {
+  constructor(rungs, settings) {
+    super(rungs, "chess", settings);
+  }
+
+  /** @returns {Int8Array | Float32Array | BigUint64Array | Uint8Array | Uint16Array} (N, ...) */
+  get observation() {
+    const ArrayType = OBSERVATION_ARRAYS[this.config.observation];
+    return this.rows(ArrayType, "observation", this.numEnvs, this.outputs.observation_bytes);
+  }
+
+  /** @returns {Int8Array | Float32Array | BigUint64Array | Uint8Array | Uint16Array} (N, ...) */
+  get finalObservation() {
+    const ArrayType = OBSERVATION_ARRAYS[this.config.observation];
+    return this.rows(ArrayType, "final_observation", this.numEnvs, this.outputs.observation_bytes);
+  }
+
+  /** @returns {Uint8Array | BigUint64Array | Int16Array} (N, 4672), (N, 73) or (N, 218) */
+  get mask() {
+    const ArrayType = MASK_ARRAYS[this.config.mask];
+    return this.rows(ArrayType, "mask", this.numEnvs, this.outputs.mask_bytes);
+  }
+
+  /** @returns {Int8Array} (N,) the side to move: 0 White, 1 Black */
+  get player() {
+    return this.array(Int8Array, "player", this.numEnvs);
+  }
+
+  /** @returns {Int8Array} (N,) indices of `REASONS` */
+  get reason() {
+    return this.array(Int8Array, "reason", this.numEnvs);
+  }
+
+  /**
+   * Chooses a legal action in every environment, all equally likely.
+   * @param {() => number} random from 0 to less than 1
+   * @returns {BigInt64Array} (N,)
+   * @throws {RungsError} ARGUMENT: an environment takes none
+   */
+  sampleActions(random = Math.random) {
+    const n = this.numEnvs;
+    return this.rungs.withMemory((memory) => {
+      const at = memory.room(8 * n);
+      const counts = () => this.rungs.view(BigInt64Array, at, n);
+      this.call("count_actions", at);
+      counts().set(counts().map((count) => BigInt(Math.floor(random() * Number(count)))));
+      this.call("choose_actions", at, at);
+      return counts().slice();
+    });
+  }
+
+  /**
+   * @param {number} env
+   * @returns {string} its position
+   */
+  fen(env) {
+    return this.fenOf(env);
+  }
+
+  /**
+   * Has an environment go on from a position.
+   * @param {number} env @param {string} fen
+   * @throws {RungsError} FEN
+   */
+  setFen(env, fen) {
+    this.rungs.withMemory((memory) => this.call("set_fen", BigInt(env), memory.text(fen)));
+  }
+
+  /** @returns {Uint8Array} all that later steps depend on, for `restore` */
+  save() {
+    const size = this.rungs.raw("rungs_chess_state_bytes", this.handle);
+    return this.rungs.withMemory((memory) => {
+      const at = memory.room(size);
+      this.call("save", at);
+      return this.rungs.view(Uint8Array, at, size).slice();
+    });
+  }
+
+  /**
+   * Goes on from what `save` returned.
+   * @param {Uint8Array} state
+   * @throws {RungsError} STATE: it is of something else, or damaged
+   */
+  restore(state) {
+    this.withArray("restore", state, state.length);
+  }
+}
+
+/** A batch of CartPole environments; `Rungs.cartpole` makes it. */
+export class CartPole extends Envs {
+  constructor(rungs, settings) {
+    super(rungs, "cartpole", settings);
+  }
+
+  /** @returns {Float32Array} (N, 4), copied */
+  get observation() {
+    return this.#transposed("observation");
+  }
+
+  /** @returns {Float32Array} (N, 4), copied */
+  get finalObservation() {
+    return this.#transposed("final_observation");
+  }
+
+  #transposed(name) {
+    const stride = Number(this.outputs.stride);
+    const numbers = this.array(Float32Array, name, 4 * stride);
+    return Float32Array.from(
+      { length: 4 * this.numEnvs },
+      (_, i) => numbers[(i % 4) * stride + Math.floor(i / 4)],
+    );
+  }
+}
+
+/**
+ * What evaluates leaves: for each of `count` rows a logit for each of its legal actions, in rows of
+ * MAX_LEGAL, and a value from -1 to 1, to the side to move.
+ * @typedef {(search: Search, count: number) => {logits: Float32Array, values: Float32Array}} Evaluate
+ */
+
+/** Tree search over a batch of G games; `Rungs.search` makes it. */
+export class Search extends Handle {
+  constructor(rungs, settings) {
+    super(rungs, "search", settings);
+  }
+
+  /** @returns {number} G */
+  get numGames() {
+    return Number(this.config.num_games);
+  }
+
+  /** @returns {Int8Array | Float32Array | BigUint64Array | Uint8Array | Uint16Array} of leaves */
+  get observation() {
+    const ArrayType = OBSERVATION_ARRAYS[this.config.observation];
+    return this.rows(ArrayType, "observation", this.numGames, this.outputs.observation_bytes);
+  }
+
+  /** @returns {Int16Array} (G, 218) what is legal at the leaves */
+  get leafActions() {
+    return this.array(Int16Array, "leaf_actions", this.numGames * MAX_LEGAL);
+  }
+
+  /** @returns {Int16Array} (G,) how many actions that is */
+  get leafCounts() {
+    return this.array(Int16Array, "leaf_counts", this.numGames);
+  }
+
+  /** @returns {Int8Array} (G,) indices of `REASONS`: whether and why each game is over */
+  get reason() {
+    return this.array(Int8Array, "reason", this.numGames);
+  }
+
+  /** @returns {Int16Array} (G, 218) what is legal at the roots; this and below, after `run` */
+  get actions() {
+    return this.array(Int16Array, "actions", this.numGames * MAX_LEGAL);
+  }
+
+  /** @returns {Int16Array} (G,) how many actions that is */
+  get counts() {
+    return this.array(Int16Array, "counts", this.numGames);
+  }
+
+  /** @returns {Int32Array} (G, 218) */
+  get visits() {
+    return this.array(Int32Array, "visits", this.numGames * MAX_LEGAL);
+  }
+
+  /** @returns {Float32Array} (G, 218) the improved policy */
+  get policy() {
+    return this.array(Float32Array, "policy", this.numGames * MAX_LEGAL);
+  }
+
+  /** @returns {Float32Array} (G,) mean value of the roots' visits, to the side to move */
+  get value() {
+    return this.array(Float32Array, "value", this.numGames);
+  }
+
+  /** @returns {BigInt64Array} (G,) the actions to play; -1 where nothing was searched */
+  get chosen() {
+    return this.array(BigInt64Array, "chosen", this.numGames);
+  }
+
+  /**
+   * Begins a game at a position.
+   * @param {number} game @param {string} fen
+   * @throws {RungsError} FEN
+   */
+  begin(game, fen) {
+    this.rungs.withMemory((memory) => this.call("begin", BigInt(game), memory.text(fen)));
+  }
+
+  /**
+   * Begins games where environments of the same numbers are, with their past.
+   * @param {Chess} envs
+   * @param {Uint8Array | null} which (G,) 0 or 1; null for all
+   */
+  beginEnvs(envs, which = null) {
+    this.rungs.withMemory((memory) =>
+      this.call("begin_envs", envs.handle, which ? memory.put(which) : 0),
+    );
+  }
+
+  /**
+   * Searches all games that are not over.
+   * @param {Evaluate} evaluate
+   * @param {number} simulations of each; 0 for those of the settings
+   */
+  run(evaluate, simulations = 0) {
+    this.call("start", 0, simulations);
+    const simulate = (...args) =>
+      this.rungs.withMemory((memory) => {
+        const [logits, stride, values] = args.map((each) =>
+          typeof each === "number" ? each : memory.put(each),
+        );
+        const waiting = memory.room(8);
+        this.call("simulate", logits, BigInt(stride), values, waiting);
+        return Number(this.rungs.view(BigInt64Array, waiting, 1)[0]);
+      });
+    let count = simulate(0, 0, 0);
+    while (count > 0) {
+      const { logits, values } = evaluate(this, count);
+      if (logits.length < count * MAX_LEGAL || values.length < count)
+        throw new RungsError("ARGUMENT", `evaluations are too few for ${count} leaves`);
+      count = simulate(logits, MAX_LEGAL, values);
+    }
+    this.call("finish");
+  }
+
+  /**
+   * Plays an action in each game.
+   * @param {BigInt64Array | ArrayLike<number>} actions (G,), -1 for none; by default those `chosen`
+   * @throws {RungsError} ILLEGAL_ACTION: no game has changed
+   */
+  advance(actions = this.chosen.slice()) {
+    const given = actions instanceof BigInt64Array ? actions : BigInt64Array.from(actions, BigInt);
+    if (given.length !== this.numGames)
+      throw new RungsError("ARGUMENT", `${given.length} actions for ${this.numGames} games`);
+    this.withArray("advance", given);
+  }
+
+  /**
+   * @param {number} game
+   * @returns {string} its position
+   */
+  fen(game) {
+    return this.fenOf(game);
+  }
+}
+
+/**
+ * The evaluation without a network: all actions alike, all positions even. With it a search plays
+ * by what it sees to the end alone.
+ * @type {Evaluate}
+ */
+export function evenly(_search, count) {
+  return { logits: new Float32Array(count * MAX_LEGAL), values: new Float32Array(count) };
+}

@@ -1,0 +1,147 @@
+// Of `js/rungs.js`: RUNGS_WASM=rungs.wasm node --test rungs_test.mjs
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import test from "node:test";
+import { MAX_LEGAL, NUM_ACTIONS, REASONS, RungsError, evenly, load } from "../../js/rungs.js";
+
+const rungs = await load(readFileSync(process.env.RUNGS_WASM));
+const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+const MATE_IN_ONE = "6k1/5ppp/8/8/8/8/8/K2R4 w - - 0 1";
+const ROOK_MATES = 64 * (8 * 6) + 3; // seven squares north from d1
+const refused = (code, message) => (error) =>
+  error instanceof RungsError && error.code === code && message.test(error.message);
+
+/** Numbers from 0 to 1, the same in every run. */
+function randoms(state = 1) {
+  return () => (state = (state * 48271) % 2147483647) / 2147483647;
+}
+
+test("perft counts what is published", () => {
+  assert.equal(rungs.perft(START, 4), 197281n);
+  assert.throws(() => rungs.perft("8/8", 1), refused("FEN", /8\/8/));
+});
+
+test("a mate ends a game, and the next begins", () => {
+  const envs = rungs.chess({ startFens: [MATE_IN_ONE], mask: "list", observation: "planes" });
+  envs.reset(1n);
+  assert.equal(envs.mask.length, MAX_LEGAL);
+  assert.ok(envs.mask.includes(ROOK_MATES));
+  assert.equal(envs.observation.length, 119 * 64);
+  assert.equal(envs.step([ROOK_MATES]), 1);
+  assert.equal(envs.reward[0], 1);
+  assert.deepEqual([envs.terminated[0], envs.truncated[0], envs.ended[0]], [1, 0, 1]);
+  assert.equal(REASONS[envs.reason[0]], "checkmate");
+  assert.equal(envs.fen(0), MATE_IN_ONE);
+  assert.equal(envs.player[0], 0);
+  envs.close();
+});
+
+test("masks agree, whatever their format", () => {
+  const made = ["bool", "bits", "list"].map((mask) => rungs.chess({ numEnvs: 5, mask }));
+  const [bool, bits, list] = made;
+  for (const envs of made) envs.reset(3);
+  const random = randoms();
+  for (let step = 0; step < 100; ++step) {
+    for (let i = 0; i < 5; ++i) {
+      const allowed = bool.mask.subarray(NUM_ACTIONS * i, NUM_ACTIONS * (i + 1));
+      const actions = [...allowed.keys()].filter((action) => allowed[action]);
+      const listed = list.mask.subarray(MAX_LEGAL * i, MAX_LEGAL * (i + 1));
+      assert.deepEqual([...listed.slice(0, actions.length)], actions);
+      const words = bits.mask.subarray(73 * i, 73 * (i + 1));
+      const set = [...allowed.keys()].filter(
+        (action) => (words[action >> 6] >> BigInt(action & 63)) & 1n,
+      );
+      assert.deepEqual(set, actions);
+    }
+    const actions = bool.sampleActions(random);
+    for (const envs of made) envs.step(actions);
+  }
+});
+
+test("a saved state goes on alike, and each seed is a game of its own", () => {
+  const envs = rungs.chess({ numEnvs: 3, opponent: "random", openingMax: 4 });
+  const play = () => {
+    const random = randoms(7);
+    for (let step = 0; step < 50; ++step) envs.step(envs.sampleActions(random));
+    return [0, 1, 2].map((i) => envs.fen(i));
+  };
+  envs.reset(BigUint64Array.of(5n, 5n, 2n ** 64n - 1n));
+  const state = envs.save();
+  const first = play();
+  envs.restore(state);
+  assert.deepEqual(play(), first);
+  assert.notEqual(first[0], first[2]);
+  state[60] ^= 255;
+  state[200] ^= 255;
+  assert.throws(() => envs.restore(state), refused("STATE", /./));
+  assert.throws(() => envs.restore(state.subarray(1)), refused("STATE", /bytes/));
+});
+
+test("an environment is what it is in a larger batch", () => {
+  const all = rungs.chess({ numEnvs: 4, openingMin: 10, openingMax: 10 });
+  const part = rungs.chess({ numEnvs: 2, firstEnv: 2, openingMin: 10, openingMax: 10 });
+  for (const envs of [all, part]) envs.reset(9);
+  assert.deepEqual([part.fen(0), part.fen(1)], [all.fen(2), all.fen(3)]);
+});
+
+test("what is wrong is refused, and named", () => {
+  const envs = rungs.chess({ numEnvs: 2 });
+  assert.throws(() => envs.step([0, 0]), refused("ORDER", /rungs_chess_reset/));
+  envs.reset(0);
+  assert.throws(() => envs.step([0, 0]), refused("ILLEGAL_ACTION", /environment 0: action 0/));
+  assert.throws(() => envs.step([0]), refused("ARGUMENT", /1 elements for 2/));
+  assert.throws(() => envs.setFen(0, "no"), refused("FEN", /no/));
+  assert.throws(() => rungs.chess({ mask: "bytes" }), refused("ARGUMENT", /mask: bytes/));
+  assert.throws(() => rungs.chess({ numEnvs: 0 }), refused("ARGUMENT", /num_envs: 0/));
+  assert.throws(() => rungs.chess({ masks: 1 }), refused("ARGUMENT", /masks/));
+  // A small batch has no use for a second thread, and asks for none.
+  const threads = { numEnvs: 4096, numThreads: 2 };
+  assert.throws(() => rungs.chess(threads), refused("THREADS", /1 of 2 threads/));
+  assert.throws(() => rungs.cartpole(threads), refused("THREADS", /1 of 2 threads/));
+});
+
+test("carts are pushed until the pole falls", () => {
+  const envs = rungs.cartpole({ numEnvs: 3, precision: 4 });
+  envs.reset(2);
+  assert.equal(envs.observation.length, 12);
+  let steps = 0;
+  while (envs.step([1, 1, 1]) === 0) ++steps;
+  assert.ok(steps > 5 && steps < 15);
+  assert.ok(envs.terminated.includes(1));
+  envs.resetSome(Uint8Array.of(1, 1, 1));
+  assert.ok(envs.observation.every((number) => Math.abs(number) <= 0.05));
+  assert.throws(() => envs.step([1, 2, 1]), refused("ILLEGAL_ACTION", /environment 1/));
+});
+
+test("a search finds a mate, plays it and knows that the game is over", () => {
+  const search = rungs.search({ numGames: 2, simulations: 64, policy: "puct", fraction: 0 });
+  search.begin(0, MATE_IN_ONE);
+  search.begin(1, START);
+  search.run(evenly);
+  assert.equal(search.counts[1], 20);
+  const most = search.visits.subarray(0, search.counts[0]);
+  assert.equal(search.actions[most.indexOf(Math.max(...most))], ROOK_MATES);
+  assert.ok(search.value[0] > 0.5);
+  search.advance([ROOK_MATES, search.actions[MAX_LEGAL]]);
+  assert.equal(REASONS[search.reason[0]], "checkmate");
+  assert.equal(REASONS[search.reason[1]], "none");
+  search.run(evenly);
+  assert.equal(search.chosen[0], -1n);
+  assert.throws(() => search.run(() => ({ logits: [], values: [] })), refused("ARGUMENT", /few/));
+});
+
+test("a search goes on from environments, and evaluations decide what it plays", () => {
+  const envs = rungs.chess({ observation: "planes" });
+  const search = rungs.search({ simulations: 16, observation: "planes", scale: 0 });
+  envs.reset(0);
+  const actions = envs.sampleActions(randoms());
+  envs.step(actions);
+  search.beginEnvs(envs);
+  assert.equal(search.fen(0), envs.fen(0));
+  search.run((here, count) => {
+    const { logits, values } = evenly(here, count);
+    logits[here.leafCounts[0] - 1] = 50; // the last
+    return { logits, values };
+  });
+  assert.equal(Number(search.chosen[0]), search.actions[search.counts[0] - 1]);
+});

@@ -1,0 +1,65 @@
+"""The C API in WebAssembly: what it needs of its host, and that it plays, in Node and in Python."""
+
+import hashlib
+import importlib.util
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.project.test_package import succeed
+from tests.proof.anywhere.games import RECORDED
+from tests.proof.anywhere.recorded import write_games
+from tools import wasm
+
+HERE = Path(__file__).parent
+NEEDS_NODE = pytest.mark.skipif(not shutil.which("node"), reason="node is not installed")
+
+pytestmark = [
+    pytest.mark.system,
+    pytest.mark.skipif(not importlib.util.find_spec("ziglang"), reason="zig is not installed"),
+]
+
+
+@pytest.fixture(scope="module")
+def module(tmp_path_factory):
+    file = tmp_path_factory.mktemp("wasm") / "rungs.wasm"
+    wasm.build(file)
+    return file
+
+
+@NEEDS_NODE
+def test_node_plays_the_recorded_games(module, tmp_path):
+    program = HERE.parent / "proof" / "anywhere" / "games.mjs"
+    played = succeed(["node", program, module, *write_games(tmp_path)])
+    assert played == RECORDED.read_text()
+
+
+@NEEDS_NODE
+def test_the_module_of_javascript_does_what_it_says(module):
+    command = ["node", "--test", HERE / "rungs_test.mjs"]
+    environment = os.environ | {"RUNGS_WASM": str(module)}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stdout
+    assert "\n# pass 9\n" in done.stdout
+
+
+def test_the_same_sources_make_the_same_file(module, tmp_path):
+    wasm.build(tmp_path / "again.wasm")
+    again, first = (
+        hashlib.sha256(file.read_bytes()).digest() for file in (tmp_path / "again.wasm", module)
+    )
+    assert again == first
+
+
+def test_it_is_small_and_asks_its_host_for_a_clock_and_files_alone(module):
+    wasmtime = pytest.importorskip("wasmtime")
+    made = wasmtime.Module(wasmtime.Engine(), module.read_bytes())
+    assert {each.module for each in made.imports} == {"wasi_snapshot_preview1"}
+    names = {str(each.name) for each in made.imports}
+    assert names <= {"clock_time_get", "fd_close", "fd_seek", "fd_write"}
+    exported = {each.name for each in made.exports}
+    assert exported == {*wasm.exported(), "memory", "_initialize"}
+    assert module.stat().st_size < 1.2e6
