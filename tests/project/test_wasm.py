@@ -3,6 +3,7 @@
 import hashlib
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -44,6 +45,15 @@ def test_the_module_of_javascript_does_what_it_says(module):
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stdout
     assert "\n# pass 9\n" in done.stdout
+
+
+@NEEDS_NODE
+def test_the_example_on_the_page_runs(module):
+    page = (wasm.ROOT / "docs" / "howto" / "webassembly.md").read_text()
+    (code,) = re.findall(r"```js\n(.*?)```", page, re.DOTALL)
+    code = code.replace("lib/rungs/compiled/rungs.wasm", str(module))
+    printed = succeed(["node", "--input-type=module", "--eval", code], cwd=wasm.ROOT)
+    assert re.fullmatch(r"[pnbrqkPNBRQK1-8/]+ [wb] .* \d+ \d+\n", printed)
 
 
 def test_the_same_sources_make_the_same_file(module, tmp_path):
