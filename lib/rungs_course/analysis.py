@@ -9,7 +9,7 @@ import numpy as np
 import rungs
 from rungs._src.chess.actions import action_on, move_of
 from rungs._src.selfplay.matches import MASK, Table
-from rungs._src.selfplay.players import NetworkPlayer
+from rungs._src.selfplay.players import NetworkPlayer, search_in_words
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,12 +37,12 @@ class Thoughts:
         candidates: all legal moves, the one it plays first, then those most visited, then those
             likeliest.
         value: how it expects the game to end, -1 to 1 for the side to move.
-        simulations: how many there were.
+        search: by which rule it searched, and how much, in words.
     """
 
     candidates: tuple[Candidate, ...]
     value: float
-    simulations: int
+    search: str
 
     @property
     def chosen(self) -> Candidate:
@@ -71,4 +71,5 @@ def think(player: NetworkPlayer, board: chess.Board) -> Thoughts:
         candidates.append(Candidate(move, board.san(move), prior, visits, value))
     played = move_of(int(result.chosen[0]), board)
     candidates.sort(key=lambda each: (each.move != played, -each.visits, -each.prior))
-    return Thoughts(tuple(candidates), float(result.value[0]), player.simulations)
+    search = search_in_words(player.policy, player.simulations)
+    return Thoughts(tuple(candidates), float(result.value[0]), search)

@@ -7,6 +7,7 @@ import pandas as pd
 from rungs._src.machine.describe import in_words, slug_of
 from rungs._src.registry import rungs_of
 from rungs._src.selfplay import elo
+from rungs._src.selfplay.players import search_in_words
 from rungs._src.train.ppo import PARTS
 from rungs_course import nb03_cpp, nb07_ladder
 from rungs_course import nb11_full_system as nb11
@@ -316,7 +317,8 @@ def _self_play(frame: pd.DataFrame, recorded: Path, where: str) -> str:
     return (
         "![Elo of self-play over time with its interval, and points per game against random play "
         f"and Stockfish.](../{_CURVE})\n\n"
-        f"From the rules alone, on {where}, {facts['simulations']} simulations a move, "
+        f"From the rules alone, on {where}, by "
+        f"{search_in_words(facts['policy'], int(facts['simulations']))} a move, "
         f"{facts['date'][:10]}; evaluations took no part of the time. Elo is above random play, "
         "with a 95 % interval; the next columns are points per game (a game that is cut short "
         "counts as a draw); *search adds* is Elo above the same network without search "
@@ -338,9 +340,10 @@ def _levers(frame: pd.DataFrame) -> str:
     titles = ["Lever", "Against", *(f"Seed {seed}" for seed in frame["seed"].unique())]
     table = pd.DataFrame(rows, columns=[*titles, "Elo", "Kept"])
     return (
-        f"Wins, draws and losses in {facts['games']} games at {facts['simulations']} simulations "
-        f"a move, by agents of {int(facts['positions']):,} positions each, of the same seed and "
-        f"otherwise the same settings; Elo of both seeds together, with a 95 % interval, "
+        f"Wins, draws and losses in {facts['games']} games by "
+        f"{search_in_words(facts['policy'], int(facts['simulations']))} a move, by agents of "
+        f"{int(facts['positions']):,} positions each, of the same seed and otherwise the same "
+        f"settings; Elo of both seeds together, with a 95 % interval, "
         f"{facts['date'][:10]} ([data](../{_LEVERS.as_posix()})).\n\n{markdown(table)}\n"
     )
 

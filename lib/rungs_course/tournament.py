@@ -14,9 +14,10 @@ from rungs._src.core.atomic import atomic_write
 from rungs._src.core.progress import Say, line
 from rungs._src.machine.describe import describe, in_words
 from rungs._src.provenance import now
+from rungs._src.search.settings import Policy
 from rungs._src.selfplay import agent, elo, matches
 from rungs._src.selfplay.matches import Match, Player
-from rungs._src.selfplay.players import NetworkPlayer, RandomPlayer
+from rungs._src.selfplay.players import NetworkPlayer, RandomPlayer, search_in_words
 from rungs.errors import ConfigurationError, RungsError
 from rungs_course.labs.assessing import assess
 from rungs_course.labs.grading import cell
@@ -24,6 +25,7 @@ from rungs_course.labs.judging import plain
 from rungs_course.labs.sandbox import chosen
 
 MAX_SECONDS, MAX_CORES = 600, 2  # that an agent may have been trained for, and on
+POLICY: Policy = "gumbel"  # the rule that all search by
 SIMULATIONS = 32  # a move
 _MAX_CODE = 1 << 20  # bytes
 _LAB = "open"
@@ -123,7 +125,7 @@ def _entered(files: Iterable[Path]) -> tuple[list[NetworkPlayer], list[tuple[str
             found = agent.load(file)
             if why := _breach(name, found.provenance):
                 raise ConfigurationError(why)
-            players.append(NetworkPlayer(name, found.network, SIMULATIONS))
+            players.append(NetworkPlayer(name, found.network, SIMULATIONS, policy=POLICY))
         except (RungsError, OSError) as error:
             refused.append((name, plain(str(error))))
     return players, refused
@@ -226,7 +228,8 @@ def _page(
             for row in ratings.itertuples()
         ]
         columns = ("player", "Elo above random play", "95 % interval", "games", "points a game")
-        parts += ["<h2>The best agent</h2>", _table(columns, rows)]
+        how = search_in_words(POLICY, SIMULATIONS)
+        parts += ["<h2>The best agent</h2>", f"<p>By {how} a move.</p>", _table(columns, rows)]
         parts += ["<h3>Points of the row against the column</h3>", _crosstable(ratings, played)]
     if refused:
         parts += ["<h3>Refused</h3>", _table(("agent", "why"), refused)]

@@ -144,9 +144,10 @@ def test_recorded_self_play_becomes_a_section(recorded, tmp_path):
     columns |= {"positions": 8192, "random": 0.975, "search_gain": 212.0}
     table = pd.DataFrame({"seconds": seconds} | columns)
     tables = {"16_evaluations.csv": table}
-    text = written(recorded, tmp_path, tables, simulations=32)["self-play"]
+    text = written(recorded, tmp_path, tables, policy="puct", simulations=32)["self-play"]
     rows = [line.split(" | ") for line in text.splitlines() if line.startswith("| ")][2:]
     minutes = [row[0].removeprefix("| ").removesuffix(" min") for row in rows]
+    assert "by PUCT, 32 simulations a move" in " ".join(text.split())
     assert minutes == ["0.0", "1.7", "5.0", "11.7", "20.0"]
     assert rows[-1][1:] == ["8,192", "600 (-50 to 650)", "0.97", "+212 |"]
     assert (tmp_path / "figures" / "elo.png").exists()
@@ -157,7 +158,7 @@ def test_levers_of_learning_become_a_section(recorded, tmp_path):
     matches = [("slow", "fast", 0, 3, 1, 0, "no"), ("slow", "fast", 1, 1, 1, 2, "no")]
     matches += [("wide", "fast", 0, 1, 2, 1, "yes"), ("wide", "fast", 1, 0, 4, 0, "yes")]
     columns = ["lever", "against", "seed", "wins", "draws", "losses", "kept"]
-    facts = {"games": 4, "simulations": 32, "positions": 9000}
+    facts = {"games": 4, "policy": "gumbel", "simulations": 32, "positions": 9000}
     frame = pd.DataFrame(matches, columns=columns)
     results.save(frame, tmp_path / "data" / "ablations" / "selfplay.csv", facts)
     (tmp_path / "README.md").write_text("before\n<!-- levers -->\nold\n<!-- /levers -->\nafter\n")
@@ -168,6 +169,7 @@ def test_levers_of_learning_become_a_section(recorded, tmp_path):
     assert wide.startswith("| wide | fast | 1, 2, 1 | 0, 4, 0 | +0 (-")
     assert wide.endswith(" | yes |")
     assert "9,000 positions" in text
+    assert "in 4 games by Gumbel, 32 simulations a move" in text
 
 
 def test_a_recorded_waterfall_becomes_a_section(recorded, tmp_path):

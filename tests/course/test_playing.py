@@ -128,6 +128,17 @@ def test_a_move_is_played_and_answered(page):
     assert f"<td>{san}</td>" in page._thoughts.value
 
 
+def test_the_agent_searches_by_the_rule_that_is_chosen(page):
+    tables = []
+    page._simulations.value = 8
+    for policy in ("gumbel", "puct"):
+        page._policy.value = policy
+        button(page, "hint").click()
+        tables.append(page._thoughts.value)
+    assert "(Gumbel, 8 simulations)" in tables[0]
+    assert "(PUCT, 8 simulations)" in tables[1]
+
+
 def test_an_illegal_move_changes_nothing(page):
     for content in ("e2e5", "", None, 7, ["e2e4"]):
         moved(page, content)

@@ -50,6 +50,7 @@ class Page:
         counts = [("0: the policy alone", 0), *((f"{n} a move", n) for n in SIMULATIONS if n)]
         self._simulations = _dropdown("simulations", counts)
         self._simulations.value = 32
+        self._policy = _dropdown("rule", [("Gumbel", "gumbel"), ("PUCT", "puct")])
         self._colour = _dropdown("you are", ["White", "Black"])
         self._typed = ipywidgets.Text(
             placeholder="or type it: e4, Nf3, O-O", description="your move", layout=_WIDE,
@@ -80,8 +81,8 @@ class Page:
         left = ipywidgets.VBox([self._status, self.board, buttons])
         left.layout = ipywidgets.Layout(flex="1 1 20rem", max_width="36rem", min_width="0")
         right = ipywidgets.VBox(
-            [self._agent, self._simulations, self._colour, self._typed, self._thoughts, self._score,
-             self._pgn]
+            [self._agent, self._simulations, self._policy, self._colour, self._typed,
+             self._thoughts, self._score, self._pgn]
         )  # fmt: skip
         right.layout = ipywidgets.Layout(flex="1 1 18rem", min_width="0", padding="0 0 0 0.5rem")
         page = ipywidgets.Box([left, right], layout=ipywidgets.Layout(flex_flow="row wrap"))
@@ -134,7 +135,8 @@ class Page:
                 self._show(str(error))
                 return None
         network = self._loaded[name].network
-        with contextlib.closing(NetworkPlayer(name, network, self._simulations.value)) as player:
+        player = NetworkPlayer(name, network, self._simulations.value, policy=self._policy.value)
+        with contextlib.closing(player):
             return think(player, self.game.board)
 
     def _take_back(self) -> None:
@@ -187,14 +189,9 @@ def _thoughts_table(thoughts: Thoughts, what: str) -> str:
         f"<td>{'' if each.value is None else f'{each.value:+.2f}'}</td></tr>"
         for each in thoughts.candidates[:_SHOWN]
     )
-    searched = (
-        f"after {thoughts.simulations} simulations"
-        if thoughts.simulations
-        else "by its policy alone"
-    )
     value = min(1.0, max(-1.0, thoughts.value))
     return (
-        f"<p><b>{what} {html.escape(thoughts.chosen.san)}</b>, {searched}. It expects "
+        f"<p><b>{what} {html.escape(thoughts.chosen.san)}</b> ({thoughts.search}). It expects "
         f"<b>{value:+.2f}</b> (+1: it wins, -1: it loses).</p>"
         f'<meter min="-1" max="1" value="{value:.3f}">{value:+.2f}</meter>'
         "<table><tr><th>move</th><th>prior</th><th>visits</th><th>value</th></tr>"

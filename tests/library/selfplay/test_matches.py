@@ -1,5 +1,6 @@
 """Matches: both colours, the same openings, results that python-chess agrees with, and PGN."""
 
+import contextlib
 import io
 
 import chess
@@ -7,10 +8,14 @@ import chess.pgn
 import numpy as np
 import pytest
 
+import rungs
 from rungs._src.chess.actions import action_on
 from rungs._src.chess.reason import Reason
-from rungs._src.selfplay.matches import Match, material, play, points_of
+from rungs._src.search.search import Search
+from rungs._src.search.settings import Gumbel, Puct
+from rungs._src.selfplay.matches import MASK, Match, Table, material, play, points_of
 from rungs._src.selfplay.players import NetworkPlayer, RandomPlayer
+from rungs._src.train.evaluate import NetworkEvaluator
 from rungs._src.train.network import PolicyValueNetwork
 from rungs.errors import ConfigurationError
 
@@ -137,6 +142,29 @@ def test_a_network_without_search_plays_its_likeliest_move():
     )
     assert first.board.move_stack == second.board.move_stack  # by the same network
     assert first.points == second.points
+
+
+def test_a_player_searches_by_its_rule():
+    """As `Search` itself does, without noise."""
+    network = PolicyValueNetwork(width=16, blocks=0, keys=8)
+    evaluate = NetworkEvaluator(network)
+    rules = {"gumbel": Gumbel(scale=0.0), "puct": Puct(fraction=0.0, temperature=0.0)}
+    visits = {}
+    with contextlib.closing(rungs.make("chess", "cpp", 2, mask=MASK, seed=[1, 2])) as env:
+        observation, info = env.reset()
+        table = Table(env, observation, info, [chess.Board(), chess.Board()], np.ones(2, bool))
+        for policy, settings in rules.items():
+            with contextlib.closing(NetworkPlayer("a", network, 40, policy=policy)) as player:
+                visits[policy] = player.look(table).visits
+            with Search(2, simulations=40, policy=settings, keep=False) as search:
+                search.begin(env)
+                assert (search.run(evaluate).visits == visits[policy]).all()
+    assert (visits["gumbel"] != visits["puct"]).any()
+
+
+def test_a_player_without_a_known_rule_is_refused():
+    with pytest.raises(ConfigurationError, match="policy='uct' is not one of 'gumbel', 'puct'"):
+        NetworkPlayer("a", PolicyValueNetwork(width=16, blocks=0, keys=8), 4, policy="uct")
 
 
 def test_a_match_has_games():

@@ -1,6 +1,7 @@
 """Self-play runs: what they write, and that `kill -9` at any moment changes nothing but time."""
 
 import argparse
+import dataclasses
 import io
 import os
 import random
@@ -90,6 +91,15 @@ def test_a_run_writes_what_it_did(unbroken):
     assert any((unbroken / "tensorboard").iterdir())
 
 
+def test_results_say_how_many_games_were_adjudicated(unbroken):
+    rows = table(unbroken / "results.csv")
+    evaluations = table(unbroken / "evaluations.csv")
+    counted, said = (sum(int(r["adjudicated"]) for r in each) for each in (rows, evaluations))
+    assert counted == said > 0
+    for row in rows:
+        assert float(row["points"]) + float(row["opponent_points"]) == SMALL["games"]
+
+
 def test_every_evaluation_freezes_an_agent_and_keeps_its_games(unbroken):
     assert sorted(path.stem for path in (unbroken / "pool").iterdir()) == [
         "000000",
@@ -147,15 +157,17 @@ def contents(folder):
 @pytest.mark.parametrize(
     "change",
     [
-        lambda saved: saved["results"].append(["update 3", "random", 1.0]),
-        lambda saved: saved["results"].append([]),
-        lambda saved: saved["results"].append(["update 3", "random", "1", "1"]),
-        lambda saved: saved["results"].append(["update 3", "random", float("nan"), 1.0]),
-        lambda saved: saved["results"].append(["update 3", "random", 1e300, 1e300]),
-        lambda saved: saved["results"].append(["update 3", "random", 0.25, 1.75]),
-        lambda saved: saved["results"].append(["update 3", "update 3", 1.0, 1.0]),
-        lambda saved: saved["results"].append(["a", "b", 1.0, 1.0]),
-        lambda saved: saved["results"].clear(),
+        lambda saved: saved["results"]["rows"].append(["update 3", "random", 1.0]),
+        lambda saved: saved["results"]["rows"].append([]),
+        lambda saved: saved["results"]["rows"].append(["update 3", "random", "1", "1", 0]),
+        lambda saved: saved["results"]["rows"].append(["update 3", "random", float("nan"), 1.0, 0]),
+        lambda saved: saved["results"]["rows"].append(["update 3", "random", 1e300, 1e300, 0]),
+        lambda saved: saved["results"]["rows"].append(["update 3", "random", 0.25, 1.75, 0]),
+        lambda saved: saved["results"]["rows"].append(["update 3", "update 3", 1.0, 1.0, 0]),
+        lambda saved: saved["results"]["rows"].append(["a", "b", 1.0, 1.0, 0]),
+        lambda saved: saved["results"]["rows"].append(["update 3", "update 0", 1.0, 1.0, 3]),
+        lambda saved: saved["results"]["rows"].append(["update 3", "update 0", 1.0, 1.0, -1]),
+        lambda saved: saved["results"]["rows"].clear(),
         lambda saved: saved["optimizer"].update(param_groups=[{"lr": torch.zeros(2)}]),
         lambda saved: saved["network"]["value.bias"].fill_(float("nan")),
         lambda saved: saved["games"][0].update(policy=saved["games"][0]["policy"].to_sparse()),
@@ -174,6 +186,31 @@ def test_a_checkpoint_of_what_no_run_has_is_refused_and_nothing_changes(copied, 
     with pytest.raises(InvalidStateError, match=r"checkpoint\.pt"):
         train(checkpoint.load(copied)["training"], copied, resume=True)
     assert contents(copied) == before
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ({"match_policy": "puct"}, "PUCT, 4 simulations"),
+        ({"simulations": 5}, "Gumbel, 5 simulations"),
+        ({"match_plies": 30}, "after 30 plies"),
+    ],
+)
+def test_results_by_another_rule_are_not_gone_on_with(copied, how, said):
+    other = dataclasses.replace(checkpoint.load(copied)["training"], **how)
+    before = contents(copied)
+    with pytest.raises(InvalidStateError, match=f"played by 'Gumbel, 4 simulations; .*{said}"):
+        train(other, copied, resume=True)
+    assert contents(copied) == before
+
+
+def test_agents_play_evaluations_by_either_rule(tmp_path):
+    lines = []
+    how = SMALL | {"updates": 1, "match_policy": "puct"}
+    train(SelfPlayTraining(**how), tmp_path, say=lines.append)
+    (last,) = [line for line in lines if line.startswith("evaluation after 1 updates")]
+    assert "over random play by PUCT, 4 simulations, random 0" in last
+    assert run(tmp_path, "--resume") == 0
 
 
 def test_a_shard_that_is_not_of_the_run_is_neither_removed_nor_believed(copied):

@@ -3,6 +3,7 @@
 import dataclasses
 import functools
 import math
+from typing import Literal
 
 import numpy as np
 from gymnasium.vector import AutoresetMode
@@ -76,7 +77,8 @@ class Puct:
         check_fields(self)
 
 
-POLICIES = {"gumbel": Gumbel, "puct": Puct}
+Policy = Literal["gumbel", "puct"]
+POLICIES: dict[Policy, type[Gumbel | Puct]] = {"gumbel": Gumbel, "puct": Puct}
 
 
 def _policy(name: str, policy: object) -> Gumbel | Puct:

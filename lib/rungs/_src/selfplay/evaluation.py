@@ -14,8 +14,13 @@ from rungs._src.selfplay import agent as files
 from rungs._src.selfplay import elo
 from rungs._src.selfplay.agent import MATCHES, POOL, Agent, frozen_in, frozen_path
 from rungs._src.selfplay.learning import evaluator
-from rungs._src.selfplay.matches import Match, Player, play, points_of
-from rungs._src.selfplay.players import EnginePlayer, NetworkPlayer, RandomPlayer
+from rungs._src.selfplay.matches import Match, Player, play, points_of, rule_in_words
+from rungs._src.selfplay.players import (
+    EnginePlayer,
+    NetworkPlayer,
+    RandomPlayer,
+    search_in_words,
+)
 from rungs._src.selfplay.settings import SelfPlayTraining
 from rungs._src.train.training import weakest
 from rungs.errors import ConfigurationError, InvalidStateError, UnavailableError
@@ -34,18 +39,20 @@ def named(update: int) -> str:
 class Evaluator:
     """Freezes a run's network now and then, and has it play.
 
-    Every player has as many simulations as the run; the newest self also without any, as
-    "update N, no search": what search adds to the same network.
+    Every player has as many simulations as the run, by the rule of its evaluations; the newest
+    self also without any, as "update N, no search": what search adds to the same network.
 
     Attributes:
         training: the run's settings.
         out: its folder.
         results: points so far by players, as `rungs._src.selfplay.elo.rate` takes them.
+        adjudicated: by the same, how many games of these material decided.
     """
 
     training: SelfPlayTraining
     out: Path
     results: dict[tuple[str, str], tuple[float, float]] = dataclasses.field(default_factory=dict)
+    adjudicated: dict[tuple[str, str], int] = dataclasses.field(default_factory=dict)
 
     def evaluate(
         self, network, update: int, provenance: dict, say: Say = silent
@@ -73,13 +80,13 @@ class Evaluator:
         frozen = frozen_path(self.out / POOL, update)
         files.save(agent, frozen)
         seed = (self.training.seed + 1 + update) % 2**64
-        played = [
-            match
-            for rival in self._rivals(agent, update, seed)
-            for match in self._match(agent, rival, seed, say)
-        ]
-        for pair, points in points_of(played).items():
+        played = []
+        for rival in self._rivals(agent, update, seed):
+            matches = self._match(agent, rival, seed, say)
+            ((pair, points),) = points_of(matches).items()
             self.results[pair] = points
+            self.adjudicated[pair] = sum(match.adjudicated for match in matches)
+            played += matches
         ratings = self.ratings()
         pgn = self.out / MATCHES / f"{update:06}.pgn"
         _write(pgn, "\n\n".join(match.pgn(f"evaluation after update {update}") for match in played))
@@ -90,22 +97,43 @@ class Evaluator:
         adjudicated = sum(match.adjudicated for match in played)
         return row | {"games": len(played), "adjudicated": adjudicated}, written_files
 
-    def state(self) -> list[list]:
-        """Returns all results, for `load_state`: rows of player, opponent and their points."""
-        return [[*pair, *points] for pair, points in self.results.items()]
+    def rule(self) -> str:
+        """Returns by which rule the run's selves search and matches end, in words."""
+        how = search_in_words(self.training.match_policy, self.training.simulations)
+        return f"{how}; {rule_in_words(self.training.match_plies)}"
 
-    def load_state(self, results: list[list]) -> None:
+    def state(self) -> dict:
+        """Returns the rule of all matches and their results, for `load_state`.
+
+        A row of "rows" has player, opponent, their points, and how many games were adjudicated.
+        """
+        pairs = self.results.items()
+        rows = [[*pair, *points, self.adjudicated[pair]] for pair, points in pairs]
+        return {"rule": self.rule(), "rows": rows}
+
+    def load_state(self, results: dict) -> None:
         """Continues from what `state` returned.
 
         Raises:
-            InvalidStateError: a row is not the result of a match of this run; it is named.
+            InvalidStateError: matches were played by another rule, or a row is not the result of a
+                match of this run; it is named.
         """
-        for row in results:
-            if list(map(type, row)) != [str, str, float, float]:
-                raise InvalidStateError(f"results: {row} is not two players and their points")
-            if min(row[2:]) < 0 or sum(row[2:]) != self.training.games or row[2] * 2 % 1:
-                raise InvalidStateError(f"results: {row} is not of {self.training.games} games")
-        self.results = {(a, b): (x, y) for a, b, x, y in results}
+        if results["rule"] != self.rule():
+            raise InvalidStateError(
+                f"results: matches were played by {results['rule']!r}, not by {self.rule()!r}"
+            )
+        games = self.training.games
+        for row in results["rows"]:
+            if list(map(type, row)) != [str, str, float, float, int]:
+                raise InvalidStateError(
+                    f"results: {row} is not two players, their points, and adjudicated games"
+                )
+            if min(row[2:4]) < 0 or sum(row[2:4]) != games or row[2] * 2 % 1:
+                raise InvalidStateError(f"results: {row} is not of {games} games")
+            if not 0 <= row[4] <= games:
+                raise InvalidStateError(f"results: {row} has {row[4]} adjudicated of {games} games")
+        self.results = {(a, b): (x, y) for a, b, x, y, _ in results["rows"]}
+        self.adjudicated = {(a, b): count for a, b, _, _, count in results["rows"]}
         try:
             self.ratings()
         except ConfigurationError as error:
@@ -138,7 +166,8 @@ class Evaluator:
 
     def _player(self, name: str, network, simulations: int) -> NetworkPlayer:
         evaluate = evaluator(self.training.learner, network)
-        return NetworkPlayer(name, network, simulations, evaluate)
+        policy = self.training.match_policy
+        return NetworkPlayer(name, network, simulations, evaluate, policy=policy)
 
     def _row(self, name: str, ratings: pd.DataFrame) -> dict[str, float]:
         row = ratings.loc[name, ["elo", "low", "high"]].to_dict()
@@ -153,8 +182,8 @@ class Evaluator:
         return mine / (mine + theirs)
 
     def _results(self) -> pd.DataFrame:
-        rows = [(*pair, *points) for pair, points in self.results.items()]
-        return pd.DataFrame(rows, columns=["player", "opponent", "points", "opponent_points"])
+        columns = ["player", "opponent", "points", "opponent_points", "adjudicated"]
+        return pd.DataFrame(self.state()["rows"], columns=columns)
 
 
 def stockfish() -> str:

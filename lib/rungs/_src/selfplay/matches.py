@@ -20,6 +20,7 @@ from rungs.errors import ConfigurationError
 MASK: Final = "list"  # of an environment that players choose on
 _PAWNS: Final = {chess.PAWN: 1, chess.KNIGHT: 3, chess.BISHOP: 3, chess.ROOK: 5, chess.QUEEN: 9}
 _DECISIVE = 5  # pawns ahead that win a game at the limit of plies
+OPENING_PLIES: Final = 4
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -108,7 +109,7 @@ def play(
     games: int,
     *,
     seed: int,
-    opening_plies: int = 4,
+    opening_plies: int = OPENING_PLIES,
     max_plies: int = 400,
     say: Say = silent,
 ) -> list[Match]:
@@ -149,6 +150,14 @@ def material(board: chess.Board) -> int:
     return sum(
         value * (len(board.pieces(piece, chess.WHITE)) - len(board.pieces(piece, chess.BLACK)))
         for piece, value in _PAWNS.items()
+    )
+
+
+def rule_in_words(max_plies: int) -> str:
+    """Returns how matches begin and end, to tell results apart that can't be added up."""
+    return (
+        f"openings of {OPENING_PLIES} random plies; after {max_plies} plies a lead of {_DECISIVE} "
+        "pawns wins"
     )
 
 

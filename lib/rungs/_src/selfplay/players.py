@@ -1,15 +1,31 @@
 """Players of matches: one that plays at random, an engine, and a network that searches or not."""
 
+from typing import Final
+
 import numpy as np
 
 from rungs._src.chess.actions import action_on
 from rungs._src.chess.engine import EngineProcess, UciEngine
 from rungs._src.chess.policy import random_actions
+from rungs._src.core.arguments import choice
 from rungs._src.search.result import Result
 from rungs._src.search.search import Evaluator, Search
-from rungs._src.search.settings import Gumbel
+from rungs._src.search.settings import Gumbel, Policy, Puct
 from rungs._src.selfplay.matches import Table
 from rungs._src.train.evaluate import NetworkEvaluator
+
+# How agents search when they play to win: without noise.
+NOISELESS: Final[dict[Policy, Gumbel | Puct]] = {
+    "gumbel": Gumbel(scale=0.0),
+    "puct": Puct(fraction=0.0, temperature=0.0),
+}
+
+
+def search_in_words(policy: Policy, simulations: int) -> str:
+    """Returns how an agent searches, for names and beside ratings."""
+    if not simulations:
+        return "no search"
+    return f"{ {'gumbel': 'Gumbel', 'puct': 'PUCT'}[policy] }, {simulations} simulations"
 
 
 class RandomPlayer:
@@ -67,12 +83,25 @@ class NetworkPlayer:
     Args:
         name: what it is called.
         network: as `rungs.train.PolicyValueNetwork`.
-        simulations: of each search, Gumbel's without its noise; 0 for the policy's likeliest move.
+        simulations: of each search, without noise; 0 for the policy's likeliest move.
         evaluate: the network as an evaluator; by default as PyTorch computes it.
+        policy: the search's rule, "gumbel" or "puct".
+
+    Raises:
+        ConfigurationError: there is no such rule.
     """
 
-    def __init__(self, name: str, network, simulations: int, evaluate: Evaluator | None = None):
+    def __init__(
+        self,
+        name: str,
+        network,
+        simulations: int,
+        evaluate: Evaluator | None = None,
+        *,
+        policy: Policy = "gumbel",
+    ):
         self.name, self.simulations = name, simulations
+        self.policy: Policy = choice("policy", policy, tuple(NOISELESS))
         self._evaluate = evaluate or NetworkEvaluator(network)
         self._search: Search | None = None
 
@@ -95,7 +124,7 @@ class NetworkPlayer:
             self._search = Search(
                 table.env.num_envs,
                 simulations=self.simulations,
-                policy=Gumbel(scale=0.0),
+                policy=NOISELESS[self.policy],
                 keep=False,
             )
         self._search.begin(table.env)

@@ -4,6 +4,7 @@ import dataclasses
 import math
 
 from rungs._src.core.settings import check_fields, documented, setting
+from rungs._src.search.settings import POLICIES, Policy
 from rungs._src.train.settings import MAX_INT, RunSettings
 
 LEARNERS = "cpp", "torch"  # made by `rungs._src.selfplay.learning.make`
@@ -55,6 +56,9 @@ class SelfPlayTraining(RunSettings, LossWeights):
     games: int = setting(60, "of each match of an evaluation, an even number", 2, 2**16)
     match_plies: int = setting(
         400, "games of evaluations that reach it are adjudicated by material", 1, MAX_INT
+    )
+    match_policy: Policy = setting(
+        "gumbel", f"how agents search in evaluations: {', '.join(POLICIES)}", choices=(*POLICIES,)
     )
     rivals: int = setting(3, "earlier selves that an evaluation plays, at most", 0, 2**10)
     stockfish: bool = setting(False, "whether evaluations play Stockfish at its weakest, too")

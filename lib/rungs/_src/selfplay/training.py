@@ -22,6 +22,7 @@ from rungs._src.selfplay.evaluation import RATINGS, RESULTS, Evaluator, stockfis
 from rungs._src.selfplay.games import RankGames, SelfPlay
 from rungs._src.selfplay.learning import SearchLearner
 from rungs._src.selfplay.matches import MASK
+from rungs._src.selfplay.players import search_in_words
 from rungs._src.selfplay.settings import SelfPlayTraining
 from rungs._src.train.ranks import all_ranks
 from rungs._src.train.runs import (
@@ -42,7 +43,7 @@ _NAMES = (*NAMES, BUFFER, POOL, MATCHES, RATINGS, RESULTS)
 # rank's, of `SelfPlay.state_dict`. The positions are in the replay buffer's files.
 checkpoint = Checkpoint(
     "self-play",
-    schema=4,
+    schema=5,
     form={
         "training": {},
         "clock": float,
@@ -50,7 +51,7 @@ checkpoint = Checkpoint(
         "positions": int,
         "network": {...: torch.Tensor},
         "optimizer": {"state": {...: {...: torch.Tensor}}, "param_groups": [{...: (float, tuple)}]},
-        "results": [[(str, float)]],
+        "results": {"rule": str, "rows": [[(str, float, int)]]},
         "games": [{"env": bytes, "plies": int, **dict.fromkeys(SelfPlay.ARRAYS, torch.Tensor)}],
     },
     settings=lambda saved: SelfPlayTraining(**saved),
@@ -198,9 +199,11 @@ class _SelfPlayRun(Run):
         scores = "".join(
             f", {name} {row[name]:.3f}" for name in ("random", "stockfish") if name in row
         )
+        how = search_in_words(self.training.match_policy, self.training.simulations)
         self.say(
             f"evaluation after {self.updates} updates: Elo {row['elo']:.0f} ({row['low']:.0f} to "
-            f"{row['high']:.0f}) over random play{scores}; search adds {row['search_gain']:.0f}; "
+            f"{row['high']:.0f}) over random play by {how}{scores}; search adds "
+            f"{row['search_gain']:.0f}; "
             f"{row['adjudicated']} of {row['games']} games were adjudicated by material after "
             f"{self.training.match_plies} plies"
         )
