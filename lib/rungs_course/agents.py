@@ -57,6 +57,16 @@ def known(root: Path = paths.ROOT) -> dict[str, Callable[[], Agent]]:
     return found
 
 
+def load(source: Path) -> Agent:
+    """Reads an agent from its file, or from the folder of a run of `python -m rungs train`.
+
+    Raises:
+        ConfigurationError: there is none, or it holds something else.
+        InvalidStateError: it is corrupt.
+    """
+    return _by_ppo(source) if source.is_dir() else files.load(source)
+
+
 def record(sources: list[Path], root: Path = paths.ROOT) -> list[Path]:
     """Keeps agents in the repository, and what they played as PGN, in place of all that were.
 
@@ -98,7 +108,7 @@ def record(sources: list[Path], root: Path = paths.ROOT) -> list[Path]:
 
 def _to_record(source: Path) -> Agent:
     """Reads an agent, and names it by how it was trained; raises as `record`."""
-    agent = _by_ppo(source) if source.is_dir() else files.load(source)
+    agent = load(source)
     kind, seconds = agent.provenance.get("kind"), math.nan
     with contextlib.suppress(KeyError, ValueError):
         seconds = float(agent.provenance["seconds"])

@@ -122,6 +122,33 @@ def _add_commands(commands: argparse._SubParsersAction) -> None:
     tournament.add_argument("--trust", action="store_true", help="as of grade")
     add_quiet(tournament)
 
+    rate = add("rate", _rate, "rate an agent by matches with opponents that stay the same")
+    rate.add_argument(
+        "agent", type=to_path, metavar="AGENT", help="a file of a pool, or a training run's folder"
+    )
+    rate.add_argument(
+        "--simulations",
+        type=int,
+        nargs="+",
+        default=[32],
+        metavar="N",
+        help="of each search, one after another; 0 for the policy alone (default: 32)",
+    )
+    rate.add_argument(
+        "--policy",
+        nargs="+",
+        default=["gumbel"],
+        metavar="RULE",
+        help="the search's rule: gumbel (the default), puct, or both",
+    )
+    rate.add_argument("--games", type=int, default=200, help="of each match (default: 200)")
+    rate.add_argument("--seed", type=int, default=0, help="of the openings (default: 0)")
+    place = Path("data/run/rate")
+    rate.add_argument(
+        "--out", type=to_path, default=place, help=f"for tables and games (default: {place})"
+    )
+    add_quiet(rate)
+
     add_conformance(
         commands, "a rung or a peer; rungs (the default) or peers: all that are here"
     ).set_defaults(command=_conformance)
@@ -278,6 +305,22 @@ def _tournament(options: argparse.Namespace) -> int:
         trust=options.trust,
     )
     options.say(f"The page is {page}")
+    return 0
+
+
+def _rate(options: argparse.Namespace) -> int:
+    from rungs_course import rating
+
+    rating.rate(
+        options.agent,
+        options.out,
+        options.say,
+        simulations=options.simulations,
+        policies=options.policy,
+        games=options.games,
+        seed=options.seed,
+    )
+    options.say(f"Tables and games are in {options.out}")
     return 0
 
 

@@ -33,7 +33,7 @@ COURSE = (
     ("peers",),
     ("labs", "plots"),
     ("tables", "boards", "widgets", "comparison"),
-    ("notebook", "adapters", "playing", "tournament"),
+    ("notebook", "adapters", "playing", "tournament", "rating"),
     ("notebooks",),  # nb00_start, nb01_python and so on
     ("dashboard", "doctor", "pages"),
     ("runner",),

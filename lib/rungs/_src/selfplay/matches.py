@@ -21,6 +21,7 @@ MASK: Final = "list"  # of an environment that players choose on
 _PAWNS: Final = {chess.PAWN: 1, chess.KNIGHT: 3, chess.BISHOP: 3, chess.ROOK: 5, chess.QUEEN: 9}
 _DECISIVE = 5  # pawns ahead that win a game at the limit of plies
 OPENING_PLIES: Final = 4
+MAX_PLIES: Final = 400
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -110,7 +111,7 @@ def play(
     *,
     seed: int,
     opening_plies: int = OPENING_PLIES,
-    max_plies: int = 400,
+    max_plies: int = MAX_PLIES,
     say: Say = silent,
 ) -> list[Match]:
     """Plays a match: half of the games with each colour, from the same openings.

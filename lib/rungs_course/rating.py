@@ -1,0 +1,209 @@
+"""An agent's rating on an outside scale: matches with opponents that stay the same."""
+
+import contextlib
+import itertools
+import subprocess
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import pandas as pd
+
+from rungs._src.chess.engine import UciEngine, find_program
+from rungs._src.core.arguments import choice, integer
+from rungs._src.core.atomic import atomic_write
+from rungs._src.core.progress import Say, line
+from rungs._src.search.settings import MAX_SIMULATIONS, Policy
+from rungs._src.selfplay import elo, matches
+from rungs._src.selfplay.agent import Agent
+from rungs._src.selfplay.learning import evaluator
+from rungs._src.selfplay.matches import Match, Player
+from rungs._src.selfplay.players import (
+    NOISELESS,
+    EnginePlayer,
+    NetworkPlayer,
+    RandomPlayer,
+    search_in_words,
+)
+from rungs._src.train.evaluate import Evaluation
+from rungs.errors import ConfigurationError
+from rungs_course import agents, paths
+from rungs_course.measure import results
+
+# Stockfish's settings, the weakest first: none depends on the machine's speed. What `UCI_Elo` says
+# is of other conditions, and not the rating here.
+ENGINES: Final[dict[str, dict[str, Any]]] = {
+    "Stockfish, Skill Level 0, depth 1": {"skill": 0, "depth": 1},
+    "Stockfish, UCI_Elo 1350, 2,000 nodes": {"elo": 1350, "nodes": 2000},
+    "Stockfish, Skill Level 3, depth 4": {"skill": 3, "depth": 4},
+}
+# How recorded agents search as opponents, whatever the rated one does.
+POLICY: Final[Policy] = "gumbel"
+SIMULATIONS: Final = 32
+
+_PATIENCE = 600.0  # seconds for an engine's move, as a busy machine changes no result
+_EVENT = "A rating by Rungs"
+
+
+def rate(
+    path: Path,
+    out: Path,
+    say: Say = line,
+    *,
+    simulations: Sequence[int] = (SIMULATIONS,),
+    policies: Sequence[Policy] = (POLICY,),
+    games: int = 200,
+    seed: int = 0,
+    root: Path = paths.ROOT,
+) -> pd.DataFrame:
+    """Rates an agent as it searches by each rule with each number of simulations.
+
+    It plays random play, the recorded agents other than itself, and Stockfish where it is
+    installed. Of these, each plays the next, too, so that all results together tell one rating.
+    Where there are two rules, they also play each other at equal simulations.
+
+    Args:
+        path: an agent, as `rungs_course.agents.load` takes it.
+        out: a folder, for `matches.csv` (a row per match), `ratings.csv` and `games.pgn`, which are
+            whole after every match.
+        say: where progress goes, line by line.
+        simulations: of each search; 0 for the network's policy alone.
+        policies: the rules of the search, "gumbel" or "puct".
+        games: of each match, an even number.
+        seed: of the openings, and of random play.
+        root: of the source tree, where recorded agents are.
+
+    Returns:
+        A row for each way to search and each opponent, the best first, as of
+        `rungs._src.selfplay.elo.rate`: Elo above random play.
+
+    Raises:
+        ConfigurationError: an argument is wrong; it is named.
+        InvalidStateError: an agent is corrupt.
+        EngineError: Stockfish failed.
+        StorageError: `out` can't be written.
+    """
+    agent = agents.load(path)
+    ways = _ways(policies, simulations)
+    facts: dict[str, Any] = {"agent": agent.name, "trained at": agent.provenance.get("commit")}
+    facts |= {"games": games, "seed": seed, "rule": matches.rule_in_words(matches.MAX_PLIES)}
+    with contextlib.ExitStack() as held:
+        found = _opponents(agent, seed, root)
+        opponents = [held.enter_context(contextlib.closing(player)) for player in found]
+        if engine := find_program("stockfish"):
+            facts["engine"] = _version(engine)
+        else:
+            say(
+                "Stockfish is not installed (apt-get install stockfish): the scale is "
+                f"{' and '.join(player.name for player in opponents)}"
+            )
+        record = _Record(out, facts, say)
+        how: dict[str, Any] = {"games": games, "seed": seed}
+        for first, second in itertools.pairwise(opponents):
+            record.add(matches.play(second, first, **how), second)
+        for _, group in itertools.groupby(ways, key=lambda way: way[1]):
+            with contextlib.ExitStack() as open_now:
+                players = [
+                    open_now.enter_context(contextlib.closing(_player(agent, *way)))
+                    for way in group
+                ]
+                for player, opponent in itertools.product(players, opponents):
+                    record.add(matches.play(player, opponent, **how), player)
+                for first, second in itertools.combinations(players, 2):
+                    record.add(matches.play(first, second, **how), first)
+    return record.ratings()
+
+
+class _Record:
+    """What was played so far, and its files."""
+
+    def __init__(self, out: Path, facts: dict, say: Say):
+        self._out, self._facts, self._say = out, facts, say
+        self._points: dict[tuple[str, str], tuple[float, float]] = {}
+        self._rows: list[dict] = []
+        self._games: list[str] = []
+
+    def add(self, played: list[Match], player: Player) -> None:
+        """Adds a match of `player`, and writes all files anew."""
+        ((names, points),) = matches.points_of(played).items()
+        self._points[names] = points
+        mine = Counter(
+            game.points if game.white == player.name else 1 - game.points for game in played
+        )
+        outcome = Evaluation(*(mine[points] for points in (1, 0.5, 0)))
+        (opponent,) = set(names) - {player.name}
+        row: dict[str, Any] = {"player": player.name, "opponent": opponent}
+        searches = isinstance(player, NetworkPlayer)
+        row |= {name: getattr(player, name) if searches else "" for name in _WAY}
+        row |= outcome.row() | {"adjudicated": sum(game.adjudicated for game in played)}
+        self._rows.append(row)
+        self._games += [game.pgn(_EVENT) for game in played]
+        self._say(
+            f"{player.name}, against {opponent}: {outcome.wins} wins, {outcome.draws} draws and "
+            f"{outcome.losses} losses, {outcome.score:.3f} of a point a game ({row['low']:.3f} to "
+            f"{row['high']:.3f}), {row['adjudicated']} adjudicated"
+        )
+        results.save(pd.DataFrame(self._rows), self._out / "matches.csv", self._facts)
+        with atomic_write(self._out / "games.pgn") as unfinished:
+            unfinished.write_text("\n\n".join(self._games) + "\n")
+
+    def ratings(self) -> pd.DataFrame:
+        """Rates all players, and writes the table."""
+        table = elo.rate(self._points, anchor=RandomPlayer.name)
+        results.save(table, self._out / "ratings.csv", self._facts)
+        for row in table.itertuples():
+            self._say(
+                f"{row.player}: Elo {row.elo:.0f} ({row.low:.0f} to {row.high:.0f}) above random "
+                f"play, {row.games} games"
+            )
+        return table
+
+
+_WAY = ("policy", "simulations")
+
+
+def _ways(policies: Sequence[Policy], simulations: Sequence[int]) -> list[tuple[Policy, int]]:
+    """Returns all ways to search, by simulations; without any the rule makes no difference."""
+    if not policies or not simulations:
+        raise ConfigurationError(
+            "an agent is rated by at least one rule, and number of simulations"
+        )
+    counts = sorted({integer("simulations", each, 0, MAX_SIMULATIONS) for each in simulations})
+    rules = [choice("policy", each, (*NOISELESS,)) for each in dict.fromkeys(policies)]
+    return [(rule, count) for count in counts for rule in (rules if count else rules[:1])]
+
+
+def _player(agent: Agent, policy: Policy, simulations: int, name: str = "") -> NetworkPlayer:
+    name = f"{name or agent.name}, {search_in_words(policy, simulations)}"
+    try:
+        evaluate = evaluator("cpp", agent.network)
+    except ConfigurationError:  # C++ has code for networks of one size
+        evaluate = evaluator("torch", agent.network)
+    return NetworkPlayer(name, agent.network, simulations, evaluate, policy=policy)
+
+
+def _opponents(agent: Agent, seed: int, root: Path) -> list[Player]:
+    """Returns the opponents that are here, roughly the weakest first."""
+    found: list[Player] = [RandomPlayer(seed)]
+    for path in sorted(agents.recorded_in(root).glob("*.pt")):
+        recorded = agents.load(path)
+        if not _same(recorded, agent):
+            found.append(_player(recorded, POLICY, SIMULATIONS, f"recorded {recorded.name}"))
+    if program := find_program("stockfish"):
+        for name, limits in ENGINES.items():
+            engine = UciEngine(program, timeout=_PATIENCE, options={"Hash": 1}, **limits)
+            found.append(EnginePlayer(engine, name))
+    return found
+
+
+def _same(one: Agent, other: Agent) -> bool:
+    """Returns whether two agents have the same weights."""
+    ours, theirs = one.network.state_dict(), other.network.state_dict()
+    return ours.keys() == theirs.keys() and all(ours[key].equal(theirs[key]) for key in ours)
+
+
+def _version(program: str) -> str:
+    """Returns what Stockfish says it is."""
+    said = subprocess.run([program, "quit"], capture_output=True, text=True, check=False).stdout
+    return said.partition("\n")[0].partition(" by ")[0]
