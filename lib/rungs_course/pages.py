@@ -6,6 +6,7 @@ import pandas as pd
 
 from rungs._src.machine.describe import in_words, slug_of
 from rungs._src.registry import rungs_of
+from rungs._src.search.settings import POLICIES
 from rungs._src.selfplay import elo
 from rungs._src.selfplay.players import search_in_words
 from rungs._src.train.ppo import PARTS
@@ -34,6 +35,8 @@ PAGES = (Path("README.md"), *(_DOCS / f"{name}.md" for name in ("numbers", "self
 _ROWS = 6  # of the table of self-play
 # Matches of levers of self-play's learning, of one machine whatever else is recorded.
 _LEVERS = Path("data") / "ablations" / "selfplay.csv"
+# Likewise matches of a recorded agent by both rules: `python -m rungs_course rate`.
+_STRENGTH = Path("data") / "ablations" / "strength.csv"
 # Our rung `python`: what is gained over it is the ladder's to say.
 _OURS = "python-chess"
 _LEFT_OUT = (
@@ -69,6 +72,8 @@ def sections(root: Path, recorded: Path, machine: dict, usable: set[str]) -> dic
         made["self-play"] = _self_play(tables[_SELF_PLAY], recorded, where)
     if (root / _LEVERS).exists():
         made["levers"] = _levers(results.load(root / _LEVERS))
+    if (root / _STRENGTH).exists():
+        made["strength"] = _strength(results.load(root / _STRENGTH))
     if _WINS in tables:
         made["learners-measured"] = _learners(
             tables[_LEARNERS], tables[_UPDATES], tables[_WINS], recorded, where
@@ -345,6 +350,37 @@ def _levers(frame: pd.DataFrame) -> str:
         f"{int(facts['positions']):,} positions each, of the same seed and otherwise the same "
         f"settings; Elo of both seeds together, with a 95 % interval, "
         f"{facts['date'][:10]} ([data](../{_LEVERS.as_posix()})).\n\n{markdown(table)}\n"
+    )
+
+
+def _strength(frame: pd.DataFrame) -> str:
+    """Writes how strong an agent is by each rule and number of simulations."""
+    facts, rows = frame.attrs["provenance"], []
+    points = {
+        (row.player, row.opponent): (row.score * row.games, (1 - row.score) * row.games)
+        for row in frame.itertuples()
+    }
+    ratings = elo.rate(points, anchor="random").set_index("player")
+    # Of opponents' own matches no row has simulations.
+    for simulations, group in frame.groupby("simulations"):
+        told = [f"{simulations:.0f}"]
+        for policy in POLICIES:
+            against = group[group["policy"] == policy].set_index("opponent")
+            low, middle, high = ratings.loc[against["player"].iloc[0], ["low", "elo", "high"]]
+            match = against.loc[facts["against"]]
+            told.append(f"{match['score']:.2f} ({match['low']:.2f} to {match['high']:.2f})")
+            told.append(f"{middle:.0f} ({low:.0f} to {high:.0f})")
+        (both,) = group[group["opponent"].isin(group["player"])].itertuples()
+        better = "Gumbel" if both.low > 0.5 else "PUCT" if both.high < 0.5 else "within noise"
+        rows.append((*told, f"{both.wins}, {both.draws}, {both.losses}", better))
+    columns = [f"{name}: {what}" for name in ("Gumbel", "PUCT") for what in ("points", "Elo")]
+    columns = ["Simulations", *columns, "Gumbel against PUCT", "Better"]
+    return (
+        f"The recorded agent *{facts['agent']}*: points a game against {facts['against']} "
+        f"({facts['engine']}), Elo above random play from all matches together, and wins, draws "
+        f"and losses of Gumbel against PUCT at equal simulations; matches of {facts['games']} "
+        f"games, 95 % intervals, {facts['date'][:10]} ([data](../{_STRENGTH.as_posix()})).\n\n"
+        f"{markdown(pd.DataFrame(rows, columns=columns))}\n"
     )
 
 

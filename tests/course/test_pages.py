@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from rungs._src.machine.describe import describe, in_words, slug_of
+from rungs._src.train.evaluate import Evaluation
 from rungs_course import adapters, pages
 from rungs_course.measure import results
 from rungs_course.paths import ROOT
@@ -170,6 +171,33 @@ def test_levers_of_learning_become_a_section(recorded, tmp_path):
     assert wide.endswith(" | yes |")
     assert "9,000 positions" in text
     assert "in 4 games by Gumbel, 32 simulations a move" in text
+
+
+def test_strength_over_simulations_becomes_a_section(recorded, tmp_path):
+    """Which rule is better is said only where the interval of their own match shows it."""
+    rows = []
+    equal = [*Evaluation(50, 100, 50).row().values()]
+    for count, wins in ((4, 60), (64, 120)):
+        players = {policy: f"it, {policy}, {count}" for policy in ("gumbel", "puct")}
+        for policy, player in players.items():
+            rows += [(player, other, policy, count, *equal) for other in ("random", "weak")]
+        both = Evaluation(wins, 80, 120 - wins).row().values()
+        rows.append((players["gumbel"], players["puct"], "gumbel", count, *both))
+    # A match of two opponents is in the rating, and no row.
+    rows.append(("weak", "random", None, None, *equal))
+    names = ["player", "opponent", "policy", "simulations", *Evaluation(1, 0, 0).row()]
+    facts = {"agent": "it", "against": "weak", "engine": "Weak 1", "games": 200}
+    path = tmp_path / "data" / "ablations" / "strength.csv"
+    results.save(pd.DataFrame(rows, columns=names), path, facts)
+    (tmp_path / "README.md").write_text("before\n<!-- strength -->\n<!-- /strength -->\nafter\n")
+    text = written(recorded, tmp_path, {})["strength"]
+    found = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
+    four, many = found[2:]
+    assert (four[0], *four[5:]) == ("4", "60, 80, 60", "within noise")
+    assert (many[0], *many[5:]) == ("64", "120, 80, 0", "Gumbel")
+    assert four[1] == "0.50 (0.43 to 0.57)"
+    assert int(many[2].split(" ")[0]) > int(four[2].split(" ")[0]) + 20
+    assert "points a game against weak (Weak 1)" in text
 
 
 def test_a_recorded_waterfall_becomes_a_section(recorded, tmp_path):

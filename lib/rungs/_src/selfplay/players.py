@@ -25,7 +25,8 @@ def search_in_words(policy: Policy, simulations: int) -> str:
     """Returns how an agent searches, for names and beside ratings."""
     if not simulations:
         return "no search"
-    return f"{ {'gumbel': 'Gumbel', 'puct': 'PUCT'}[policy] }, {simulations} simulations"
+    rule = {"gumbel": "Gumbel", "puct": "PUCT"}[policy]
+    return f"{rule}, {simulations} simulation{'s' * (simulations > 1)}"
 
 
 class RandomPlayer:
