@@ -1,5 +1,6 @@
 """Every lab: its stub fails with help, its solution passes, typical mistakes are pointed at."""
 
+import re
 import tomllib
 from pathlib import Path
 
@@ -38,7 +39,6 @@ def test_its_notebook_says_all_that_it_must(lab):
     assert f"{lab.target:.0%} of " in words
     assert ("it is raced" in words) == (lab.unit == "s")
     assert (f"counted, in {lab.unit}," in words) == (lab.unit != "s")
-    assert words.count("<details><summary>Hint") == (4 if lab.per else 2)
     exercise = "An *exercise*: it has nothing to do with a machine's speed."
     said = exercise if lab.cause == "exercise" else f"Cause: **{lab.cause}**."
     assert said in cells(lab)[0].source
@@ -68,17 +68,42 @@ def test_what_costs_no_time_is_an_exercise():
     assert {lab.cause for lab in LABS if lab.unit != "s"} == {"exercise"}
 
 
+@pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.name)
+def test_it_goes_from_a_warm_up_to_a_stretch_and_four_hints(lab):
+    parts = [cell.source for cell in cells(lab)]
+    order = [next(i for i, part in enumerate(parts) if part.startswith(begin)) for begin in (
+        "## Warm-up", f"%%rung {lab.name}", f'rungs_course.check("{lab.name}")', "## Stretch",
+        "Stuck? Here are four hints, from where to look to the solution.",
+    )]  # fmt: skip
+    assert order == sorted(order)
+    assert closed(parts[order[0]]) == ["Answer"]
+    assert not closed(parts[order[3]])
+    assert closed(parts[order[4]]) == [f"Hint {number}" for number in (1, 2, 3, 4)]
+    last = parts[order[4]].partition("<summary>Hint 4")[2].partition("</details>")[0]
+    assert "`" in last, "the last hint names no code"
+
+
+def closed(text):
+    """Returns the titles of what can be opened, each of which is closed again."""
+    assert text.count("<details>") == text.count("\n</details>")
+    return re.findall("<details><summary>(.+)</summary>\n\n", text)
+
+
 KERNELS = [lab for lab in LABS if lab.per]
 
 
 @pytest.mark.parametrize("lab", KERNELS, ids=lambda lab: lab.name)
-def test_a_kernels_lab_has_a_warm_up_a_prediction_and_a_stretch(lab):
+def test_a_kernels_lab_asks_for_a_prediction_before_its_check(lab):
     parts = [cell.source for cell in cells(lab)]
-    order = [next(i for i, part in enumerate(parts) if part.startswith(begin)) for begin in (
-        "## Warm-up", f"%%rung {lab.name}", f'rungs_course.predict("{lab.name}"',
-        f'rungs_course.check("{lab.name}")', "## Stretch",
-    )]  # fmt: skip
-    assert order == sorted(order)
+    asked, checked = (
+        next(
+            i
+            for i, part in enumerate(parts)
+            if part.startswith(f'rungs_course.{what}("{lab.name}"')
+        )
+        for what in ("predict", "check")
+    )
+    assert asked < checked
     assert f"nanoseconds per {lab.per.name}" in "\n".join(parts)
     assert lab.race
     assert lab.idle
