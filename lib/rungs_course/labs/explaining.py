@@ -29,7 +29,9 @@ int main() {
 }
 """
 # Functions of a program that are not the kernel's: what makes inputs, and what starts it.
-_NOT_OURS = re.compile(r"4Case(4make|6digest|C\d)|_GLOBAL_|__cxx_global|^(main|idle|race)$")
+_NOT_OURS = re.compile(
+    r"4Case(4make|6digest|C\d)|7harness|_GLOBAL_|__cxx_global|^(main|idle|race)$"
+)
 _LABEL = re.compile(r"^(\.L\w+|[A-Za-z_]\w*):")
 _JUMP = re.compile(r"^\s+j[a-z]+\s+(\.L\w+)")
 

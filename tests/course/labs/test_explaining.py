@@ -2,11 +2,13 @@
 
 import shutil
 
+import numpy as np
 import pytest
 
 from rungs.errors import ConfigurationError
 from rungs_course.labs import check, predict, submissions
 from rungs_course.labs.explaining import bottleneck, explain, innermost_loop
+from rungs_course.labs.inside.building import build
 from rungs_course.labs.lab import find
 from rungs_course.labs.verdict import Verdict
 
@@ -131,3 +133,23 @@ def test_the_open_lab_is_scored_by_its_bound():
     assert verdict.share.middle == 0.25
     assert verdict.reached
     assert "25% of the bound (25% to 25%). The best known solution reaches 50%." in str(verdict)
+
+
+@pytest.mark.system
+def test_inputs_differ_and_a_digest_sees_every_byte_and_where_it_is():
+    functions = build(LAB, {"yours": LAB.code("solution")})["yours"]
+    filled = [np.zeros(203, np.uint8) for _ in range(3)]
+    for seed, each in zip((1, 1, 2), filled, strict=True):
+        functions.harness.Random(seed).fill(each, 200)
+    assert (filled[0] == filled[1]).all()
+    assert not (filled[0] == filled[2]).all()
+    assert not filled[0][200:].any()
+    assert 0.4 < np.unpackbits(filled[0][:200]).mean() < 0.6
+    of = functions.harness.digest
+    expected = of(filled[0], 200)
+    for place in range(200):
+        changed = filled[0].copy()
+        changed[place] ^= 1
+        assert of(changed, 200) != expected, place
+    swapped = np.concatenate([filled[0][64:128], filled[0][:64], filled[0][128:]])
+    assert of(swapped, 200) != expected

@@ -44,14 +44,11 @@ struct Case {{
   alignas(64) std::uint64_t masks[{NUM_PLANES * _BOARDS}];
   std::int32_t out[{_BOARDS}];
   void make(std::uint64_t seed) {{
-    for (int i = 0; i < {NUM_PLANES * _BOARDS}; ++i)
-      masks[i] = mixed(seed + 2 * i) & mixed(seed + 2 * i + 1);
+    harness::Random(seed).fill(masks, sizeof masks);
   }}
   void run() {{ count_legal(masks, out, {_BOARDS}); }}
   std::uint64_t digest() const {{
-    std::uint64_t all = 0;
-    for (std::int32_t each : out) all = std::rotl(all, 7) + each;
-    return all;
+    return harness::digest(out, sizeof out);
   }}
 }};
 """),

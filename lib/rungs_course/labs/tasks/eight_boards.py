@@ -59,19 +59,20 @@ struct Case {{
   alignas(64) std::uint64_t bishops[{_BOARDS}], rooks[{_BOARDS}], pieces[{_BOARDS}],
       out[{_BOARDS}];
   void make(std::uint64_t seed) {{
-    for (int i = 0; i < {_BOARDS}; ++i) {{
-      const auto r = [&](int n) {{ return mixed(seed + 8 * i + n); }};
-      const std::uint64_t some = r(0) & r(1);
-      bishops[i] = some & r(2) & r(3);
-      rooks[i] = some & r(2) & ~r(3) & r(4);
-      pieces[i] = bishops[i] | rooks[i] | (some & r(5));
+    harness::Random random(seed);
+    for (int i = 0; i < {_BOARDS}; i += 8) {{
+      const harness::Words first = random.next();
+      const auto r = [&](int n) {{ return harness::rotated(first, 11 * n); }};
+      const harness::Words some = first & r(1), pair = some & r(2);
+      const harness::Words b = pair & r(3), s = pair & ~r(3) & r(4), all = b | s | (some & r(5));
+      __builtin_memcpy(bishops + i, &b, 64);
+      __builtin_memcpy(rooks + i, &s, 64);
+      __builtin_memcpy(pieces + i, &all, 64);
     }}
   }}
   void run() {{ slider_attacks(bishops, rooks, pieces, out, {_BOARDS}); }}
   std::uint64_t digest() const {{
-    std::uint64_t all = 0;
-    for (std::uint64_t each : out) all = std::rotl(all, 7) + each;
-    return all;
+    return harness::digest(out, sizeof out);
   }}
 }};
 """),

@@ -53,12 +53,14 @@ struct Case {{
     boards.resize({_WORDS} * count);
     memory.resize({_WORDS} * count);
     moved.resize(count + kPlies);
-    for (std::int64_t i = 0; i < count + kPlies; ++i) moved[i] = mixed(seed - i) & 1;
-    for (std::int64_t i = 0; i < count; ++i) {{
-      const std::uint64_t random = mixed(seed + i);
-      for (int word = 1; word < {_WORDS}; ++word) boards[{_WORDS} * i + word] = random + word;
-      boards[{_WORDS} * i] = random % 110;
+    harness::Random random(seed);
+    for (std::int64_t i = 0; i < {_WORDS} * count; i += 8) {{
+      harness::Words words = random.next();
+      if (i % {_WORDS} == 0) words[0] %= 110;
+      __builtin_memcpy(boards.data() + i, &words, 64);
     }}
+    random.fill(moved.data(), count + kPlies);
+    for (std::uint8_t& each : moved) each &= 1;
     pack(boards.data(), memory.data(), count);
   }}
   void run() {{
@@ -67,9 +69,7 @@ struct Case {{
   }}
   std::uint64_t digest() {{
     unpack(memory.data(), boards.data(), {_GAMES});
-    std::uint64_t all = over;
-    for (std::uint64_t each : boards) all = std::rotl(all, 7) + each;
-    return all;
+    return over + harness::digest(boards.data(), 8 * boards.size());
   }}
 }};
 """),

@@ -47,14 +47,11 @@ struct Case {{
   void make(std::uint64_t seed) {{
     rows.resize({_ROW * _ROWS});
     out.resize({_ROW * _ROWS});
-    for (std::size_t i = 0; i < rows.size(); ++i)
-      rows[i] = static_cast<std::uint8_t>((seed + i) * 0x9E3779B9 >> 16);
+    harness::Random(seed).fill(rows.data(), rows.size());
   }}
   void run() {{ transfer(rows.data(), out.data(), {_ROWS}); }}
   std::uint64_t digest() const {{
-    std::uint64_t all = 0;
-    for (std::uint8_t each : out) all = std::rotl(all, 7) + each;
-    return all;
+    return harness::digest(out.data(), out.size());
   }}
 }};
 """),
