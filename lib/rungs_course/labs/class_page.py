@@ -42,8 +42,9 @@ def class_page(rows: Sequence[Row], about: str) -> str:
 <h1>Labs of a class</h1>
 <p>{html.escape(about)}</p>
 <p>In each cell: the gain, which is the baseline's time over the answer's, both measured here in
-turns, with its interval; and the share of the lab's target that was reached. What is wrong shows
-where the pointer rests on a cell.</p>
+turns, with its interval; the share of the lab's target that was reached; and, where the lab asks
+for a prediction, what was expected of the gain and of the time at best, next to what was measured.
+What is wrong shows where the pointer rests on a cell.</p>
 <table><thead><tr>{head}</tr></thead>
 <tbody>
 {body}
@@ -75,6 +76,19 @@ def _cell(row: Row | None) -> str:
     if row.share is not None:
         of_target = row.share / labs()[row.lab].target
         text += f"<br>{row.gain:.3g}× ({row.gain_low:.3g} to {row.gain_high:.3g})"
-        text += f"<br>{of_target:.0%} of the target"
+        text += f"<br>{of_target:.0%} of the target{_expected(row)}"
     why = f' title="{html.escape(row.why[:_WHY])}"' if row.why else ""
     return f'<td class="{_CLASSES.get(row.state, "broken")}"{why}>{text}</td>'
+
+
+def _expected(row: Row) -> str:
+    """Returns lines on what was predicted and what came; "" where nothing was predicted."""
+    per = labs()[row.lab].per
+    text = ""
+    if row.expected_gain is not None:
+        text += f"<br>expected {row.expected_gain:.3g}×"
+    if row.expected_bound is not None and row.nanoseconds is not None and per:
+        text += (
+            f"<br>bound {row.expected_bound:.3g} ns, took {row.nanoseconds:.3g} ns per {per.name}"
+        )
+    return text

@@ -3,6 +3,7 @@
 import csv
 import itertools
 import os
+import statistics
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,11 +17,15 @@ from rungs_course.labs import record
 from rungs_course.labs.assessing import assess
 from rungs_course.labs.class_page import class_page
 from rungs_course.labs.handins import NOT_JUDGED, HandIn, Row, collect, parse_time
+from rungs_course.labs.harness import RACED_CASES
 from rungs_course.labs.judging import plain
 from rungs_course.labs.lab import labs
 from rungs_course.labs.sandbox import Sandbox, Trusted, chosen
+from rungs_course.labs.verdict import Verdict
 
 _CELL = 30_000  # characters: spreadsheets take some more
+_EXPECTED = ("expected_gain", "expected_bound")
+_MAX_EXPECTED = 1e12  # times, or nanoseconds
 
 
 def grade(
@@ -150,8 +155,14 @@ def _row(blank: Row, entry: Any, seen: dict[tuple[str, str], Row], place: Sandbo
     if not isinstance(code, str):
         why = f"its code is of type {type(code).__name__}"
         return blank._replace(state="unreadable", why=why)
+    said = {key: entry[key] for key in _EXPECTED if key in entry}
+    for key, value in said.items():
+        if type(value) not in (int, float) or not 0 < value < _MAX_EXPECTED:
+            return blank._replace(state="unreadable", why=f"its {key} is no positive number")
+    blank = blank._replace(**said)
     if before := seen.get((blank.lab, code)):
-        return before._replace(handed_in=blank.handed_in, counts=blank.counts)
+        now = {key: getattr(blank, key) for key in ("handed_in", "counts", *_EXPECTED)}
+        return before._replace(**now)
     try:
         verdict = assess(blank.lab, code, place)
     except (UnavailableError, OSError) as error:
@@ -159,18 +170,27 @@ def _row(blank: Row, entry: Any, seen: dict[tuple[str, str], Row], place: Sandbo
     if not verdict.right:
         row = blank._replace(state="wrong", why=str(verdict))
     else:
-        state, gain, share = (
-            "target reached" if verdict.reached else "right",
-            verdict.gain,
-            verdict.share,
-        )
-        row = Row(
-            *(*blank[:4], state),
-            *(gain.middle, gain.low, gain.high),
-            *(share.middle, share.low, share.high),
+        gain, share = verdict.gain, verdict.share
+        row = blank._replace(
+            state="target reached" if verdict.reached else "right",
+            gain=gain.middle,
+            gain_low=gain.low,
+            gain_high=gain.high,
+            nanoseconds=nanoseconds(verdict),
+            share=share.middle,
+            share_low=share.low,
+            share_high=share.high,
         )
     seen[blank.lab, code] = row
     return row
+
+
+def nanoseconds(verdict: Verdict) -> float | None:
+    """Returns what a graded answer took for one of what its lab counts; None where it has none."""
+    unit = verdict.lab.per
+    if not unit:
+        return None
+    return 1e9 * statistics.median(verdict.costs["yours"]) / (RACED_CASES * unit.count)
 
 
 def cell(value: str | float | None) -> str | float | None:

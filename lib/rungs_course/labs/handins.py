@@ -38,6 +38,11 @@ class Row(NamedTuple):
         gain: the baseline's time, or cost, over the answer's, measured here in turns: the inverse
             of the time normalised by the machine. None where the answer is not right.
         gain_low, gain_high: where it lies, within the noise of this run.
+        expected_gain: what the student predicted of it, before it was raced on their machine; None
+            where nothing was.
+        nanoseconds: that the answer took here for one of what its lab counts (`Unit.name`); None
+            where the lab asks for no prediction.
+        expected_bound: what the student predicted that it takes at best.
         share: of the best known solution's rate, or of the bound's; likewise.
         share_low, share_high: where it lies.
         why: what is wrong.
@@ -51,6 +56,9 @@ class Row(NamedTuple):
     gain: float | None = None
     gain_low: float | None = None
     gain_high: float | None = None
+    expected_gain: float | None = None
+    nanoseconds: float | None = None
+    expected_bound: float | None = None
     share: float | None = None
     share_low: float | None = None
     share_high: float | None = None

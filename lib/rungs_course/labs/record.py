@@ -24,6 +24,8 @@ _FORM: dict[str, type] = {
     "tries": int,
     "gain": float,
     "share": float,
+    "expected_gain": float,
+    "expected_bound": float,
     "code": str,
     "date": str,
 }
@@ -36,6 +38,8 @@ def path() -> Path:
 
 def read(file: Path | None = None) -> dict[str, dict]:
     """Returns a record: by lab, `right`, `reached`, `tries`, `gain`, `share`, `code`, `date`.
+
+    Where something was predicted, there are `expected_gain` and `expected_bound`, too.
 
     Args:
         file: which; by default this user's.
@@ -61,8 +65,9 @@ def _entry_error(entry: Any, name: str) -> str:
     wrong = schema_error(entry, {key: form for key, form in _FORM.items() if key in entry}, name)
     if not wrong and not 0 <= entry.get("tries", 0) < 1 << 31:
         return f"{name}['tries'] is no number of tries"
-    if not wrong and not all(math.isfinite(entry.get(key, 0)) for key in ("gain", "share")):
-        return f"{name} has a gain or share that is no number"
+    numbers = ("gain", "share", "expected_gain", "expected_bound")
+    if not wrong and not all(math.isfinite(entry.get(key, 0)) for key in numbers):
+        return f"{name} has a gain, share or expectation that is no number"
     return wrong
 
 
@@ -103,10 +108,18 @@ def add(verdict: Verdict, code: str) -> None:
                 "gain": verdict.gain.middle,
                 "share": verdict.share.middle,
                 "code": code,
+                **_expected(verdict),
                 "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
             }
         with atomic_write(file) as unfinished:
             unfinished.write_text(json.dumps(kept | {verdict.lab.name: after}, indent=1))
+
+
+def _expected(verdict: Verdict) -> dict[str, float]:
+    if not verdict.prediction:
+        return {}
+    gain, bound = verdict.prediction
+    return {"expected_gain": float(gain), "expected_bound": float(bound)}
 
 
 def hand_in(file: Path) -> int:

@@ -16,6 +16,7 @@ from rungs_course.labs import check, grading, judging, record, submit
 from rungs_course.labs.inside.building import SubmissionError, build
 from rungs_course.labs.inside.guards import guarded
 from rungs_course.labs.lab import find, labs
+from rungs_course.labs.submissions import Prediction
 from rungs_course.labs.verdict import Verdict
 
 PYTHON = "def third_times(keys):\n    {}\n"
@@ -261,6 +262,16 @@ def test_the_best_right_answer_is_kept():
     assert row["state"] == "target reached"
 
 
+def test_what_was_expected_is_kept_with_the_answer_and_handed_in(tmp_path):
+    costs = {"yours": [1.0] * 11, "solution": [1.0] * 11, "baseline": [4.0] * 11}
+    record.add(Verdict(find("03e"), costs=costs, prediction=Prediction(8, 2.5)), "good")
+    record.add(verdict_of("01", 1.25), "good")
+    record.hand_in(tmp_path / "mine.json")
+    kept = record.read(tmp_path / "mine.json")
+    assert (kept["03e"]["expected_gain"], kept["03e"]["expected_bound"]) == (8.0, 2.5)
+    assert "expected_gain" not in kept["01"]
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -274,6 +285,8 @@ def test_the_best_right_answer_is_kept():
         '{"01": {"tries": %s}}' % (10**400),
         '{"01": {"share": null}}',
         '{"01": {"gain": NaN}}',
+        '{"01": {"expected_gain": NaN}}',
+        '{"01": {"expected_bound": "2"}}',
         '{"01": {"right": true, "code": 5}}',
     ],
 )
