@@ -1,14 +1,17 @@
-// What the course's Python calls of code that is for teaching and in no wheel: ways to distribute a
-// step among threads (notebook 04) and versions of a matrix product (notebook 08). They work on the
-// memory of the library's environments.
+// What the course's Python calls of code that is for teaching and in no wheel: threads that count,
+// and ways to distribute a step among them (notebook 04), on the memory of the library's
+// environments; and versions of a matrix product (notebook 08).
 #include "../bindings/abi.hpp"
+#include "counters.hpp"
 #include "false_sharing.hpp"
 #include "gemm_ladder.hpp"
 
 namespace rungs::course {
 
 #define RUNGS_WAYS(WAY) \
-  WAY(alone) WAY(naive) WAY(chunked) WAY(gated) WAY(padded) WAY(padded_runs) WAY(twice)
+  WAY(alone)            \
+  WAY(naive)            \
+  WAY(chunked) WAY(gated) WAY(padded) WAY(padded_runs) WAY(twice) WAY(one_barrier) WAY(two_barriers)
 #define RUNGS_WAY(name) name,
 enum class Way : std::int64_t { RUNGS_WAYS(RUNGS_WAY) };
 #undef RUNGS_WAY
@@ -47,6 +50,26 @@ RUNGS_FUNCTION(std::int64_t, rungs_chess_apart_play, std::uintptr_t batch,
                const std::int64_t* actions, std::int64_t steps, std::int64_t threads) {
   return rungs::steps::apart(rungs::at<const rungs::ChessBatch>(batch), actions, steps,
                              static_cast<std::int32_t>(threads));
+}
+
+// Seconds in which `threads` threads increment a counter each, `stride` bytes apart.
+RUNGS_FUNCTION(double, rungs_counters_count, std::uintptr_t memory, std::int64_t stride,
+               std::int64_t times, std::int64_t threads) {
+  return rungs::counters::count(memory, stride, times, static_cast<std::int32_t>(threads));
+}
+
+// A loop of uneven iterations by a `Schedule`; `chunk` is how many are assigned at a time.
+RUNGS_FUNCTION(std::int64_t, rungs_counters_loop, const std::int64_t* work, std::int64_t iterations,
+               std::int64_t schedule, std::int64_t chunk, std::int64_t threads) {
+  return rungs::counters::loop(
+      work, iterations,
+      {static_cast<std::int32_t>(threads), static_cast<rungs::openmp::Schedule>(schedule), chunk});
+}
+
+// Lets each thread of a team run on the cores of its row of `cores`, (threads, each), alone.
+RUNGS_FUNCTION(std::int64_t, rungs_counters_pin, const std::int32_t* cores, std::int64_t each,
+               std::int64_t threads) {
+  return rungs::counters::pin(cores, each, static_cast<std::int32_t>(threads));
 }
 
 // Multiplies matrices, (n, n) floats, by a `Product`.

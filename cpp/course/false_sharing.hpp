@@ -95,6 +95,27 @@ inline std::int64_t play_padded(const ChessBatch& batch, const std::int64_t* act
   return ended;
 }
 
+// Each thread keeps the actions of its run of blocks, and then plays them. With `kMeet` no thread
+// plays before all have kept theirs.
+template <bool kMeet>
+std::int64_t keep_then_play(const ChessBatch& batch, const std::int64_t* actions,
+                            std::int32_t threads) {
+  const openmp::LoopSettings runs{threads, openmp::Schedule::STATIC, 0};
+  const std::int64_t blocks = batch.num_blocks();
+  std::int64_t ended = 0;
+#pragma omp parallel num_threads(threads) reduction(+ : ended)
+  {
+    openmp::detail::share(runs, threads, blocks,
+                          [&](std::int64_t b) { batch.keep_block(b, actions); });
+    if constexpr (kMeet) {
+#pragma omp barrier
+    }
+    openmp::detail::share(runs, threads, blocks,
+                          [&](std::int64_t b) { ended += batch.step_block(b); });
+  }
+  return ended;
+}
+
 }  // namespace detail
 
 // Two experiments, not meant for use: the orders of `naive` and of `chunked`, but no two blocks
@@ -116,6 +137,18 @@ inline std::int64_t twice(const ChessBatch& batch, const std::int64_t* actions,
   const openmp::LoopSettings settings{threads, openmp::Schedule::STATIC, 0};
   const std::int64_t illegal = openmp::first_illegal(batch, actions, settings);
   return illegal < batch.num_envs ? -1 - illegal : openmp::step_accepted(batch, settings);
+}
+
+// Two that differ in a barrier alone: all threads meet at the end of the step, or also in the
+// middle of it, as those of the rung `openmp` do, which checks actions in its first pass.
+inline std::int64_t one_barrier(const ChessBatch& batch, const std::int64_t* actions,
+                                std::int32_t threads) {
+  return detail::keep_then_play<false>(batch, actions, threads);
+}
+
+inline std::int64_t two_barriers(const ChessBatch& batch, const std::int64_t* actions,
+                                 std::int32_t threads) {
+  return detail::keep_then_play<true>(batch, actions, threads);
 }
 
 // Another experiment: several steps whose actions are all known, (steps, N). Each thread plays all

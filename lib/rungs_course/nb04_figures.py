@@ -71,24 +71,92 @@ def draw_lost(shares: pd.DataFrame):
         shares: of `rungs_course.nb04_openmp.parts`.
     """
     figure, axes = plots.axes(height=3.4)
-    boards = shares["num_envs"].astype(str) + " boards"
-    named = shares.assign(boards=boards, per_cent=shares["share"] * 100)
-    medians = named.groupby(["part", "boards"], sort=False)["per_cent"].median().reset_index()
-    look = {"x": "per_cent", "y": "part", "hue": "boards", "dodge": True, "ax": axes}
-    look["palette"] = dict(zip(boards.unique(), plots.COLORS, strict=False))
-    sns.stripplot(named, jitter=0.08, size=4, **look)
+    _strips(axes, _of_boards(shares).assign(per_cent=shares["share"] * 100), "per_cent", "part")
+    axes.axvline(0, color=plots.BLACK, linewidth=1)
+    _symlog_below(axes, 100)  # next to busy neighbours some are thousands
+    axes.set_xlabel("per cent of the ideal time (dots: repeats, strokes: medians)")
+    axes.set_title("What a step takes beyond its even share")
+    return figure
+
+
+def _symlog_below(axes, linear: int) -> None:
+    """Makes the horizontal axis linear from `-linear` to `linear`, and logarithmic outside."""
+    axes.set_xscale("symlog", linthresh=linear)
+    low, high = axes.get_xlim()
+    wide = max(-low, high) > 10 * linear
+    powers = [linear * 100**power for power in range(4)]
+    ticks = powers if wide else [linear / 4, linear / 2, linear]
+    every = [-tick for tick in ticks] + [0, *ticks]
+    axes.set_xticks([tick for tick in every if low <= tick <= high])
+    axes.xaxis.set_major_formatter("{x:,g}")
+
+
+def _of_boards(frame: pd.DataFrame) -> pd.DataFrame:
+    """Returns a frame with its number of boards in words, as `hue`."""
+    return frame.assign(hue=frame["num_envs"].astype(str) + " boards")
+
+
+def _strips(axes, frame: pd.DataFrame, x: str, y: str) -> None:
+    """Draws dots over column `x`, in rows by `y` and colours by `hue`; strokes are medians."""
+    medians = frame.groupby([y, "hue"], sort=False)[x].median().reset_index()
+    look = {"x": x, "y": y, "hue": "hue", "dodge": True, "ax": axes}
+    look["palette"] = dict(zip(frame["hue"].unique(), plots.COLORS, strict=False))
+    sns.stripplot(frame, jitter=0.08, size=4, **look)
     stroke = {"size": 13, "marker": "|", "linewidth": 2}
     sns.stripplot(medians, jitter=False, legend=False, **stroke, **look)
-    axes.axvline(0, color=plots.BLACK, linewidth=1)
-    axes.set_xscale("symlog", linthresh=100)  # next to busy neighbours some are thousands
-    low, high = axes.get_xlim()
-    ticks = (-10_000, -1000, -100, -50, -25, 0, 25, 50, 100, 1000, 10_000)
-    axes.set_xticks([tick for tick in ticks if low <= tick <= high])
-    axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.set_ylabel("")
-    axes.set_xlabel("per cent of the ideal time (dots: repeats, strokes: medians)")
-    axes.legend(frameon=False, title=None)
-    axes.set_title("What a step takes beyond its even share")
+    axes.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False, title=None)
+
+
+def draw_counters(counted: pd.DataFrame):
+    """Draws how long an increment takes over the bytes between counters, a line per way.
+
+    Args:
+        counted: of `rungs_course.nb04_counters.race_counters`.
+    """
+    named = counted.assign(nanoseconds=counted["seconds"] * 1e9)
+    figure, axes = plots.axes(height=3.6)
+    plots.median_lines(axes, named, "way", "stride", "nanoseconds")
+    axes.axvline(CACHE_LINE, color=plots.BLACK, linestyle=":", linewidth=1, label="a cache line")
+    axes.set_ylim(0, None)
+    plots.numbers_below(axes, "bytes from one thread's counter to the next thread's")
+    strides = sorted(named["stride"].unique())
+    axes.set_xticks(strides, [str(stride) for stride in strides])
+    axes.set_ylabel("nanoseconds per increment")
+    axes.set_title("Each thread increments its own counter")
+    plots.legend_beside(axes)
+    return figure
+
+
+def draw_barriers(times: pd.DataFrame):
+    """Draws what a second barrier in a step takes, a dot per repeat.
+
+    Args:
+        times: of `rungs_course.nb04_counters.race_barriers`.
+    """
+    wide = times.pivot(index=["place", "num_envs", "repeat"], columns="way", values="seconds")
+    longer = (wide["two barriers"] - wide["one barrier"]) * 1e6
+    figure, axes = plots.axes(height=3.0)
+    _strips(axes, _of_boards(longer.rename("microseconds").reset_index()), "microseconds", "place")
+    axes.axvline(0, color=plots.BLACK, linewidth=1)
+    _symlog_below(axes, 10)
+    axes.set_xlabel("microseconds per step (dots: repeats, strokes: medians)")
+    axes.set_title("What a second barrier takes")
+    return figure
+
+
+def draw_schedules(scheduled: pd.DataFrame):
+    """Draws by how much loops miss their even share, a dot per repeat, rows of schedules.
+
+    Args:
+        scheduled: of `rungs_course.nb04_counters.race_schedules`.
+    """
+    named = scheduled.assign(per_cent=scheduled["share"] * 100, hue=scheduled["loop"])
+    figure, axes = plots.axes(height=3.8)
+    _strips(axes, named, "per_cent", "schedule")
+    axes.axvline(0, color=plots.BLACK, linewidth=1)
+    axes.set_xlabel("per cent beyond the even share (dots: repeats, strokes: medians)")
+    axes.set_title("A loop, shared out by five schedules")
     return figure
 
 

@@ -26,19 +26,21 @@ from rungs_course.measure.race import steps_of
 from rungs_course.measure.turns import timed_rounds
 
 # By `rungs::course::Way`'s names.
-WAYS = ("alone", "naive", "chunked", "gated", "padded", "padded runs", "twice")
+WAYS = ("alone", "naive", "chunked", "gated", "padded", "padded runs")
+# And those that go through their boards twice, which differ in where threads meet.
+BARRIERS = ("one barrier", "two barriers", "twice")
 _PADDED = ("padded", "padded runs")
 BLOCK = 8  # boards: `rungs::env::kBlock`
 
 
 class SharedBoards(CppBoards):
-    """The C++ rung's boards, shared out among threads in one of `WAYS`, which teach.
+    """The C++ rung's boards, shared out among threads in one of `WAYS` or `BARRIERS`, which teach.
 
     Actions are not checked: each must be legal.
 
     Args:
         num_envs, first_board, settings: as of `Boards`; "board" observations, and no engine.
-        way: a name of `WAYS`.
+        way: a name of either.
         threads: of the team.
 
     Raises:
@@ -100,7 +102,7 @@ class PaddedBoards(SharedBoards):
 
 
 def make(way: str, num_envs: int, threads: int, mask: str = "bool") -> ChessVectorEnv:
-    """Makes an environment whose steps are shared out in a way of `WAYS`."""
+    """Makes an environment whose steps are shared out in a way of `WAYS` or `BARRIERS`."""
     boards = PaddedBoards if way in _PADDED else SharedBoards
     return ChessVectorEnv(num_envs, boards, way=way, threads=threads, mask=mask)
 
@@ -201,7 +203,7 @@ def where_time_goes(
     rows = []
     for num_envs in board_counts:
         steps = steps_of(plies, num_envs)
-        before, actions, after = _games(num_envs, 2 * steps, seed)
+        before, actions, after = random_games(num_envs, 2 * steps, seed)
         alone, team = (make(way, num_envs, threads) for way in ("alone", "chunked"))
         for env in (alone, team):
             env.reset(seed=seed)
@@ -215,7 +217,7 @@ def where_time_goes(
             "apart": (several, several.play_apart, False),
         }
         racers = {
-            name: functools.partial(_seconds, *way, before, actions, after)
+            name: functools.partial(seconds_of_games, *way, before, actions, after)
             for name, way in ways.items()
         }
         rows += [
@@ -225,7 +227,7 @@ def where_time_goes(
     return pd.DataFrame(rows, columns=["num_envs", "repeat", "way", "seconds"])
 
 
-def _games(num_envs: int, steps: int, seed: int) -> tuple:
+def random_games(num_envs: int, steps: int, seed: int) -> tuple:
     """Returns saved boards in the middle of games, random actions from there on, and where to."""
     pilot: Any = rungs.make("chess", "cpp", num_envs)
     rng = np.random.default_rng(seed)
@@ -240,7 +242,7 @@ def _games(num_envs: int, steps: int, seed: int) -> tuple:
     return before, actions, pilot.fens()
 
 
-def _seconds(
+def seconds_of_games(
     boards: Any, play: Callable, stepwise: bool, before: tuple, actions: np.ndarray, after: list
 ) -> float:
     """Plays games; returns the seconds of a step, of the second half of them."""

@@ -311,6 +311,15 @@ PLOTS = {
     "perft": perft,
     "a floor": floor,
     "timelines": timelines,
+    "counters": lambda: nb04_figures.draw_counters(
+        every(way=["one thread", "free"], stride=[8, 64], repeat=range(3))
+    ),
+    "barriers": lambda: nb04_figures.draw_barriers(
+        every(place=["free"], num_envs=[64], repeat=range(3), way=["one barrier", "two barriers"])
+    ),
+    "schedules": lambda: nb04_figures.draw_schedules(
+        every(loop=["even"], schedule=["static"], repeat=range(3)).assign(share=0.5)
+    ),
     "speed-ups": lambda: nb04_figures.draw_speedups(COST, 512, 2, MEASURED),
     "the ladder": lambda: nb07_ladder.draw_ladder(
         ladder_table(races("python", "cpp").query("num_envs == 8"), 0.2, 8), 1e6

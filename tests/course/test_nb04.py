@@ -1,18 +1,20 @@
 """Notebook 04: ways to share a step out play the same games, and what they cost."""
 
+import os
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import rungs
 from rungs._src.chess.policy import random_actions
-from rungs.errors import MismatchError
-from rungs_course import nb04_openmp
+from rungs.errors import MismatchError, UnavailableError
+from rungs_course import nb04_counters, nb04_openmp
 from rungs_course.measure import over_boards
 from tests.proof import lockstep
 
 
-@pytest.mark.parametrize("way", nb04_openmp.WAYS)
+@pytest.mark.parametrize("way", nb04_openmp.WAYS + nb04_openmp.BARRIERS)
 @pytest.mark.parametrize("boards", [1, 7, 65])
 def test_every_way_plays_the_same_games(way, boards):
     envs = [nb04_openmp.make(way, boards, 2), rungs.make("chess", "cpp", boards)]
@@ -20,14 +22,14 @@ def test_every_way_plays_the_same_games(way, boards):
 
 
 def test_threads_that_never_meet_play_them_too_and_other_games_are_noticed():
-    before, actions, after = nb04_openmp._games(9, 12, seed=0)
+    before, actions, after = nb04_openmp.random_games(9, 12, seed=0)
     env = nb04_openmp.make("chunked", 9, 2)
     env.reset(seed=0)
-    boards = env.boards
-    assert nb04_openmp._seconds(boards, boards.play_apart, False, before, actions, after) > 0
+    boards, time_games = env.boards, nb04_openmp.seconds_of_games
+    assert time_games(boards, boards.play_apart, False, before, actions, after) > 0
     wrong = [*after[1:], after[0]]
     with pytest.raises(MismatchError):
-        nb04_openmp._seconds(boards, boards.play_apart, False, before, actions, wrong)
+        time_games(boards, boards.play_apart, False, before, actions, wrong)
 
 
 def test_lines_that_two_threads_write_to():
@@ -110,3 +112,73 @@ def test_both_ways_of_overlapping_are_timed():
     times = nb04_openmp.overlaps(8, {"random": policy}, **how)
     assert times["way"].value_counts().to_dict() == {"in turn": 2, "overlapping": 2}
     assert (times["whole"] > 0).all()
+
+
+def test_every_thread_counts_to_the_end_in_a_counter_of_its_own():
+    api = nb04_counters.compiled.load_course()
+    memory = np.zeros(64, np.int64)
+    assert api.rungs_counters_count(memory.ctypes.data, 16, 1000, 3) > 0
+    assert np.flatnonzero(memory).tolist() == [0, 2, 4]
+    assert set(memory[memory > 0].tolist()) == {1000}
+
+
+def test_counters_are_raced_at_every_stride():
+    times = nb04_counters.race_counters((8, 64), 2, times=100, repeats=2, warmup=0)
+    ways = {"one thread", "free"} | ({"a core each"} if not nb04_counters.pin_refusal() else set())
+    assert set(times["way"]) == ways
+    assert len(times) == 2 * 2 * len(ways)
+    assert (times["seconds"] > 0).all()
+
+
+def test_loops_do_the_same_in_all():
+    loops = nb04_counters.works(2048, 1_000_000)
+    assert loops["even"].sum() == pytest.approx(1_000_000, rel=1e-3)
+    assert loops["growing"].sum() == pytest.approx(1_000_000, rel=1e-2)
+    assert (np.diff(loops["growing"]) >= 0).all()
+    assert loops["growing"][-1] > 1.9 * loops["even"][0]
+
+
+def test_every_schedule_finds_the_sum_of_one_thread():
+    loops = nb04_counters.works(50, 1000)
+    times = nb04_counters.race_schedules(loops, 2, repeats=2, warmup=0)
+    assert set(times["schedule"]) == set(nb04_counters.SCHEDULES)
+    assert (times["share"] > -1).all()
+
+
+def test_a_sum_that_differs_is_noticed(monkeypatch):
+    class Wrong:
+        def rungs_counters_loop(self, work, iterations, schedule, chunk, threads):
+            return threads
+
+    monkeypatch.setattr(nb04_counters.compiled, "load_course", Wrong)
+    with pytest.raises(MismatchError, match="another sum"):
+        nb04_counters.race_schedules({"even": np.ones(3, np.int64)}, 2, repeats=1, warmup=0)
+
+
+def test_steps_with_one_barrier_and_with_two_are_timed():
+    how = {"plies": 32, "repeats": 2, "warmup": 0, "seed": 0}
+    times = nb04_counters.race_barriers((16,), 2, **how)
+    assert set(times["way"]) == {"one barrier", "two barriers"}
+    assert (times["seconds"] > 0).all()
+
+
+def test_pinned_threads_stay_on_a_core_and_are_free_again():
+    if refusal := nb04_counters.pin_refusal():
+        pytest.skip(refusal)
+    before = os.sched_getaffinity(0)
+    with nb04_counters.pinned(2):
+        assert len(os.sched_getaffinity(0)) == 1
+    assert os.sched_getaffinity(0) == before
+
+
+def test_why_threads_cant_be_pinned_is_said(monkeypatch):
+    monkeypatch.setattr(nb04_counters, "usable_cores", lambda: 1)
+    with pytest.raises(UnavailableError, match="one core only"), nb04_counters.pinned(2):
+        pass
+
+    def refuse(*_):
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(nb04_counters, "usable_cores", lambda: 2)
+    monkeypatch.setattr(os, "sched_setaffinity", refuse)
+    assert nb04_counters.pin_refusal() == "sched_setaffinity is refused: Operation not permitted"

@@ -1,0 +1,220 @@
+"""Threads that do hardly anything but share: counters, uneven loops, and the cores they run on."""
+
+import contextlib
+import functools
+import os
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rungs._src.chess.boards.openmp import SCHEDULES as _SCHEDULES
+from rungs._src.core.memory import zeroed_lines
+from rungs._src.machine.cpu import usable_cores
+from rungs._src.native import loader
+from rungs._src.threads import openmp
+from rungs.errors import MismatchError, UnavailableError
+from rungs_course import compiled, nb04_openmp
+from rungs_course.measure.race import steps_of
+from rungs_course.measure.turns import timed_rounds
+
+STRIDES = (8, 16, 32, 64, 128, 256)  # bytes from a thread's counter to the next thread's
+
+# How a loop is shared out: OpenMP's schedule, and how many iterations a thread gets at a time (0:
+# one even run per thread).
+SCHEDULES = {
+    "static": ("static", 0),
+    "static, 1": ("static", 1),
+    "dynamic, 1": ("dynamic", 1),
+    "dynamic, 64": ("dynamic", 64),
+    "guided": ("guided", 1),
+}
+
+
+def pin_refusal() -> str | None:
+    """Returns why threads can't be kept on cores here; None where they can."""
+    if not hasattr(os, "sched_setaffinity"):
+        return "this system has no sched_setaffinity"
+    if usable_cores() < 2:
+        return "this process may use one core only"
+    try:
+        os.sched_setaffinity(0, os.sched_getaffinity(0))
+    except OSError as error:
+        return f"sched_setaffinity is refused: {error.strerror}"
+    return None
+
+
+@contextlib.contextmanager
+def pinned(threads: int) -> Iterator[None]:
+    """Keeps each thread of OpenMP's team on a core of its own, as far as there are enough.
+
+    Args:
+        threads: of the team.
+
+    Raises:
+        UnavailableError: the system does not allow it; the message says why.
+    """
+    if refusal := pin_refusal():
+        raise UnavailableError(f"threads can't be pinned: {refusal}")
+    cores = sorted(os.sched_getaffinity(0))
+    own = [[cores[thread % len(cores)]] for thread in range(threads)]
+    try:
+        _pin(own)
+        yield
+    finally:
+        _pin([cores] * threads)
+
+
+def _pin(cores: Sequence[Sequence[int]]) -> None:
+    openmp.require_threads(loader.load(), len(cores))
+    rows = np.array(cores, np.int32)
+    if refused := compiled.load_course().rungs_counters_pin(rows, rows.shape[1], len(rows)):
+        raise UnavailableError(f"threads can't be pinned: {refused} of {len(rows)} were refused")
+
+
+def race_counters(
+    strides: Iterable[int], threads: int, *, times: int, repeats: int, warmup: int
+) -> pd.DataFrame:
+    """Times threads that increment a counter each, at several distances between the counters.
+
+    Args:
+        strides: bytes between neighbouring counters, multiples of eight.
+        threads: of the team.
+        times: increments of each counter.
+        repeats: how often each is timed, in turns.
+        warmup: rounds that come first, untimed.
+
+    Returns:
+        A row per stride, way and repeat: `stride`, `way`, `repeat`, and `seconds` of an increment.
+        Ways: "one thread", the control; "free", threads that run where the system puts them; and
+        where they can be pinned, "a core each".
+
+    Raises:
+        MismatchError: a counter has another value than it was incremented to.
+        UnavailableError: the system gives fewer threads.
+    """
+    openmp.require_threads(loader.load(), threads)
+    ways: dict[str, tuple[int, Any]] = {
+        "one thread": (1, contextlib.nullcontext),
+        "free": (threads, contextlib.nullcontext),
+    }
+    if not pin_refusal():
+        ways["a core each"] = (threads, functools.partial(pinned, threads))
+    racers = {
+        (stride, way): functools.partial(_count, stride, *how, times)
+        for stride in strides
+        for way, how in ways.items()
+    }
+    rows = [
+        (*name, repeat, seconds)
+        for name, repeat, seconds in timed_rounds(racers, repeats=repeats, warmup=warmup)
+    ]
+    return pd.DataFrame(rows, columns=["stride", "way", "repeat", "seconds"])
+
+
+def _count(stride: int, threads: int, where: Any, times: int) -> float:
+    """Returns the seconds of an increment by `threads` threads in the context `where`."""
+    memory = zeroed_lines(stride * threads)
+    with where():
+        seconds = compiled.load_course().rungs_counters_count(
+            memory.ctypes.data, stride, times, threads
+        )
+    if set(memory.view(np.int64)[:: stride // 8].tolist()) != {times}:
+        raise MismatchError(f"counters {stride} bytes apart lost increments")
+    return seconds / times
+
+
+def works(iterations: int, total: int) -> dict[str, np.ndarray]:
+    """Returns how much each iteration of two loops does, int64: all the same, or more and more.
+
+    Args:
+        iterations: of either loop.
+        total: about what all of a loop's do together.
+    """
+    growing = np.arange(iterations, dtype=np.int64) * (2 * total // iterations) // iterations
+    return {"even": np.full(iterations, total // iterations), "growing": growing}
+
+
+def race_schedules(
+    loops: Mapping[str, np.ndarray], threads: int, *, repeats: int, warmup: int
+) -> pd.DataFrame:
+    """Times loops that OpenMP shares out by each of `SCHEDULES`, and on one thread.
+
+    Args:
+        loops: by name, what each iteration does, of `works`.
+        threads: of the team.
+        repeats, warmup: as of `race_counters`.
+
+    Returns:
+        A row per loop, schedule and repeat: `loop`, `schedule`, `repeat`, and `share`: by how much
+        the loop took longer than its even share, one thread's time over their number.
+
+    Raises:
+        MismatchError: a schedule finds another sum than one thread.
+        UnavailableError: the system gives fewer threads.
+    """
+    openmp.require_threads(loader.load(), threads)
+    call, rows = compiled.load_course().rungs_counters_loop, []
+    for name, work in loops.items():
+        expected = call(work, len(work), 0, 0, 1)
+
+        def seconds(schedule, chunk, team, work=work, expected=expected):
+            start = time.perf_counter()
+            found = call(work, len(work), _SCHEDULES.index(schedule), chunk, team)
+            taken = time.perf_counter() - start
+            if found != expected:
+                raise MismatchError(f"{schedule}, {chunk}: another sum than one thread's")
+            return taken
+
+        racers = {key: functools.partial(seconds, *how, threads) for key, how in SCHEDULES.items()}
+        racers["one thread"] = functools.partial(seconds, "static", 0, 1)
+        rows += [
+            (name, schedule, repeat, taken)
+            for schedule, repeat, taken in timed_rounds(racers, repeats=repeats, warmup=warmup)
+        ]
+    times = pd.DataFrame(rows, columns=["loop", "schedule", "repeat", "seconds"])
+    one = times[times["schedule"] == "one thread"].set_index(["loop", "repeat"])["seconds"]
+    team = times[times["schedule"] != "one thread"].set_index(["loop", "repeat"])
+    share = team["seconds"] * threads / one.reindex(team.index) - 1
+    return team.assign(share=share).drop(columns="seconds").reset_index()
+
+
+def race_barriers(
+    board_counts: Iterable[int], threads: int, *, plies: int, repeats: int, warmup: int, seed: int
+) -> pd.DataFrame:
+    """Times steps with one barrier and with two, of threads that are free and that are pinned.
+
+    Arguments as of `rungs_course.nb04_openmp.where_time_goes`.
+
+    Returns:
+        A row per number of boards, repeat, way ("one barrier", "two barriers") and place ("free",
+        and where threads can be pinned "a core each"): `num_envs`, `repeat`, `way`, `place`, and
+        `seconds` of a step.
+
+    Raises:
+        MismatchError: one of them plays other games.
+    """
+    places: dict[str, Any] = {"free": contextlib.nullcontext}
+    if not pin_refusal():
+        places["a core each"] = functools.partial(pinned, threads)
+    rows = []
+    for num_envs in board_counts:
+        games = nb04_openmp.random_games(num_envs, 2 * steps_of(plies, num_envs), seed)
+        racers = {}
+        for way in ("one barrier", "two barriers"):
+            env = nb04_openmp.make(way, num_envs, threads)
+            env.reset(seed=seed)
+            for place, where in places.items():
+                racers[way, place] = functools.partial(_step, where, env.boards, games)
+        rows += [
+            (num_envs, repeat, *name, seconds)
+            for name, repeat, seconds in timed_rounds(racers, repeats=repeats, warmup=warmup)
+        ]
+    return pd.DataFrame(rows, columns=["num_envs", "repeat", "way", "place", "seconds"])
+
+
+def _step(where: Any, boards: Any, games: tuple) -> float:
+    with where():
+        return nb04_openmp.seconds_of_games(boards, boards.play, False, *games)
