@@ -133,7 +133,8 @@ class Library:
         """Returns (count,) elements of the memory, valid until the next call."""
         base = ctypes.addressof(self._memory.data_ptr(self._store).contents)
         size = count * np.dtype(dtype).itemsize
-        return np.frombuffer((ctypes.c_char * size).from_address(base + address), dtype)
+        memory: Any = (ctypes.c_char * size).from_address(base + address)
+        return np.frombuffer(memory, dtype)
 
     def put(self, array: np.ndarray | bytes) -> int:
         """Copies an array into new memory, and returns its address."""
