@@ -109,9 +109,9 @@ def rate(
                     for way in group
                 ]
                 for player, opponent in itertools.product(players, opponents):
-                    record.add(matches.play(player, opponent, **how), player)
+                    record.add(matches.play(player, opponent, **how), player, rated=True)
                 for first, second in itertools.combinations(players, 2):
-                    record.add(matches.play(first, second, **how), first)
+                    record.add(matches.play(first, second, **how), first, rated=True)
     return record.ratings()
 
 
@@ -124,8 +124,8 @@ class _Record:
         self._rows: list[dict] = []
         self._games: list[str] = []
 
-    def add(self, played: list[Match], player: Player) -> None:
-        """Adds a match of `player`, and writes all files anew."""
+    def add(self, played: list[Match], player: Player, *, rated: bool = False) -> None:
+        """Adds a match of `player`, an opponent or the rated agent; writes all files anew."""
         ((names, points),) = matches.points_of(played).items()
         self._points[names] = points
         mine = Counter(
@@ -134,8 +134,7 @@ class _Record:
         outcome = Evaluation(*(mine[points] for points in (1, 0.5, 0)))
         (opponent,) = set(names) - {player.name}
         row: dict[str, Any] = {"player": player.name, "opponent": opponent}
-        searches = isinstance(player, NetworkPlayer)
-        row |= {name: getattr(player, name) if searches else "" for name in _WAY}
+        row |= {name: getattr(player, name) if rated else "" for name in _WAY}
         row |= outcome.row() | {"adjudicated": sum(game.adjudicated for game in played)}
         self._rows.append(row)
         self._games += [game.pgn(_EVENT) for game in played]

@@ -76,6 +76,7 @@ def test_it_plays_all_opponents_by_each_rule_and_both_rules_each_other(root, wit
     searched = played[played["player"].str.startswith("agent 7, PUCT")]
     assert set(searched["policy"]) == {"puct"}
     assert set(searched["simulations"]) == {4}
+    assert played["simulations"][:2].isna().all()  # of opponents' own matches
     assert "after 400 plies" in played.attrs["provenance"]["rule"]
 
 
