@@ -11,6 +11,8 @@ import pytest
 import torch
 
 from rungs._src.selfplay import agent
+from rungs._src.train.cpp_network import CppNetwork
+from rungs._src.train.evaluate import NetworkEvaluator
 from rungs._src.train.network import PolicyValueNetwork
 from rungs.errors import ConfigurationError
 from rungs_course import cli, tournament
@@ -111,6 +113,24 @@ def test_an_agent_against_the_rules_is_refused_and_the_others_play(quick, tmp_pa
     assert "seconds=nan" in whys["none"]
     assert "broken.pt" in whys["broken"]
     assert "gone.pt" in whys["gone"]
+
+
+def test_a_network_of_the_usual_size_is_evaluated_in_cpp_and_any_other_by_pytorch():
+    usual = tournament._evaluator(PolicyValueNetwork())
+    assert isinstance(usual.__self__, CppNetwork)
+    assert isinstance(tournament._evaluator(PolicyValueNetwork(16, 1, 8)), NetworkEvaluator)
+
+
+def test_no_game_is_longer_than_the_rules_say(quick, tmp_path):
+    for seed, name in enumerate("ab"):
+        enter(tmp_path / "agents", name, seed)
+    tournament.hold(tmp_path, tmp_path / "out", games=2)
+    text = io.StringIO((tmp_path / "out" / "games.pgn").read_text())
+    lengths = []
+    while game := chess.pgn.read_game(text):
+        lengths.append(game.end().ply())
+    assert len(lengths) == 6
+    assert max(lengths) <= tournament.MAX_PLIES + 4  # random plies come before
 
 
 def test_steps_are_ranked_by_what_they_gain(quick, tmp_path):
