@@ -2,9 +2,13 @@
 processes over time."""
 
 import functools
+import json
 import os
 import pickle
 import resource
+import shutil
+import subprocess
+import sys
 import time
 import warnings
 from collections.abc import Callable
@@ -28,7 +32,7 @@ from rungs._src.machine.cpu import usable_cores
 from rungs._src.machine.describe import describe
 from rungs._src.processes.workers import CONTEXT, Workers, preload
 from rungs._src.registry import make
-from rungs_course import nb02_workers, plots, widgets
+from rungs_course import nb02_workers, paths, plots, widgets
 from rungs_course.measure import over_boards
 from rungs_course.measure.race import race, steps_of
 from rungs_course.measure.turns import timed_rounds
@@ -124,6 +128,100 @@ def one_pool(num_envs: int, *, workers: int, transport: str, seed: int) -> float
     pool.close()
     wide = times.pivot(index="repeat", columns="racer", values="seconds")
     return float((wide["python"] / wide["pool"]).median())
+
+
+def side_by_side(
+    num_envs: int, processes: int, *, steps: int, seed: int, repeats: int, warmup: int
+) -> pd.DataFrame:
+    """Times processes that step a share of the boards each and get no messages while they do.
+
+    Args:
+        num_envs: number of boards in all, at least as many as processes.
+        processes: number of processes.
+        steps: of all boards, in a repeat.
+        seed: of the games and of the random actions.
+        repeats: how often each is timed, in turns.
+        warmup: rounds that come first, untimed.
+
+    Returns:
+        A row per number of processes (one, and all at once) and repeat: `processes`, `repeat`, and
+        `seconds` of a step of a share, in the first process.
+    """
+    shares = _shares(num_envs, processes)
+    first = shares[0].stop
+    workers = Workers(nb02_workers.Share, [(first, share.start, seed) for share in shares])
+    play = nb02_workers.Share.play
+    racers: dict[int, Callable] = {
+        1: lambda: workers.call_one(0, play, steps),
+        len(shares): lambda: workers.call(play, [(steps,)] * len(shares))[0],
+    }
+    rows = [
+        (count, repeat, seconds / steps)
+        for count, repeat, seconds in timed_rounds(racers, repeats=repeats, warmup=warmup)
+    ]
+    workers.close()
+    return pd.DataFrame(rows, columns=["processes", "repeat", "seconds"])
+
+
+THREADED = ["interpreter", "lock", "threads", "repeat", "rate"]  # columns of `race_interpreters`
+
+
+def free_threaded() -> str | None:
+    """Returns the Python without a lock that `make free_threaded` built, or one on the path."""
+    built = paths.ROOT / "build" / "free_threaded"
+    if (built / "whole").exists():
+        return str(built / "bin" / "python3.13t")
+    return shutil.which("python3.13t")
+
+
+def race_interpreters(
+    python: str, num_envs: int, threads: int, *, steps: int, repeats: int, seed: int
+) -> pd.DataFrame:
+    """Times Python's boards on one thread and on several, by interpreters with and without lock.
+
+    Args:
+        python: a free-threaded interpreter, which is timed with its lock as well.
+        num_envs: boards of each thread.
+        threads: of the team.
+        steps: of all boards, in a repeat.
+        repeats: how often each number of threads is timed, in turns.
+        seed: of the games and of the random actions.
+
+    Returns:
+        A row per interpreter, number of threads and repeat: `interpreter` (its version), `lock`
+        ("with", "without"), `threads`, `repeat`, `rate` in plies per second of all threads.
+    """
+    numbers = map(str, (num_envs, threads, steps, repeats, seed))
+    command = [nb02_workers.__file__, *numbers]
+    rows: list[tuple] = []
+    for program, lock in ((sys.executable, "with"), (python, "with"), (python, "without")):
+        path = {"PYTHONPATH": str(paths.ROOT / "lib")}
+        gil = {"PYTHON_GIL": str(int(lock == "with"))} if program == python else {}
+        ask = "import platform; print(platform.python_version())"
+        version, found = (
+            subprocess.run(
+                [program, *arguments],
+                env=os.environ | path | gil,
+                check=True,
+                capture_output=True,
+                text=True,
+            ).stdout
+            for arguments in (["-c", ask], command)
+        )
+        rows += [(version.strip(), lock, *row) for row in json.loads(found)]
+    return pd.DataFrame(rows, columns=THREADED)
+
+
+def draw_interpreters(times: pd.DataFrame):
+    """Draws the plies per second of threads, a bar per interpreter, lock and number of threads.
+
+    Args:
+        times: of `race_interpreters`.
+    """
+    racer = times["interpreter"] + ", " + times["lock"] + " its lock"
+    team = np.where(times["threads"] > 1, times["threads"].astype(str) + " threads", "1 thread")
+    named = times.assign(racer=racer, name=racer + ", " + team)
+    return plots.repeats(named, "plies per second", "Python's boards on threads of Python")
 
 
 _PROCESSES = 4  # started to be measured

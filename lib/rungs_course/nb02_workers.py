@@ -1,12 +1,18 @@
 """What studies have other processes do. It imports little, as each of them imports it anew."""
 
+import json
 import pickle
+import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.connection import Connection
+
+import numpy as np
 
 from rungs._src.chess.boards.python import PythonBoards
 from rungs._src.chess.buffers import OUTPUTS, Buffers
 from rungs._src.chess.env import ChessEnv
+from rungs._src.chess.policy import random_actions
 from rungs._src.chess.settings import ChessSettings
 
 _now = time.perf_counter
@@ -36,3 +42,49 @@ def work(pipe: Connection, num_envs: int, first_board: int, seed: int) -> None:
         times = (received, stepped, pickled, _now())
         notes.append(list(zip(("step", "pickle", "pipe"), times[:-1], times[1:], strict=True)))
     pipe.send(notes)
+
+
+class Share:
+    """A share of the boards, which plays without a message to anyone.
+
+    Args:
+        num_envs, first_board: as of `PythonBoards`.
+        seed: of the games and of the random actions.
+    """
+
+    def __init__(self, num_envs: int, first_board: int, seed: int):
+        self._boards, self._seed = PythonBoards(num_envs, first_board, ChessSettings()), seed
+
+    def play(self, steps: int) -> float:
+        """Plays random games from their beginning, the same every time; returns the seconds."""
+        rng = np.random.default_rng(self._seed)
+        self._boards.reset(None, self._seed, 0)
+        start = _now()
+        for _ in range(steps):
+            self._boards.step_legal(random_actions(self._boards.buffers.mask, rng).tolist())
+        return _now() - start
+
+
+def race_threads(
+    num_envs: int, threads: int, *, steps: int, repeats: int, seed: int
+) -> list[tuple[int, int, float]]:
+    """Times threads that play a share each: one of them with `num_envs` boards, then several.
+
+    Returns:
+        (threads, repeat, plies per second of all) for each; the first round is not counted.
+    """
+    rows = []
+    shares = [Share(num_envs, num_envs * thread, seed) for thread in range(threads)]
+    with ThreadPoolExecutor(threads) as pool:
+        for repeat in range(-1, repeats):
+            for count in (1, threads):
+                start = _now()
+                list(pool.map(Share.play, shares[:count], [steps] * count))
+                rows.append((count, repeat, count * steps * num_envs / (_now() - start)))
+    return rows[2:]
+
+
+if __name__ == "__main__":  # another interpreter runs it: its rows go to the one that asked
+    boards, threads, steps, repeats, seed = map(int, sys.argv[1:])
+    how = {"steps": steps, "repeats": repeats, "seed": seed}
+    print(json.dumps(race_threads(boards, threads, **how)))

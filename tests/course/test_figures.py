@@ -368,6 +368,11 @@ PLOTS = {
         nb02_parallel.promised(5, 3.0, 0.1), "s", same_scale=True
     ),
     "a pool's parts": pool_parts,
+    "interpreters": lambda: nb02_parallel.draw_interpreters(
+        every(interpreter=["3.13"], lock=["without"], threads=[1, 2], repeat=range(3)).rename(
+            columns={"seconds": "rate"}
+        )
+    ),
     "throughput": lambda: nb11.draw_throughput(updates()),
     "parts": lambda: plots.parts(updates().query("num_envs == 8"), "racer", "An update"),
     "medians": lambda: plots.medians(

@@ -1,12 +1,14 @@
 """Notebook 02: pools of processes play the same games, and where a step's time goes adds up."""
 
+import os
 import resource
+import sys
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from rungs_course import nb02_parallel
+from rungs_course import nb02_parallel, nb02_workers
 from rungs_course.nb02_parallel import process_limits
 from rungs_course.peers.open_spiel import OpenSpielStates
 from tests.proof import lockstep
@@ -107,3 +109,39 @@ def test_processes_are_looked_at_and_ended():
     assert files["limit"] == resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     assert files["environments"] == files["limit"] // files["each"]
     assert table.loc["memory, bytes", "each"] > 2**16
+
+
+def test_shares_are_timed_alone_and_side_by_side():
+    times = nb02_parallel.side_by_side(5, 2, steps=2, seed=0, repeats=2, warmup=0)
+    assert times["processes"].value_counts().to_dict() == {1: 2, 2: 2}
+    assert (times["seconds"] > 0).all()
+
+
+def test_a_share_plays_the_same_games_every_time():
+    share = nb02_workers.Share(3, 0, seed=1)
+    share.play(4)
+    first = share._boards.buffers.save()
+    share.play(4)
+    again = share._boards.buffers.save()
+    assert all(np.array_equal(first[name], again[name]) for name in first)
+
+
+def test_threads_of_an_interpreter_are_timed_in_turns():
+    rows = nb02_workers.race_threads(2, 2, steps=1, repeats=3, seed=0)
+    assert [row[:2] for row in rows] == [(n, repeat) for repeat in range(3) for n in (1, 2)]
+    assert all(rate > 0 for _, _, rate in rows)
+
+
+def test_another_interpreter_tells_its_rows_and_its_lock():
+    # Any other Python does for a test: here the same one, by the name of another.
+    times = nb02_parallel.race_interpreters(
+        os.path.join(os.path.dirname(sys.executable), ".", os.path.basename(sys.executable)),
+        2,
+        2,
+        steps=1,
+        repeats=2,
+        seed=0,
+    )
+    assert list(times) == nb02_parallel.THREADED
+    assert len(times) == 3 * 2 * 2
+    assert set(times["lock"]) == {"with", "without"}
