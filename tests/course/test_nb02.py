@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rungs_course import nb02_parallel, nb02_workers
+from rungs_course import nb02_parallel, nb02_workers, paths
+from rungs_course.measure import results
 from rungs_course.nb02_parallel import process_limits
 from rungs_course.peers.open_spiel import OpenSpielStates
 from tests.proof import lockstep
@@ -145,3 +146,10 @@ def test_another_interpreter_tells_its_rows_and_its_lock():
     assert list(times) == nb02_parallel.THREADED
     assert len(times) == 3 * 2 * 2
     assert set(times["lock"]) == {"with", "without"}
+
+
+def test_recorded_threads_of_an_interpreter_without_its_lock_can_be_drawn():
+    table = results.load(paths.ROOT / "data" / "ablations" / "free_threaded.csv")
+    assert list(table) == nb02_parallel.THREADED
+    assert {"with", "without"} == set(table["lock"])
+    assert nb02_parallel.draw_interpreters(table).axes[0].get_xlabel().startswith("plies")
