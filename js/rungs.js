@@ -13,7 +13,7 @@
  * @module
  */
 
-/** What `RUNGS_ERROR_...` of a status is called; what is wrong is refused before anything changes. */
+/** What `RUNGS_ERROR_...` of a status is called. */
 const ERRORS = new Map([
   [-1, "ARGUMENT"],
   [-2, "ILLEGAL_ACTION"],
@@ -177,7 +177,8 @@ export class Rungs {
   call(name, ...args) {
     const status = this.#api[name](...args);
     if (status === 0) return;
-    throw new RungsError(ERRORS.get(status) ?? "UNKNOWN", this.text(this.#api.rungs_error_message()));
+    const message = this.text(this.#api.rungs_error_message());
+    throw new RungsError(ERRORS.get(status) ?? "UNKNOWN", message);
   }
 
   /** Calls a function that returns something else, or nothing. */
@@ -516,7 +517,8 @@ export class CartPole extends Envs {
 /**
  * What evaluates leaves: for each of `count` rows a logit for each of its legal actions, in rows of
  * MAX_LEGAL, and a value from -1 to 1, to the side to move.
- * @typedef {(search: Search, count: number) => {logits: Float32Array, values: Float32Array}} Evaluate
+ * @typedef {(search: Search, count: number) => {logits: Float32Array, values: Float32Array}}
+ *   Evaluate
  */
 
 /** Tree search over a batch of G games; `Rungs.search` makes it. */

@@ -19,7 +19,8 @@ const digest = createHash("sha256");
 const bytes = (array) => new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
 
 function play(content) {
-  const [chess, format, mask, opponent, starts, envs, steps, seed] = new BigInt64Array(content, 0, 8);
+  const head = new BigInt64Array(content, 0, 8);
+  const [chess, format, mask, opponent, starts, envs, steps, seed] = head;
   const [numEnvs, numStarts] = [Number(envs), Number(starts)];
   const fens = Array.from({ length: numStarts }, (_, i) =>
     new TextDecoder().decode(new Uint8Array(content, 64 + FEN_BYTES * i, FEN_BYTES)).split("\0")[0],
