@@ -194,22 +194,21 @@ def race_interpreters(
     numbers = map(str, (num_envs, threads, steps, repeats, seed))
     command = [nb02_workers.__file__, *numbers]
     rows: list[tuple] = []
-    for program, lock in ((sys.executable, "with"), (python, "with"), (python, "without")):
-        path = {"PYTHONPATH": str(paths.ROOT / "lib")}
-        gil = {"PYTHON_GIL": str(int(lock == "with"))} if program == python else {}
+    for other, lock in ((None, "with"), (python, "with"), (python, "without")):
+        gil = {"PYTHON_GIL": str(int(lock == "with"))} if other else {}
         ask = "import platform; print(platform.python_version())"
-        version, found = (
-            subprocess.run(
-                [program, *arguments],
-                env=os.environ | path | gil,
-                check=True,
-                capture_output=True,
-                text=True,
-            ).stdout
-            for arguments in (["-c", ask], command)
-        )
+        version, found = (_printed(arguments, other, gil) for arguments in (["-c", ask], command))
         rows += [(version.strip(), lock, *row) for row in json.loads(found)]
     return pd.DataFrame(rows, columns=THREADED)
+
+
+def _printed(arguments: list[str], other: str | None, variables: dict[str, str]) -> str:
+    """Returns what a Python prints, this one or another, in which Rungs can be imported."""
+    command = [sys.executable, "-P", *arguments]
+    if other:
+        command[0] = other
+    env = os.environ | {"PYTHONPATH": str(paths.ROOT / "lib")} | variables
+    return subprocess.run(command, env=env, check=True, capture_output=True, text=True).stdout
 
 
 def draw_interpreters(times: pd.DataFrame):

@@ -26,7 +26,10 @@ _PNG = re.compile('src="data:image/png;base64,([^"]+)"')  # as `rungs_course.plo
 _LABELS, _TAG = ("LabelModel", "HTMLModel"), re.compile("<[^>]*>")
 
 # What the pages show, include or link to, at the same place as in the source tree.
-_SOURCES = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "cpp", "data", "docs", "figures", "lib")
+_SOURCES = (
+    *("README.md", "CHANGELOG.md", "CONTRIBUTING.md"),
+    *("cpp", "data", "docs", "figures", "js", "lib"),
+)
 
 
 def build(out: Path = OUT) -> Path:

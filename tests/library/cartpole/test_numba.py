@@ -28,7 +28,8 @@ dispatcher.get_current_device = lambda: SimpleNamespace(compute_capability=capab
 real = types.float64 if size == 8 else types.float32
 rows, flags = types.float32[:, ::1], types.boolean[::1]
 signature = (
-    types.int64, types.int64, types.int64, types.int64, types.int64, types.int64,
+    types.int64, types.int64[::1],
+    types.int64, types.int64, types.int64, types.int64, types.int64,
     types.int64[:, ::1], real[:, ::1], types.int32[::1], types.int64[::1], rows,
     types.float32[::1], flags, flags, flags, rows, types.float32[::1], types.int32[::1],
 )
