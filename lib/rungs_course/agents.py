@@ -12,13 +12,15 @@ from pathlib import Path
 
 from rungs._src.core.atomic import UNFINISHED, reraise_as_storage_error
 from rungs._src.provenance import provenance
+from rungs._src.search.search import Evaluator
 from rungs._src.selfplay import agent as files
+from rungs._src.selfplay import learning
 from rungs._src.selfplay.agent import MATCHES, POOL, Agent, frozen_in, untrained
 from rungs._src.train.network import PolicyValueNetwork
 from rungs._src.train.runs import CHECKPOINT
 from rungs._src.train.torch_file import tensor_flaw
 from rungs._src.train.training import checkpoint
-from rungs.errors import ConfigurationError, InvalidStateError, RungsError
+from rungs.errors import CompilerError, ConfigurationError, InvalidStateError, RungsError
 from rungs_course import paths
 
 MAX_RECORDED = 2  # of 1 MB each: they are in the repository
@@ -55,6 +57,17 @@ def known(root: Path = paths.ROOT) -> dict[str, Callable[[], Agent]]:
             found[f"{path.parent.name}, by PPO"] = functools.partial(_by_ppo, path.parent)
     found["untrained"] = untrained
     return found
+
+
+def evaluator(network: PolicyValueNetwork) -> Evaluator:
+    """Returns a network as an evaluator in C++, or in PyTorch where there is no C++ for its sizes.
+
+    Batches are the leaves of a few games, of which PyTorch's calls take most of the time.
+    """
+    try:
+        return learning.evaluator("cpp", network)
+    except (ConfigurationError, CompilerError):
+        return learning.evaluator("torch", network)
 
 
 def load(source: Path) -> Agent:

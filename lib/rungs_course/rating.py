@@ -17,7 +17,6 @@ from rungs._src.core.progress import Say, line
 from rungs._src.search.settings import MAX_SIMULATIONS, Policy
 from rungs._src.selfplay import elo, matches
 from rungs._src.selfplay.agent import Agent
-from rungs._src.selfplay.learning import evaluator
 from rungs._src.selfplay.matches import Match, Player
 from rungs._src.selfplay.players import (
     NOISELESS,
@@ -175,10 +174,7 @@ def _ways(policies: Sequence[Policy], simulations: Sequence[int]) -> list[tuple[
 
 def _player(agent: Agent, policy: Policy, simulations: int, name: str = "") -> NetworkPlayer:
     name = f"{name or agent.name}, {search_in_words(policy, simulations)}"
-    try:
-        evaluate = evaluator("cpp", agent.network)
-    except ConfigurationError:  # C++ has code for networks of one size
-        evaluate = evaluator("torch", agent.network)
+    evaluate = agents.evaluator(agent.network)
     return NetworkPlayer(name, agent.network, simulations, evaluate, policy=policy)
 
 

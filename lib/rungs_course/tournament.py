@@ -14,13 +14,12 @@ from rungs._src.core.atomic import atomic_write
 from rungs._src.core.progress import Say, line
 from rungs._src.machine.describe import describe, in_words
 from rungs._src.provenance import now
-from rungs._src.search.search import Evaluator
 from rungs._src.search.settings import Policy
-from rungs._src.selfplay import agent, elo, learning, matches
+from rungs._src.selfplay import agent, elo, matches
 from rungs._src.selfplay.matches import Match, Player
 from rungs._src.selfplay.players import NetworkPlayer, RandomPlayer, search_in_words
-from rungs._src.train.network import PolicyValueNetwork
-from rungs.errors import CompilerError, ConfigurationError, RungsError
+from rungs.errors import ConfigurationError, RungsError
+from rungs_course import agents
 from rungs_course.labs.assessing import assess
 from rungs_course.labs.grading import cell
 from rungs_course.labs.judging import plain
@@ -128,23 +127,11 @@ def _entered(files: Iterable[Path]) -> tuple[list[NetworkPlayer], list[tuple[str
             found = agent.load(file)
             if why := _breach(name, found.provenance):
                 raise ConfigurationError(why)
-            network = found.network
-            evaluator = _evaluator(network)
-            players.append(NetworkPlayer(name, network, SIMULATIONS, evaluator, policy=POLICY))
+            network, evaluate = found.network, agents.evaluator(found.network)
+            players.append(NetworkPlayer(name, network, SIMULATIONS, evaluate, policy=POLICY))
         except (RungsError, OSError) as error:
             refused.append((name, plain(str(error))))
     return players, refused
-
-
-def _evaluator(network: PolicyValueNetwork) -> Evaluator:
-    """Returns a network as an evaluator in C++, or in PyTorch where there is no C++ for its sizes.
-
-    Batches are the leaves of a few games, of which PyTorch's calls take most of the time.
-    """
-    try:
-        return learning.evaluator("cpp", network)
-    except (ConfigurationError, CompilerError):
-        return learning.evaluator("torch", network)
 
 
 def _breach(name: str, facts: dict[str, str]) -> str:

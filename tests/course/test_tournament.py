@@ -15,7 +15,7 @@ from rungs._src.train.cpp_network import CppNetwork
 from rungs._src.train.evaluate import NetworkEvaluator
 from rungs._src.train.network import PolicyValueNetwork
 from rungs.errors import ConfigurationError
-from rungs_course import cli, tournament
+from rungs_course import agents, cli, tournament
 from rungs_course.labs.lab import find
 from rungs_course.labs.sandbox import Sandbox
 from rungs_course.labs.verdict import Verdict
@@ -116,9 +116,9 @@ def test_an_agent_against_the_rules_is_refused_and_the_others_play(quick, tmp_pa
 
 
 def test_a_network_of_the_usual_size_is_evaluated_in_cpp_and_any_other_by_pytorch():
-    usual = tournament._evaluator(PolicyValueNetwork())
+    usual = agents.evaluator(PolicyValueNetwork())
     assert isinstance(usual.__self__, CppNetwork)
-    assert isinstance(tournament._evaluator(PolicyValueNetwork(16, 1, 8)), NetworkEvaluator)
+    assert isinstance(agents.evaluator(PolicyValueNetwork(16, 1, 8)), NetworkEvaluator)
 
 
 def test_no_game_is_longer_than_the_rules_say(quick, tmp_path):
