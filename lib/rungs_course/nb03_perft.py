@@ -26,12 +26,6 @@ POSITIONS = {
 Counter = Callable[[str, int], int]
 
 
-def engine_name(program: str) -> str:
-    """Returns what a UCI engine calls itself, with its version."""
-    done = subprocess.run([program], input="uci\nquit\n", capture_output=True, text=True)
-    return next(line for line in done.stdout.splitlines() if line.startswith("id name"))[8:]
-
-
 @contextlib.contextmanager
 def stockfish(program: str) -> Iterator[Counter]:
     """Runs Stockfish as a function (FEN, depth) -> leaves, by its `go perft`.

@@ -2,7 +2,6 @@
 
 import contextlib
 import itertools
-import subprocess
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from rungs._src.chess.engine import UciEngine, find_program
+from rungs._src.chess.engine import UciEngine, engine_name, find_program
 from rungs._src.core.arguments import choice, integer
 from rungs._src.core.atomic import atomic_write
 from rungs._src.core.progress import Say, line
@@ -26,6 +25,7 @@ from rungs._src.selfplay.players import (
     search_in_words,
 )
 from rungs._src.train.evaluate import Evaluation
+from rungs._src.train.training import ENGINE_TIMEOUT
 from rungs.errors import ConfigurationError
 from rungs_course import agents, paths
 from rungs_course.measure import results
@@ -41,7 +41,6 @@ ENGINES: Final[dict[str, dict[str, Any]]] = {
 POLICY: Final[Policy] = "gumbel"
 SIMULATIONS: Final = 32
 
-_PATIENCE = 600.0  # seconds for an engine's move, as a busy machine changes no result
 _EVENT = "A rating by Rungs"
 
 
@@ -91,7 +90,7 @@ def rate(
         found = _opponents(agent, seed, root)
         opponents = [held.enter_context(contextlib.closing(player)) for player in found]
         if engine := find_program("stockfish"):
-            facts["engine"] = _version(engine)
+            facts["engine"] = engine_name(engine)
         else:
             say(
                 "Stockfish is not installed (apt-get install stockfish): the scale is "
@@ -187,7 +186,7 @@ def _opponents(agent: Agent, seed: int, root: Path) -> list[Player]:
             found.append(_player(recorded, POLICY, SIMULATIONS, f"recorded {recorded.name}"))
     if program := find_program("stockfish"):
         for name, limits in ENGINES.items():
-            engine = UciEngine(program, timeout=_PATIENCE, options={"Hash": 1}, **limits)
+            engine = UciEngine(program, timeout=ENGINE_TIMEOUT, options={"Hash": 1}, **limits)
             found.append(EnginePlayer(engine, name))
     return found
 
@@ -196,9 +195,3 @@ def _same(one: Agent, other: Agent) -> bool:
     """Returns whether two agents have the same weights."""
     ours, theirs = one.network.state_dict(), other.network.state_dict()
     return ours.keys() == theirs.keys() and all(ours[key].equal(theirs[key]) for key in ours)
-
-
-def _version(program: str) -> str:
-    """Returns what Stockfish says it is."""
-    said = subprocess.run([program, "quit"], capture_output=True, text=True, check=False).stdout
-    return said.partition("\n")[0].partition(" by ")[0]

@@ -11,7 +11,7 @@ from rungs._src.chess.unpack import unpack_mask
 from rungs.errors import EngineError, MismatchError
 from rungs_course import compiled, nb03_bitboards, nb03_cpp
 from rungs_course.measure.valgrind import have_valgrind
-from rungs_course.nb03_perft import engine_name, instructions_by_header, perft_race, stockfish
+from rungs_course.nb03_perft import instructions_by_header, perft_race, stockfish
 
 DEPTHS = {"start": 3, "Kiwipete": 2}
 
@@ -32,7 +32,6 @@ def test_one_that_miscounts_is_named():
 @pytest.mark.skipif(not find_program("stockfish"), reason="stockfish is not installed")
 def test_stockfish_counts_too():
     program = find_program("stockfish")
-    assert engine_name(program).startswith("Stockfish")
     with stockfish(program) as count:
         perft_race({"ours": perft_cpp, "Stockfish": count}, DEPTHS, repeats=1)
 

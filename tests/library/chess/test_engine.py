@@ -16,7 +16,7 @@ import pytest
 
 import rungs
 from rungs._src.chess import engine
-from rungs._src.chess.engine import EngineProcess, UciEngine, find_program
+from rungs._src.chess.engine import EngineProcess, UciEngine, engine_name, find_program
 from rungs._src.chess.policy import random_actions
 from rungs.errors import ConfigurationError, EngineError, IllegalActionError
 from tests.library.chess.test_errors import outputs_and_fens
@@ -78,6 +78,16 @@ def marked(pid, mark):
         return mark in Path("/proc", pid, "environ").read_bytes()
     except OSError:  # gone meanwhile, or another user's
         return False
+
+
+@needs_stockfish
+def test_an_engine_says_its_name():
+    assert engine_name(STOCKFISH).startswith("Stockfish")
+
+
+def test_a_program_without_a_name_is_an_error():
+    with pytest.raises(EngineError, match="true does not say its name"):
+        engine_name("true")
 
 
 def first_move(board):

@@ -107,6 +107,19 @@ def find_program(name: str) -> str | None:
     return shutil.which(name) or shutil.which(name, path=_GAMES)
 
 
+def engine_name(program: str) -> str:
+    """Returns what a UCI engine calls itself, with its version.
+
+    Raises:
+        EngineError: it does not say it.
+    """
+    done = subprocess.run([program], input="uci\nquit\n", capture_output=True, text=True)
+    named = [line[8:] for line in done.stdout.splitlines() if line.startswith("id name ")]
+    if not named:
+        raise EngineError(f"engine {program} does not say its name")
+    return named[0]
+
+
 def _program(path: Any) -> str:
     found = None
     if isinstance(path, str | os.PathLike):

@@ -28,6 +28,10 @@ from rungs._src.train.runs import (
 from rungs._src.train.settings import PpoSettings, Training, share_of_cores
 from rungs.errors import ConfigurationError, UnavailableError
 
+# Seconds that an engine may take for a move. It needs milliseconds, but a busy machine must not end
+# a run, and waiting changes no result.
+ENGINE_TIMEOUT = 600.0
+
 _make = functools.partial(rungs.make, "chess")
 
 
@@ -153,8 +157,8 @@ def make_env(training: Training, rank: int = 0, make: Callable = _make):
 
 
 def weakest(path: str) -> UciEngine:
-    """Starts Stockfish, or an engine with its options, at its lowest setting: one ply, skill 0."""
-    return UciEngine(path, depth=1, skill=0)
+    """Returns Stockfish, or an engine with its options, at its lowest setting: one ply, skill 0."""
+    return UciEngine(path, depth=1, skill=0, timeout=ENGINE_TIMEOUT)
 
 
 class _PpoRun(Run):
