@@ -40,7 +40,7 @@ def fake(tmp_path):
     class Fake:
         program = tmp_path / "engine"
 
-        def __call__(self, *failure, child=False, **settings):
+        def __call__(self, *failure, child=False, timeout=600, **settings):
             uci = Path(__file__).with_name("uci.py")
             # A child has the engine's input and output, and ignores the end of both.
             before = "(trap '' HUP INT TERM; sleep 1000) &" if child else ""
@@ -49,7 +49,8 @@ def fake(tmp_path):
                 f"exec {sys.executable} {uci} {' '.join(failure)}\n"
             )
             self.program.chmod(0o755)
-            return UciEngine(self.program, **settings)
+            # Patient, as a busy machine may take long to start it.
+            return UciEngine(self.program, timeout=timeout, **settings)
 
         def running(self):
             mark = f"RUNGS_TEST={tmp_path}".encode()
@@ -246,7 +247,7 @@ def test_the_agent_may_mate_or_be_mated(rung, fake, fen, move, expected):
     ],
 )
 def test_a_failing_engine_names_the_board_and_changes_nothing(rung, fake, failure, why):
-    engine = fake(failure, "7", timeout=2 if failure == "hang" else 10)
+    engine = fake(failure, "7", timeout=2 if failure == "hang" else 600)
     env = rungs.make("chess", rung, 3, opponent=engine, first_board=4)
     # Board 5 is opened with move 1; moves 2 to 4 are replies.
     _, info = env.reset()
