@@ -17,8 +17,9 @@ book: $(INSTALLED)
 	$(BIN)/python -m rungs_course book
 
 # A process per core, as most tests use one; each file in one of them, as its fixtures are shared.
-# Threads that wait for others leave their core to the process beside them.
-PYTEST := KMP_BLOCKTIME=0 OMP_WAIT_POLICY=passive \
+# Threads that wait for others leave their core to the process beside them. Tests start hundreds of
+# processes, which load what Python has compiled once, also in a container that forbids it to keep it.
+PYTEST := KMP_BLOCKTIME=0 OMP_WAIT_POLICY=passive PYTHONDONTWRITEBYTECODE= \
   $(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 test: $(TESTED)
