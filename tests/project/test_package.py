@@ -46,16 +46,18 @@ def tree(tmp_path_factory):
     return tree
 
 
-def built(tree, out, **variables):
+def built(tree, out, *options, **variables):
     pip = [sys.executable, "-m", "pip", "--quiet", "wheel", "--no-deps", "--no-build-isolation"]
-    succeed([*pip, "--wheel-dir", out, tree], env=os.environ | variables)
+    succeed([*pip, *options, "--wheel-dir", out, tree], env=os.environ | variables)
     (wheel,) = out.glob("*.whl")
     return wheel
 
 
 @pytest.fixture(scope="module")
 def wheel(tree, tmp_path_factory):
-    return built(tree, tmp_path_factory.mktemp("wheel"))
+    """The wheel; of what is compiled for it an archive is made, too, in the tree."""
+    archive = "--config-settings=--build-option=archive"
+    return built(tree, tmp_path_factory.mktemp("wheel"), archive)
 
 
 @pytest.fixture(scope="module")
@@ -137,8 +139,8 @@ def test_c_programs_find_the_library_by_pkg_config_and_by_cmake(installed, tmp_p
     assert succeed([tmp_path / "build" / "by_cmake"]) == line
 
 
+@pytest.mark.usefixtures("wheel")
 def test_an_archive_is_a_prefix_of_the_c_library(tree):
-    succeed([sys.executable, "setup.py", "--quiet", "archive"], cwd=tree)
     (archive,) = (tree / "dist").iterdir()
     name = f"rungs-{__version__}-linux-x86_64"
     assert archive.name == f"{name}.tar.gz"
@@ -169,6 +171,7 @@ NEEDS_ARM = pytest.mark.skipif(
 )
 
 
+@pytest.mark.slow  # in `make test-all` the wheel that zig compiles plays there, in test_wheels.py
 @NEEDS_ARM
 def test_it_plays_the_recorded_games_on_arm(tree, tmp_path):
     compiler = {"CXX": "aarch64-linux-gnu-g++", "_PYTHON_HOST_PLATFORM": "linux-aarch64"}
@@ -310,7 +313,7 @@ PROGRAMS = {
     "tianshou": on_pages("docs/howto/train_with.md", "rungs[.]adapters[.]tianshou"),
     "torchrl": on_pages("docs/howto/train_with.md", "rungs[.]adapters[.]torchrl"),
 }
-QUICK = ("cling", "mpi", "train", "sb3", "pettingzoo")
+QUICK = ("cling", "mpi", "train", "pettingzoo")  # sb3 brings PyTorch, too
 
 
 def test_every_extra_for_users_is_tried():

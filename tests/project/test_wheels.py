@@ -26,9 +26,13 @@ ROOT = Path(__file__).parents[2]
 MUSL = "/lib/ld-musl-x86_64.so.1"
 ARM_MUSL = str(ROOT / "build" / "arm" / MUSL[1:].replace("x86_64", "aarch64"))
 WINE = "/usr/lib/wine/wine64"
-# Minutes, for what is only compiled.
-MAC = [pytest.param(tag, marks=pytest.mark.slow) for tag in wheels.TARGETS if "macosx" in tag]
-TAGS = [tag for tag in wheels.TARGETS if "macosx" not in tag] + MAC
+# Each C library, processor and kind of file once; the others' code takes minutes to compile.
+QUICK = ("manylinux_2_17_aarch64", "musllinux_1_2_aarch64", "win_amd64")
+
+
+def in_tiers(tags):
+    return [tag if tag in QUICK else pytest.param(tag, marks=pytest.mark.slow) for tag in tags]
+
 
 pytestmark = [
     pytest.mark.system,
@@ -54,7 +58,7 @@ def variants(tag):
     return of_machine(wheels.TARGETS[tag].system.rpartition("-")[2])
 
 
-@pytest.mark.parametrize("tag", TAGS)
+@pytest.mark.parametrize("tag", in_tiers(wheels.TARGETS))
 def test_a_wheel_holds_all_variants_for_its_platform_and_needs_what_that_has(unpacked, tag):
     wheel, folder = unpacked(tag)
     assert wheel.stat().st_size < 4e6
@@ -109,6 +113,7 @@ def check_macho(library, tag):
     assert (needed, oldest) == (["/usr/lib/libSystem.B.dylib"], 11)
 
 
+@pytest.mark.slow
 def test_the_one_for_linux_plays_the_recorded_games_in_an_empty_environment(unpacked, tmp_path):
     wheel, _ = unpacked("manylinux_2_17_x86_64")
     succeed([sys.executable, "-m", "venv", tmp_path])
@@ -139,7 +144,7 @@ RUNNERS = {
 }
 
 
-@pytest.mark.parametrize("tag", RUNNERS)
+@pytest.mark.parametrize("tag", in_tiers(RUNNERS))
 def test_each_library_that_can_run_here_plays_the_recorded_games(unpacked, games, tag, tmp_path):
     flags, runner = RUNNERS[tag]
     if missing := [each for each in runner if not shutil.which(each)]:
