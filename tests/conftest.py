@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+import sys
 
 import hypothesis
 import pytest
@@ -14,6 +15,10 @@ gpu.simulated_if_absent()
 # This process and all that tests start load what g++ has compiled once. Cling compiles in every
 # process, which takes 20 s of a core: tests of Cling ask for it.
 os.environ.setdefault("RUNGS_COMPILER", "g++")
+
+# What reads notebooks imports it, if it can: then it makes a parser of web addresses beyond ASCII,
+# which takes 2.5 s of a core in each process that tests run in. No notebook has such an address.
+sys.modules["rfc3987_syntax"] = None
 
 # A shell makes processes in the background ignore Ctrl-C; tests press it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -39,9 +44,11 @@ def pytest_ignore_collect(collection_path, config):
 def pytest_collection_modifyitems(items):
     """Starts with the files that take longest, which would end on one core.
 
-    These are the course, PyTorch's ranks, and the C++ that is compiled with sanitizers.
+    These are the course, what is compiled for other machines and with sanitizers, installations,
+    PyTorch's ranks, browsers, and labs.
     """
-    longest = ("test_ranks.py", "test_cpp.py")
+    longest = ("test_package.py", "test_wheels.py", "test_cpp.py")
+    longest += ("test_ranks.py", "test_browser.py", "test_labs.py")
     items.sort(key=lambda item: "smoke" not in item.fixturenames and item.path.name not in longest)
 
 
