@@ -40,8 +40,7 @@ _STRENGTH = Path("data") / "ablations" / "strength.csv"
 # Our rung `python`: what is gained over it is the ladder's to say.
 _OURS = "python-chess"
 _LEFT_OUT = (
-    "Not shown here, as no run that is kept has recorded it: [notebook {}]({}) shows it for your "
-    "machine.\n"
+    "No recorded run has these numbers yet. [Notebook {}]({}) measures them on your machine.\n"
 )
 
 
@@ -140,19 +139,20 @@ def _ladder(tables: dict[str, pd.DataFrame], machine: dict) -> str:
     if _TRAINED in tables and best["rung"] in (trained := _trained(tables[_TRAINED])):
         learner = tables[_TRAINED].attrs["provenance"]["learner"]
         training = (
-            f"; training with the learner `{learner}` is "
+            f" Training with the learner `{learner}` becomes "
             f"{_times(trained[best['rung']].middle)} as fast"
         )
-    if _GENERATION in tables:
-        bound = _bounds_of_training(tables[_GENERATION])["torch"]
-        training += f", and with one in PyTorch could be at most {bound:.1f} times as fast"
+        if _GENERATION in tables:
+            bound = _bounds_of_training(tables[_GENERATION])["torch"]
+            training += f"; with a learner in PyTorch it becomes at most {bound:.1f} times as fast"
+        training += "."
     return (
         f"![The ladder, how many times as fast as {first['rung']} each rung is: "
         f"{', '.join(speedups)}.]({_PICTURE})\n\n"
         f"On {in_words(machine)}, the rung `{best['rung']}` plays "
         f"{speed(best['plies_per_second']).removesuffix('/s')} plies (moves of one player) a "
-        f"second, {_times(best['absolute_speedup'])} as many as "
-        f"`{first['rung']}`{training} ([all our numbers](docs/numbers.md)).\n"
+        f"second, {_times(best['absolute_speedup'])} as many as `{first['rung']}`.{training} "
+        "[All our numbers](docs/numbers.md) says what each factor compares.\n"
     )
 
 
@@ -196,8 +196,8 @@ def _rungs(tables: dict[str, pd.DataFrame], recorded: Path, machine: dict) -> st
         training = (
             f" *Training* is an update of PPO with the learner `{learnt['learner']}` and "
             f"{learnt['num_envs']} boards ([notebook 15](../notebooks/15_training.ipynb), "
-            f"[data](../{(recorded / _TRAINED).as_posix()})), of runs one after the other, by "
-            "medians."
+            f"[data](../{(recorded / _TRAINED).as_posix()})). Rungs trained one after the "
+            "other, so their medians are compared."
         )
     flops = machine.get("flops_per_cycle")
     per_cycle = f", which does {flops:g} float32 operations per cycle" if flops else ""
@@ -214,41 +214,68 @@ def _rungs(tables: dict[str, pd.DataFrame], recorded: Path, machine: dict) -> st
 
 
 def _headlines(tables: dict[str, pd.DataFrame], recorded: Path) -> str:
-    """Writes a row for each ratio that is printed somewhere: of what, by what, when, from where."""
-    rows = []
+    """Writes the ratios that pages print, a table for each question, with what they depend on."""
+    parts = [_stepping(tables, recorded)]
+    if _TRAINED in tables:
+        facts = tables[_TRAINED].attrs["provenance"]
+        first, *others = _trained(tables[_TRAINED]).items()
+        rows = [(f"`{rung}`", _with_noise(f.middle, f.low, f.high)) for rung, f in others]
+        table = pd.DataFrame(rows, columns=["Rung", "Times as fast"])
+        parts.append(
+            f"**Training, compared with `{first[0]}`**\n\n{markdown(table)}\n\n"
+            f"An update of PPO, {facts['num_envs']} boards, learner `{facts['learner']}` "
+            f"({_source(tables, _TRAINED, recorded)})."
+        )
+    if _GENERATION in tables:
+        bounds = _bounds_of_training(tables[_GENERATION])
+        columns = {"Learner": bounds.index.map("`{}`".format)}
+        source = _source(tables, _GENERATION, recorded)
+        if _WINS in tables:
+            gains = tables[_LEARNERS].set_index("learner")["gain"]
+            columns[f"An update on `threads`, over `{gains.index[0]}`"] = [
+                ratio(gains[learner]) if learner in gains else "" for learner in bounds.index
+            ]
+        columns["Training on any rung over `python`"] = [f"at most {ratio(b)}" for b in bounds]
+        parts.append(
+            f"**Learners**\n\n{markdown(pd.DataFrame(columns))}\n\n"
+            f"The last column is 1 / (1 - the share of `python`'s generation) ({source})."
+        )
+    return "\n\n".join(parts) + "\n"
 
-    def add(name: str, what: str, times: str, conditions: str) -> None:
-        facts = tables[name].attrs["provenance"]
-        source = f"[{facts['date'][:10]}](../{(recorded / name).as_posix()}), `{facts['commit']}`"
-        rows.append((what, times, conditions, source))
 
-    ladder, facts = _raced(tables).set_index("rung"), tables[_LADDER].attrs["provenance"]
-    alike = f"{facts['num_envs']} boards, `{facts['mask']}` masks, all cores"
-    for rung in ladder.index[1:]:
-        row = ladder.loc[rung]
-        times = _with_noise(row["absolute_speedup"], row["speedup_low"], row["speedup_high"])
-        add(_RACE, f"`{rung}` over `python`", times, alike)
-    ours = tables[_GAINS][tables[_GAINS]["peer"] == _OURS]
-    for row in ours.to_dict("records"):
+def _stepping(tables: dict[str, pd.DataFrame], recorded: Path) -> str:
+    """Writes how many times as fast as the first rung's a step of each other rung is."""
+    ladder, facts = _raced(tables), tables[_LADDER].attrs["provenance"]
+    first, sources = ladder["rung"].iloc[0], [_source(tables, _RACE, recorded)]
+    alike = f"{facts['num_envs']} each", f"board + {facts['mask']}", "all", "07"
+    rows = [
+        (f"`{r.rung}`", _with_noise(r.absolute_speedup, r.speedup_low, r.speedup_high), *alike)
+        for r in ladder.iloc[1:].itertuples()
+    ]
+    for row in tables[_GAINS][tables[_GAINS]["peer"] == _OURS].to_dict("records"):
+        outputs = row["ours"].removeprefix("rungs, ")
         times = _with_noise(row["gain"], row["from"], row["to"])
-        what = "`cpp` over `python`, among others' chess"
-        add(_GAINS, what, times, f"{row['ours']}; one core, the boards that suit each best")
+        rows.append(("`cpp`", times, "the best for each", outputs, "one", "12"))
+        sources.append(_source(tables, _GAINS, recorded))
     if _STEPS in tables:
         steps = tables[_STEPS]
-        boards = f"{steps.attrs['provenance']['num_envs']} boards, other games, one core"
-        add(_STEPS, "`cpp` over `python`, idea by idea", ratio(steps["absolute"].iloc[-1]), boards)
-    if _TRAINED in tables:
-        learnt = tables[_TRAINED].attrs["provenance"]
-        conditions = f"an update of PPO, {learnt['num_envs']} boards, learner `{learnt['learner']}`"
-        for rung, each in list(_trained(tables[_TRAINED]).items())[1:]:
-            times = _with_noise(each.middle, each.low, each.high)
-            add(_TRAINED, f"training on `{rung}` over `python`", times, conditions)
-    if _GENERATION in tables:
-        for learner, bound in _bounds_of_training(tables[_GENERATION]).items():
-            what = "training on any rung over `python`, its bound"
-            add(_GENERATION, what, f"at most {ratio(bound)}", f"learner `{learner}`")
-    columns = ["What is compared", "Times as fast", "How", "Recorded"]
-    return f"{markdown(pd.DataFrame(rows, columns=columns))}\n"
+        boards, times = steps.attrs["provenance"]["num_envs"], ratio(steps["absolute"].iloc[-1])
+        rows.append(("`cpp`", times, f"{boards} each", "board + bool", "one", "03"))
+        sources.append(_source(tables, _STEPS, recorded))
+    columns = ["Rung", "Times as fast", "Boards", "Outputs", "Cores", "Notebook"]
+    table = markdown(pd.DataFrame(rows, columns=columns))
+    return (
+        f"**One step, compared with `{first}`**\n\n{table}\n\nRecorded: {'; '.join(sources)}."
+    )
+
+
+def _source(tables: dict[str, pd.DataFrame], name: str, recorded: Path) -> str:
+    """Writes where a recorded table is and when it was measured, as a page in `docs` links it."""
+    facts = tables[name].attrs["provenance"]
+    return (
+        f"[{name}](../{(recorded / name).as_posix()}), {facts['date'][:10]}, "
+        f"commit `{facts['commit']}`"
+    )
 
 
 def _steps(frame: pd.DataFrame, recorded: Path) -> str:
@@ -263,10 +290,10 @@ def _steps(frame: pd.DataFrame, recorded: Path) -> str:
     return (
         f"![The time of a ply from Python to C++, idea by idea.](../{_WATERFALL})\n\n"
         f"From `python` to `cpp`, one idea at a time: {len(ideas)} versions in C++ of the same "
-        f"step, of which *{best['idea']}* gains most, {ratio(best['relative'])} "
+        f"step. The largest single gain is {ratio(best['relative'])}, by *{best['idea']}* "
         f"([notebook 03](../notebooks/03_cpp.ipynb), "
-        f"[data](../{(recorded / _STEPS).as_posix()})). It is a race of its own, over other games "
-        "than the ladder's.\n\n"
+        f"[data](../{(recorded / _STEPS).as_posix()})). This race plays other games than the "
+        "ladder's.\n\n"
         f"{markdown(table)}\n"
     )
 
@@ -283,17 +310,16 @@ def _peers(gains: pd.DataFrame, rules: pd.DataFrame, recorded: Path, where: str)
             "Its plies per second": least["its rate"].map(speed),
             "Rungs, the same outputs": least["our rate"].map(speed),
             "Times as fast": least["gain"].map(ratio),
-            "Rules it reads otherwise": project.map(wrong).fillna("none seen"),
+            "Rules it decides differently": project.map(wrong).fillna("none seen"),
         }
     )
     return (
         f"{markdown(table)}\n\n"
-        f"One core each, of {where}, {facts['date'][:10]}, each with the number of "
-        "boards that suits it best. Where several of our outputs can be compared, the row is of "
-        "those that gain least. *Rules*: where python-chess says otherwise, which is our rung "
-        "`python` of the ladder above. "
+        f"One core of {where}, {facts['date'][:10]}; each environment has the number of boards at "
+        "which it is fastest. Where several of our outputs can be compared, the row shows the "
+        "smallest gain. *Rules*: where python-chess, our rung `python`, decides differently. "
         f"[Notebook 12](../notebooks/12_peers.ipynb) says what each step includes "
-        f"([data](../{(recorded / _RACE).as_posix()})).\n"
+        f"([data](../{(recorded / _GAINS).as_posix()})).\n"
     )
 
 
@@ -324,9 +350,9 @@ def _self_play(frame: pd.DataFrame, recorded: Path, where: str) -> str:
         f"and Stockfish.](../{_CURVE})\n\n"
         f"From the rules alone, on {where}, by "
         f"{search_in_words(facts['policy'], int(facts['simulations']))} a move, "
-        f"{facts['date'][:10]}; evaluations took no part of the time. Elo is above random play, "
-        "with a 95 % interval; the next columns are points per game (a game that is cut short "
-        "counts as a draw); *search adds* is Elo above the same network without search "
+        f"{facts['date'][:10]}; the time does not include evaluations. Elo is relative to random "
+        "play, with a 95 % interval. The next columns are points per game; a game that is cut "
+        "short counts as a draw. *Search adds* is the Elo above the same network without search "
         f"([notebook 16](../notebooks/16_search.ipynb), "
         f"[data](../{(recorded / _SELF_PLAY).as_posix()})).\n\n"
         f"{markdown(table)}\n"
@@ -347,8 +373,8 @@ def _levers(frame: pd.DataFrame) -> str:
     return (
         f"Wins, draws and losses in {facts['games']} games by "
         f"{search_in_words(facts['policy'], int(facts['simulations']))} a move, by agents of "
-        f"{int(facts['positions']):,} positions each, of the same seed and otherwise the same "
-        f"settings; Elo of both seeds together, with a 95 % interval, "
+        f"{int(facts['positions']):,} positions each, with the same seed and, but for the lever, "
+        f"the same settings; Elo of both seeds together, with a 95 % interval, "
         f"{facts['date'][:10]} ([data](../{_LEVERS.as_posix()})).\n\n{markdown(table)}\n"
     )
 
@@ -400,7 +426,7 @@ def _learners(
         {
             "Learner": frame["learner"].map("`{}`".format),
             "Times the reference": frame["gain"].map(ratio),
-            "Of float32's peak": frame["share"].map("{:.1%}".format).where(in_float32, "another's"),
+            "Share of float32's peak": frame["share"].map("{:.1%}".format).where(in_float32, "n/a"),
             "Generating, inferring, learning": parts,
             "90 % of games won after": frame["learner"].map(until_90).fillna(""),
             "Won in the end": frame["learner"].map(won).fillna(""),
@@ -409,13 +435,14 @@ def _learners(
     return (
         "![Games won against random play over seconds, a line per seed and learner.]"
         f"(../{_WON})\n\n"
-        f"On {where}, {facts['date'][:10]}, updates of "
-        f"{updates['positions'].iloc[0]:,} steps, all learners in turns, medians; the reference, "
+        f"Measured on {where}, {facts['date'][:10]}: medians of updates of "
+        f"{updates['positions'].iloc[0]:,} steps, all learners in turns. The reference, "
         f"`{frame['learner'].iloc[0]}`, learns from {frame['steps_per_second'].iloc[0]:,.0f} steps "
-        f"a second; curves of "
-        f"{curves['steps'].max():,} steps, of seeds the median time and the mean share with a 95 % "
-        f"interval ([notebook 11](../notebooks/11_full_system.ipynb), "
-        f"[data](../{(recorded / _LEARNERS).as_posix()})).\n\n"
+        f"a second. Curves are {curves['steps'].max():,} steps long; the last two columns are the "
+        f"seeds' median time and mean share, with a 95 % interval "
+        f"([notebook 11](../notebooks/11_full_system.ipynb), "
+        f"[data](../{(recorded / _LEARNERS).as_posix()})). The peak of bfloat16 is another one, so "
+        f"its share is not given.\n\n"
         f"{markdown(table)}\n"
     )
 
@@ -441,16 +468,16 @@ def leaders(root: Path) -> str:
     """
     rows = leaderboard.best(leaderboard.read(leaderboard.path(root)))
     if not rows:
-        return "Nobody is there yet.\n"
+        return "No entries yet.\n"
     table = pd.DataFrame(
         {
             "Lab": [row["lab"] for row in rows],
-            "Who": [row["name"] for row in rows],
+            "Name": [row["name"] for row in rows],
             "Gain over the baseline": [
                 _with_noise(*(float(row[f"gain{end}"]) for end in ("", "_low", "_high")))
                 for row in rows
             ],
-            "Of the best, or the bound": [f"{float(row['share']):.0%}" for row in rows],
+            "Share of the best, or of the bound": [f"{float(row['share']):.0%}" for row in rows],
             "Machine": [in_words(row | {"gpu": row["gpu"] or None}) for row in rows],
             "Date": [row["date"][:10] for row in rows],
         }
@@ -498,18 +525,22 @@ def side_by_side(root: Path, run: Path | None = None) -> str:
         return f"{_machines_table(text)}\n"
     other = _nearest(mine, recorded)
     name = slug_of(mine.attrs)
-    why = "the same machine" if other == name else "the nearest number of cores"
+    why = "the same name" if other == name else "the nearest number of cores"
     compared = _machines_table(text, ("yours", other))
     return (
-        f"Yours is {in_words(mine.attrs)}, size `{mine.attrs['size']}`; the last column is "
-        f"yours over `{other}`, of those recorded {why}.\n\n{compared}\n"
+        f"Your machine: {in_words(mine.attrs)}, size `{mine.attrs['size']}`. The last column "
+        f"divides your value by that of `{other}`, the recorded machine with {why}.\n\n"
+        f"{compared}\n"
     )
 
 
 def _measured(folder: Path) -> pd.Series:
     """Returns what was measured on a machine, by what it is; `attrs` are its facts."""
     ladder = results.load(folder / _LADDER)
-    values = {f"`{row.rung}`, plies/s": row.plies_per_second for row in ladder.itertuples()}
+    # By the same estimator for every machine: early tables of the ladder are by another one.
+    raced = folder / _RACE
+    rates = _raced({_LADDER: ladder, _RACE: results.load(raced)}) if raced.exists() else ladder
+    values = {f"`{row.rung}`, plies/s": row.plies_per_second for row in rates.itertuples()}
     if (folder / _GAINS).exists():
         gains = results.load(folder / _GAINS).groupby("peer", sort=False)["gain"].min()
         gains = gains.drop("python-chess", errors="ignore")  # which is our rung `python`
@@ -536,7 +567,7 @@ def _machines_table(machines: dict[str, pd.Series], pair: tuple[str, str] | None
     if pair:
         mine, other = (machines[name] for name in pair)
         factors = (mine.get(row, float("nan")) / other.get(row, float("nan")) for row in rows)
-        columns["yours over it"] = ["", ""] + [
+        columns["yours / recorded"] = ["", ""] + [
             "" if pd.isna(factor) else ratio(factor) for factor in factors
         ]
     return markdown(pd.DataFrame(columns))
