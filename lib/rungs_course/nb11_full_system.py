@@ -18,12 +18,10 @@ import seaborn
 import torch
 from IPython.display import display
 
-import rungs
 from rungs._src.chess.boards.cpp import CppBoards
 from rungs._src.chess.buffers import POSITION, Buffers
 from rungs._src.chess.policy import random_actions
 from rungs._src.chess.vector_env import ChessVectorEnv
-from rungs._src.train.evaluate import NetworkPolicy
 from rungs._src.train.learners import kind
 from rungs._src.train.network import PolicyValueNetwork
 from rungs._src.train.ppo import PARTS, Learner
@@ -32,7 +30,7 @@ from rungs._src.train.settings import PpoSettings, Training
 from rungs._src.train.training import EVALUATIONS, METRICS, train
 from rungs.errors import CompilerError, UnavailableError
 from rungs_course import peers, plots, widgets
-from rungs_course.learners import LADDER, torch_threads
+from rungs_course.learners import LADDER
 from rungs_course.learners import mask as learner_mask
 from rungs_course.machine.topology import caches
 from rungs_course.measure.cost import ONE_STEP, operations
@@ -293,115 +291,6 @@ def longer(steps: pd.DataFrame, updates: pd.DataFrame) -> dict[str, dict[str, Fa
     return found
 
 
-WAYS = ("all in turns", "halves in turns", "halves at once")
-
-
-def race_ways(
-    board_counts: Iterable[int],
-    network_threads: int,
-    *,
-    seed: int,
-    steps: int,
-    repeats: int,
-    warmup: int,
-) -> pd.DataFrame:
-    """Times playing a network's actions; one thread steps, and another asks the network.
-
-    "all in turns" steps all boards and then asks for all actions; "halves at once" asks for one
-    half's actions while the other half is stepped. "halves in turns" is between the two: it differs
-    from the first in the size of the network's batches alone, from the last in nothing but that
-    nothing happens at once.
-
-    Returns:
-        A row per way and repeat: `racer` (of `WAYS`), `network_threads`, `num_envs`, `repeat`,
-        `seconds` per step of all boards, and `waiting`, those in which the network had no boards.
-    """
-    torch.manual_seed(seed)
-    network, rows = PolicyValueNetwork(), []
-    for num_envs in board_counts:
-        ways, racers = _ways(num_envs), {}
-        for name, way in ways.items():
-            way.reset(seed=seed)
-            turns = steps if name == WAYS[0] else 2 * steps
-            policy = NetworkPolicy(network, seed=seed)
-            racers[name] = functools.partial(_play, way, policy, turns)
-        with torch_threads(network_threads):
-            rows += [
-                (name, network_threads, num_envs, repeat, *(each / steps for each in seconds))
-                for name, repeat, seconds in timed_rounds(racers, repeats=repeats, warmup=warmup)
-            ]
-        for way in ways.values():
-            way.close()
-    columns = ["racer", "network_threads", "num_envs", "repeat", "seconds", "waiting"]
-    return pd.DataFrame(rows, columns=columns)
-
-
-def overlap_gains(times: pd.DataFrame) -> pd.DataFrame:
-    """Takes the gain of halves at once apart, repeat by repeat.
-
-    Returns:
-        A row per `network_threads`, `num_envs` and `repeat`: what `halving` the network's batches
-        gains, what working `at_once` does, the product `both`, and `bound`, what hiding the shorter
-        of stepping and inferring behind the longer could do for halves in turns.
-    """
-    index = ["network_threads", "num_envs", "repeat"]
-    wide = times.pivot(index=index, columns="racer", values=["seconds", "waiting"])
-    whole, turns, once = (wide["seconds"][way] for way in WAYS)
-    stepping = wide["waiting"][WAYS[1]]
-    longer = np.maximum(stepping, turns - stepping)
-    ratios = {"halving": whole / turns, "at_once": turns / once, "both": whole / once}
-    return pd.DataFrame(ratios | {"bound": turns / longer}).reset_index()
-
-
-def _ways(num_envs: int) -> dict[str, Any]:
-    """Makes what plays, by way; each has the same games."""
-    make = functools.partial(rungs.make, "chess", "threads", threads=1, **GAMES)
-    half = num_envs // 2
-    halves = rungs.make_async("chess", num_envs, threads=1, **GAMES)
-    turns = _InTurns([make(half), make(half, first_board=half)])
-    return dict(zip(WAYS, (_InTurns([make(num_envs)]), turns, halves), strict=True))
-
-
-def _play(way, policy: NetworkPolicy, turns: int) -> tuple[float, float]:
-    """Plays the policy's actions; returns the seconds, and those spent waiting for boards."""
-    start = time.perf_counter()
-    inferring = 0.0
-    for _ in range(turns):
-        observation, *_, info = way.recv()
-        asked = time.perf_counter()
-        actions = policy(observation, info["action_mask"])
-        inferring += time.perf_counter() - asked
-        way.send(actions)
-    way.wait()
-    seconds = time.perf_counter() - start
-    return seconds, seconds - inferring
-
-
-class _InTurns:
-    """`recv`, `send` and `wait` of environments that take turns, each stepped while one waits."""
-
-    def __init__(self, envs: Sequence[ChessVectorEnv]):
-        self._envs = list(envs)
-
-    def reset(self, seed: int) -> None:
-        self._outcomes: list[tuple] = [env.reset(seed=seed) for env in self._envs]
-        self._turn = 0
-
-    def recv(self):
-        return self._outcomes[self._turn]
-
-    def send(self, actions: np.ndarray) -> None:
-        self._outcomes[self._turn] = self._envs[self._turn].step(actions)
-        self._turn = (self._turn + 1) % len(self._envs)
-
-    def wait(self) -> None:
-        """Has nothing to wait for."""
-
-    def close(self) -> None:
-        for env in self._envs:
-            env.close()
-
-
 def available_learners() -> tuple[list[str], dict[str, str]]:
     """Returns the learners that this machine can run, and why it can't run the others."""
     able, missing = [], {}
@@ -547,39 +436,6 @@ def draw_throughput(updates: pd.DataFrame):
     return figure
 
 
-def draw_overlap(gains: pd.DataFrame):
-    """Draws what two halves in flight gain, by cause, medians and extremes, and the bound."""
-    threads = gains["network_threads"].unique().tolist()
-    figure, panels = plots.axes(
-        width=3.8 * len(threads), height=3.8, ncols=len(threads), sharey=True, squeeze=False
-    )
-    causes = {"halving": "smaller batches", "at_once": "at once", "both": "both together"}
-    long = gains.rename(columns=causes).melt(
-        ["network_threads", "num_envs", "bound"], list(causes.values()), "cause", "gain"
-    )
-    at = {"x": "num_envs", "y": "gain", "hue": "cause"}
-    look: dict[str, Any] = {
-        "palette": [plots.SKY, plots.ORANGE, plots.BLUE],
-        "markers": ["o", "s", "^"],
-    }
-    look |= {"linestyles": "none", "dodge": 0.5, "linewidth": 1.5}
-    for axes, count in zip(panels[0], threads, strict=True):
-        rows = long[long["network_threads"] == count]
-        seaborn.pointplot(rows, **at, **look, estimator="median", errorbar=("pi", 100), ax=axes)
-        for x, bound in enumerate(rows.groupby("num_envs")["bound"].median()):
-            label = "bound of working at once" if x == 0 else None
-            axes.hlines(bound, x - 0.45, x + 0.45, color=plots.BLACK, linestyle="--", label=label)
-        axes.axhline(1, color=plots.GREY, zorder=0)
-        axes.set_title(f"the network on {count} thread{'s'[: count > 1]}")
-        axes.set_xlabel("boards")
-        handles, names = axes.get_legend_handles_labels()
-        axes.get_legend().remove()
-    panels[0][0].set_ylabel("times as fast")
-    panels[0][0].set_ylim(0, None)
-    figure.legend(handles, names, loc="outside lower center", ncols=4, frameon=False)
-    return figure
-
-
 def draw_generation(
     shares: pd.DataFrame, points: pd.DataFrame, study: tuple[float, float] | None = None
 ):
@@ -651,36 +507,6 @@ def draw_ladder(table: pd.DataFrame):
     axes.xaxis.set_major_formatter(matplotlib.ticker.EngFormatter())
     axes.set_xlabel("steps a second, end to end")
     axes.set_title("The ladder of learners")
-    return figure
-
-
-def draw_roofs(table: pd.DataFrame, peaks: Mapping[str, float]):
-    """Draws how fast each learner multiplies in its parts of an update, under its format's peak.
-
-    Args:
-        table: of `learners_table`.
-        peaks: as `learners_table` takes them; a learner whose format has none is left out.
-    """
-    shown = table[table["peak"].isin(peaks)].reset_index(drop=True)
-    figure, axes = plots.axes(height=1.8 + 0.45 * len(shown))
-    roofs = shown["peak"].map(peaks)
-    axes.scatter(roofs, shown.index, marker="|", s=400, color=plots.BLACK, label="peak")
-    for part, name, mark, color in (
-        ("infer_share", "while it infers", "o", plots.BLUE),
-        ("learn_share", "while it learns", "s", plots.ORANGE),
-    ):
-        look = {"marker": mark, "color": color, "label": name, "zorder": 3}
-        axes.scatter(shown[part] * roofs, shown.index, **look)
-    for row, peak, roof in zip(shown.index, shown["peak"], roofs, strict=True):
-        axes.annotate(peak, (roof, row), (6, 0), textcoords="offset points", va="center")
-    axes.set_yticks(shown.index, shown["learner"])
-    axes.invert_yaxis()
-    axes.margins(y=0.5 / max(1, len(shown)))
-    axes.set_xlim(0, 1.25 * roofs.max())  # room for the name next to the last peak
-    axes.xaxis.set_major_formatter(matplotlib.ticker.EngFormatter())
-    axes.set_xlabel("necessary operations a second")
-    figure.legend(loc="outside lower center", ncols=3, frameon=False)
-    axes.set_title("How near each learner comes to its own peak")
     return figure
 
 

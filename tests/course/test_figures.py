@@ -147,12 +147,6 @@ def learners_ladder():
     return nb11.draw_ladder(pd.DataFrame(rows, columns=names))
 
 
-def learners_roofs():
-    rows = [("torch", "float32", 0.3, 0.5), ("fast", "bfloat16", 0.4, np.nan)]
-    table = pd.DataFrame(rows, columns=["learner", "peak", "infer_share", "learn_share"])
-    return nb11.draw_roofs(table, {"float32": 1e11, "bfloat16": 2e11})
-
-
 def points(*rows):
     return pd.DataFrame(rows, columns=["name", "intensity", "performance"])
 
@@ -227,11 +221,6 @@ def evaluations():
         low=table["score"] - 0.1,
         high=table["score"] + 0.1,
     )
-
-
-def overlap():
-    table = every(network_threads=[1, 2], num_envs=[8, 64], repeat=range(3))
-    return nb11.draw_overlap(table.assign(halving=1.1, at_once=0.5, both=0.55, bound=1.3))
 
 
 def products_ladder():
@@ -342,7 +331,6 @@ PLOTS = {
     "generation": generation,
     "wins": wins,
     "learners": learners_ladder,
-    "roofs of learners": learners_roofs,
     "scaling": scaling_of_the_study,
     "gains": gains,
     "roofline": lambda: nb08_roofline.roofline(
@@ -380,7 +368,6 @@ PLOTS = {
     ),
     "learning over steps": lambda: nb15.draw_learning(evaluations(), "steps"),
     "learning over seconds": lambda: nb15.draw_learning(evaluations(), "seconds"),
-    "overlap": overlap,
     "peers' rates": lambda: nb12.draw_rates(races("rungs", "other"), "boards", "One thread"),
     "peers' steps": lambda: nb12.draw_step_times(races("rungs", "other")),
     "peers": lambda: nb12.draw_bars(races("rungs", "other").query("num_envs == 8"), "rungs", "t"),
