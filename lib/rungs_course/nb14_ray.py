@@ -7,13 +7,12 @@ chess while a runner and then a node are killed and a new one joins, and prints 
 """
 
 import contextlib
-import functools
 import os
 import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,6 @@ import pandas as pd
 
 from rungs.errors import UnavailableError, install_hint
 from rungs_course.measure import results
-from rungs_course.measure.turns import timed_rounds
 
 try:
     import ray
@@ -183,47 +181,6 @@ def lose_parts(
             print(_line(row), flush=True)
         algorithm.stop()
     return pd.DataFrame(rows)
-
-
-def race(
-    *,
-    num_envs: int,
-    num_steps: int,
-    repeats: int,
-    warmup: int,
-    seed: int,
-    runners: Sequence[int] = (0, 1, 2),
-) -> pd.DataFrame:
-    """Times updates of PPO whose boards are in this process, on one node's runner, or on two's.
-
-    Returns:
-        A row per number of runners and repeat: `runners`, `repeat`, `positions`, `seconds`, and
-        `sampling`, the seconds of them in which boards were played.
-    """
-    rows = []
-    with contextlib.closing(Nodes()):
-        # Only one of them works at a time, but all are there: three actors on two cores.
-        learners = {
-            count: ppo(count, num_envs=num_envs, num_steps=num_steps, seed=seed, cores=0.5)
-            for count in runners
-        }
-        try:
-            racers = {count: functools.partial(_update, each) for count, each in learners.items()}
-            for count, repeat, (seconds, sampling) in timed_rounds(
-                racers, repeats=repeats, warmup=warmup
-            ):
-                rows.append((count, repeat, num_envs * num_steps, seconds, sampling))
-        finally:
-            for each in learners.values():
-                each.stop()
-    return pd.DataFrame(rows, columns=["runners", "repeat", "positions", "seconds", "sampling"])
-
-
-def _update(algorithm: PPO) -> tuple[float, float]:
-    start = time.perf_counter()
-    seen = algorithm.train()
-    seconds = time.perf_counter() - start
-    return seconds, float(seen["timers"]["env_runner_sampling_timer"])
 
 
 def _processes(algorithm: PPO) -> list[int]:

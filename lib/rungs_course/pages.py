@@ -264,9 +264,7 @@ def _stepping(tables: dict[str, pd.DataFrame], recorded: Path) -> str:
         sources.append(_source(tables, _STEPS, recorded))
     columns = ["Rung", "Times as fast", "Boards", "Outputs", "Cores", "Notebook"]
     table = markdown(pd.DataFrame(rows, columns=columns))
-    return (
-        f"**One step, compared with `{first}`**\n\n{table}\n\nRecorded: {'; '.join(sources)}."
-    )
+    return f"**One step, compared with `{first}`**\n\n{table}\n\nRecorded: {'; '.join(sources)}."
 
 
 def _source(tables: dict[str, pd.DataFrame], name: str, recorded: Path) -> str:

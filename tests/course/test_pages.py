@@ -108,7 +108,9 @@ def test_the_readme_holds_what_was_recorded(recorded, tmp_path):
         line for line in sections["headlines"].splitlines() if line.startswith("| `cpp`")
     )
     assert raced == "| `cpp` | 200× (100 to 400) | 100 each | board + bool | all | 07 |"
-    assert among_others == "| `cpp` | 50× (40 to 60) | the best for each | board + bits | one | 12 |"
+    assert (
+        among_others == "| `cpp` | 50× (40 to 60) | the best for each | board + bits | one | 12 |"
+    )
     assert "raining" not in sections["headlines"] + sections["ladder"]
     # Of two outputs of ours the one that gains less, and rules by the name of who wrote them.
     assert "| Slow, batched | 10/s | 2 k/s | 200× | stalemate, fifty moves |" in sections["peers"]
