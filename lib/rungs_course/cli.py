@@ -183,9 +183,12 @@ def _race(options: argparse.Namespace) -> int:
 
 
 def _book(options: argparse.Namespace) -> int:
-    from rungs_course.runner import book
+    from rungs_course.runner import book, bundle
 
-    print(f"Read {book.build(options.out)}")
+    front = book.build(options.out)
+    if why := bundle.missing():
+        print(why)
+    print(f"Read {front}")
     return 0
 
 

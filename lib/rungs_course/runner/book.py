@@ -17,9 +17,11 @@ from rungs._src.machine.describe import in_words
 from rungs_course import paths
 from rungs_course.errors import BookError
 from rungs_course.pages import filled
+from rungs_course.runner import bundle
 from rungs_course.runner import manifest as manifests
 from rungs_course.runner.chain import NOTEBOOKS, OUT
 from rungs_course.runner.notebook import widgets
+from rungs_course.tables import fill
 
 _WIDGET = "application/vnd.jupyter.widget-view+json"
 _PNG = re.compile('src="data:image/png;base64,([^"]+)"')  # as `rungs_course.plots` writes it
@@ -31,11 +33,14 @@ _SOURCES = (
     *("cpp", "data", "docs", "figures", "js", "lib"),
 )
 
+_BROWSER = "browser"  # the folder of pages in which Rungs runs
+
 
 def build(out: Path = OUT) -> Path:
     """Makes a book of the run in `out`, in place of its last one. Needs no network.
 
-    A notebook that the run leaves out is a page without outputs, and says so.
+    A notebook that the run leaves out is a page without outputs, and says so. Pages in which Rungs
+    runs are made where `make wasm` was run; else `docs/browser.md` says that they are left out.
 
     Returns:
         The front page.
@@ -68,6 +73,7 @@ def stage(out: Path, folder: Path) -> None:
             shutil.copy(source, folder / name)
     machines_page = folder / "docs" / "machines.md"
     machines_page.write_text(filled(machines_page.read_text(), paths.ROOT, out))
+    _stage_browser(folder)
     # The front page belongs at the top, so its links are written as from there.
     shutil.move(folder / "docs" / "index.md", folder / "index.md")
     for notebook in sorted(NOTEBOOKS.glob("[0-9]*.ipynb")):
@@ -78,6 +84,17 @@ def stage(out: Path, folder: Path) -> None:
     for notebook in sorted(NOTEBOOKS.glob("solutions/*.ipynb")):
         page = _answers(nbformat.read(notebook, as_version=4), notebook.name)
         nbformat.write(page, folder / "notebooks" / "solutions" / notebook.name)
+
+
+def _stage_browser(folder: Path) -> None:
+    """Makes the pages in which Rungs runs, and links to them from the page that is about them."""
+    links = f"{bundle.missing()}\n"
+    if not bundle.missing():
+        (folder / _BROWSER).mkdir()
+        titles = bundle.build(folder / _BROWSER).items()
+        links = "".join(f'- <a href="../{_BROWSER}/{name}">{title}</a>\n' for name, title in titles)
+    page = folder / "docs" / "browser.md"
+    page.write_text(fill(page.read_text(), {"pages": links}))
 
 
 def _left_out(folder: str, names: list[str]) -> set[str]:
@@ -100,6 +117,8 @@ def make(staged: Path, book: Path) -> Path:
         done = subprocess.run([*command, staged, pages], capture_output=True, text=True)
         if not (pages / "index.html").exists():
             raise BookError(f"Sphinx failed: {done.stderr}")
+        if (staged / _BROWSER).exists():  # which Sphinx needn't know
+            shutil.copytree(staged / _BROWSER, pages / _BROWSER)
         files = [page for page in pages.rglob("*") if page.is_file()]
         made = {page: ours.path / page.relative_to(pages) for page in files}
         ours.clear()

@@ -1,0 +1,171 @@
+"""The board of pages, as a reader uses it in Chromium."""
+
+import random
+
+import chess
+import pytest
+
+from rungs._src.chess.actions import legal_actions
+from rungs_course import paths
+from rungs_course.runner import bundle
+from tests.browser import SCREENSHOTS, browser, needs_chromium
+
+pytestmark = [pytest.mark.system, needs_chromium]
+
+PAGE = """<!doctype html><meta charset="utf-8"><title>Board</title>
+<meta name="viewport" content="width=device-width">
+<link rel="stylesheet" href="page.css"><link rel="stylesheet" href="board.css">
+<div id="board"></div>
+<script src="pieces.json.js"></script><script type="module" src="board_test.js"></script>
+"""
+MODULE = f"""import {{ Board }} from "{paths.ROOT}/js/board.js";
+import {{ json }} from "{paths.ROOT}/js/files.js";
+import {{ toUci }} from "{paths.ROOT}/js/moves.js";
+globalThis.told = [];
+globalThis.toUci = toUci;
+globalThis.board = new Board(document.getElementById("board"), {{
+  pieces: await json("pieces.json"),
+  onMove: (move) => told.push(move),
+  onSquare: (square) => told.push(square),
+}});
+"""
+START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+PROMOTING = "3n3k/2P5/8/8/8/8/8/K7 w - - 0 1"
+CASTLING = "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1"
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    source, out = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("out")
+    (source / "board_test.html").write_text(PAGE)
+    (source / "board_test.js").write_text(MODULE)
+    for style in bundle.SOURCES.glob("*.css"):
+        (source / style.name).write_bytes(style.read_bytes())
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(bundle, "SOURCES", source)
+        bundle.build(out)
+    return (out / "board_test.html").as_uri()
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    with browser() as started:
+        yield started
+
+
+@pytest.fixture
+def opened(chromium, address):
+    pages, wrong = [], []
+
+    def open_page(shown, **how):
+        page = chromium.new_page(**{"viewport": {"width": 800, "height": 700}} | how)
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("console", lambda said: said.type == "error" and wrong.append(said.text))
+        page.goto(address)
+        page.wait_for_function("globalThis.board")
+        page.evaluate("(shown) => board.show(shown)", shown)
+        pages.append(page)
+        return page
+
+    yield open_page
+    for page in pages:
+        page.close()
+    assert not wrong
+
+
+def square(page, name):
+    return page.locator(f"[data-square={name}]")
+
+
+def label(page, name):
+    return square(page, name).get_attribute("aria-label")
+
+
+def told(page):
+    return page.evaluate("told.splice(0)")
+
+
+def test_moves_are_chosen_by_clicks_and_by_dragging(opened):
+    page = opened({"fen": START, "moves": ["e2e4", "e2e3", "g1f3"], "last": "e7e5"})
+    assert label(page, "e2") == "e2, white pawn, can move"
+    square(page, "e2").click()
+    assert label(page, "e2") == "e2, white pawn, selected"
+    assert label(page, "e4") == "e4, empty, move here"
+    assert label(page, "f3") == "f3, empty"
+    page.screenshot(path=SCREENSHOTS / "board_selected.png")
+    square(page, "e4").click()
+    assert told(page) == ["e2", "e2e4"]
+    square(page, "g1").drag_to(square(page, "f3"))
+    assert told(page) == ["g1f3"]
+    square(page, "g1").drag_to(square(page, "h3"))  # where it may not go
+    assert told(page) == []
+    square(page, "h3").click()
+    assert told(page) == ["h3"]
+    assert page.locator("svg[style*=translate]").count() == 0
+
+
+def test_the_keyboard_moves_and_promotes(opened):
+    moves = [f"c7{to}{piece}" for to in ("c8", "d8") for piece in "nbrq"]
+    page = opened({"fen": PROMOTING, "moves": moves})
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.dataset.square") == "e1"
+    assert page.evaluate("getComputedStyle(document.activeElement).outlineWidth") == "3px"
+    for key in ["ArrowUp"] * 6 + ["ArrowLeft"] * 2 + ["Enter", "ArrowUp", "ArrowRight", "Space"]:
+        page.keyboard.press(key)
+    assert page.get_by_role("dialog", name="Promote to").is_visible()
+    page.screenshot(path=SCREENSHOTS / "board_promotion.png")
+    page.keyboard.press("Escape")
+    assert page.get_by_role("dialog").count() == 0
+    page.keyboard.press("Enter")
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("document.activeElement.ariaLabel") == "white bishop"
+    page.keyboard.press("Enter")
+    assert told(page) == ["c7", "c7d8b"]
+    assert page.evaluate("document.activeElement.dataset.square") == "d8"
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Escape")
+    assert square(page, "c7").get_attribute("aria-selected") == "false"
+
+
+def test_touch_chooses_on_a_flipped_board_with_marks(opened):
+    black = {"fen": START.replace(" w ", " b "), "moves": ["g8f6"], "flipped": True}
+    marks = {"marks": {"e5": "fill pinned"}, "check": "e8"}
+    phone = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
+    page = opened(black | marks, **phone, color_scheme="dark")
+    assert page.locator("[role=gridcell]").first.get_attribute("data-square") == "h1"
+    assert label(page, "e5") == "e5, empty, fill pinned"
+    assert label(page, "e8") == "e8, black king, in check"
+    square(page, "g8").tap()
+    square(page, "f6").tap()
+    assert told(page) == ["g8", "g8f6"]
+    box = square(page, "e4").bounding_box()
+    assert box["width"] == pytest.approx(box["height"], abs=1)
+    assert box["width"] > 36  # a finger's
+    page.screenshot(path=SCREENSHOTS / "board_phone.png")
+
+
+def test_what_no_longer_may_move_is_not_selected(opened):
+    page = opened({"fen": START, "moves": ["e2e4"]})
+    square(page, "e2").click()
+    page.evaluate("board.show({ moves: ['d2d4'] })")
+    assert square(page, "e2").get_attribute("aria-selected") == "false"
+
+
+def test_actions_are_written_as_uci(opened):
+    page = opened({"fen": START})
+    board, generator = chess.Board(), random.Random(1)
+    for fen in [PROMOTING, PROMOTING.replace("w", "b"), CASTLING, CASTLING.replace("w", "b")]:
+        assert_written(page, chess.Board(fen))
+    for _ in range(80):
+        assert_written(page, board)
+        board.push(generator.choice(list(board.legal_moves)))
+
+
+def assert_written(page, board):
+    legal = legal_actions(board)
+    written = page.evaluate(
+        "([actions, fen]) => actions.map((each) => toUci(each, fen))", [list(legal), board.fen()]
+    )
+    assert written == [move.uci() for move in legal.values()]

@@ -1,0 +1,101 @@
+"""How modules are put into pages that are opened from a folder."""
+
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from rungs_course import paths
+from rungs_course.errors import BookError
+from rungs_course.runner import bundle
+
+
+@pytest.fixture
+def sources(tmp_path, monkeypatch):
+    """A folder of pages, of which the test writes some."""
+    monkeypatch.setattr(paths, "ROOT", tmp_path)
+    monkeypatch.setattr(bundle, "SOURCES", tmp_path)
+
+    def write(**files):
+        for name, text in files.items():
+            (tmp_path / name.replace("_", ".")).write_text(text)
+        return tmp_path
+
+    return write
+
+
+@pytest.mark.skipif(not shutil.which("node"), reason="node is not installed")
+def test_a_bundle_does_what_its_modules_do(sources):
+    folder = sources(
+        a_js='import { twice as double } from "./b.js";\nimport { one } from "./c.js";\n'
+        "const made = 1;\nconsole.log(double(one), made);\n",
+        b_js='import { one } from "./c.js";\nconst made = 2;\n'
+        "export function twice(n) {\n  return made * n + one - 1;\n}\n",
+        c_js='console.log("once");\nexport const one = 1;\n',
+    )
+    text = bundle.bundle(folder / "a.js")
+    done = subprocess.run(["node", "--input-type=module", "--eval", text], capture_output=True)
+    assert (done.stdout, done.stderr) == (b"once\n2 1\n", b"")
+
+
+def test_a_workers_modules_are_in_the_page(sources):
+    folder = sources(
+        a_js='const worker = new Worker(new URL("./b.js", import.meta.url));\n',
+        b_js='import { one } from "./c.js";\npostMessage(one);\n',
+        c_js="export const one = 1;\n",
+    )
+    text = bundle.bundle(folder / "a.js")
+    assert "import" not in text
+    assert re.search(r'new Worker\(URL\.createObjectURL\(new Blob\(\["const module_c', text)
+
+
+def test_what_cannot_be_bundled_is_named(sources):
+    folder = sources(
+        a_js='import { b } from "./b.js";\n',
+        b_js="export default 1;\n",
+        c_js='import { d } from "./d.js";\n',
+        d_js='import { c } from "./c.js";\nexport const d = 1;\n',
+    )
+    with pytest.raises(BookError, match=r"b\.js: 'export default 1;'"):
+        bundle.bundle(folder / "a.js")
+    with pytest.raises(BookError, match=r"c\.js imports itself, by way of d\.js"):
+        bundle.bundle(folder / "c.js")
+
+
+def test_a_page_holds_its_modules_and_shares_its_files(sources, tmp_path):
+    page = (
+        "<title>{title}</title><!-- menu -->"
+        '<script src="pieces.json.js"></script><script type="module" src="{name}.js"></script>'
+    )
+    sources(
+        one_html=page.format(title="First &amp; best", name="one"),
+        two_html=page.format(title="Second", name="two"),
+        one_js='console.log("</script>");\n',
+        two_js="",
+        page_css="",
+    )
+    out = tmp_path / "out"
+    out.mkdir()
+    assert bundle.build(out) == {"one.html": "First & best", "two.html": "Second"}
+    assert {path.name for path in out.iterdir()} == {
+        *("one.html", "two.html", "page.css", "pieces.json.js"),
+    }
+    text = (out / "one.html").read_text()
+    assert '<a href="one.html" aria-current="page">First &amp; best</a>' in text
+    assert r'console.log("<\/script>")' in text
+
+
+def test_a_page_that_asks_for_an_unknown_file_is_named(sources, tmp_path):
+    sources(one_html='<title>One</title><script src="weights.bin.js"></script>')
+    out = tmp_path / "out"
+    out.mkdir()
+    with pytest.raises(BookError, match=r"one\.html asks for weights\.bin"):
+        bundle.build(out)
+
+
+def test_pages_are_left_out_by_name_where_there_is_no_module(monkeypatch, tmp_path):
+    monkeypatch.setattr(bundle, "NEEDED", paths.ROOT / "lib" / "none.wasm")
+    assert re.search(r"left out: `make wasm` .* lib/none\.wasm", bundle.missing())
+    monkeypatch.setattr(bundle, "NEEDED", paths.ROOT / "README.md")
+    assert bundle.missing() == ""
