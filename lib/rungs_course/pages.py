@@ -445,6 +445,28 @@ def _learners(
     )
 
 
+def raced(root: Path) -> list[dict]:
+    """Returns what the recorded machines' rungs race at, for the page that races in a browser.
+
+    Returns:
+        For each machine that has a race: `machine`, in words; `date`; `commit`; and `rows` with
+        `rung`, `boards`, `mask` and quartiles of plies a second, `low`, `middle` and `high`.
+    """
+    machines = []
+    for path in sorted((root / "data" / "recorded").glob(f"*/{_RACE}")):
+        race = results.load(path)
+        facts, rates = race.attrs["provenance"], race["plies"] / race["seconds"]
+        groups = rates.groupby([race[name] for name in ("racer", "num_envs", "mask")], sort=False)
+        rows = [
+            dict(zip(("rung", "boards", "mask"), key, strict=True))
+            | dict(zip(("low", "middle", "high"), own.quantile([0.25, 0.5, 0.75]), strict=True))
+            for key, own in groups
+        ]
+        about = {"machine": in_words(facts), "date": facts["date"][:10], "commit": facts["commit"]}
+        machines.append(about | {"rows": rows})
+    return machines
+
+
 _LABS = _DOCS / "labs.md"
 
 

@@ -10,12 +10,16 @@ from pathlib import Path
 
 import pytest
 
+from rungs_course import paths
+from rungs_course.runner import bundle
+from tests.browser import browser, needs_chromium
 from tests.project.test_package import succeed
 from tests.proof.anywhere.games import RECORDED
 from tests.proof.anywhere.recorded import write_games
 from tools import wasm
 
 HERE = Path(__file__).parent
+ANYWHERE = HERE.parent / "proof" / "anywhere"
 NEEDS_NODE = pytest.mark.skipif(not shutil.which("node"), reason="node is not installed")
 
 pytestmark = [
@@ -33,9 +37,43 @@ def module(tmp_path_factory):
 
 @NEEDS_NODE
 def test_node_plays_the_recorded_games(module, tmp_path):
-    program = HERE.parent / "proof" / "anywhere" / "games.mjs"
-    played = succeed(["node", program, module, *write_games(tmp_path)])
+    played = succeed(["node", ANYWHERE / "games.mjs", module, *write_games(tmp_path)])
     assert played == RECORDED.read_text()
+
+
+@needs_chromium
+def test_a_page_opened_from_a_folder_plays_the_recorded_games(module, tmp_path, monkeypatch):
+    source, out = tmp_path / "source", tmp_path / "out"
+    for folder in (source, out):
+        folder.mkdir()
+    files = {path.name: path.read_bytes for path in write_games(source)}
+    monkeypatch.setattr(bundle, "SOURCES", source)
+    monkeypatch.setattr(bundle, "FILES", {"rungs.wasm": module.read_bytes} | files)
+    scripts = "".join(f'<script src="{name}.js"></script>' for name in bundle.FILES)
+    (source / "games.html").write_text(
+        f'<title>games</title>{scripts}<script type="module" src="games.js"></script>'
+    )
+    (source / "games.js").write_text(f"""
+import {{ file }} from "{paths.ROOT}/js/files.js";
+import {{ load }} from "{paths.ROOT}/js/rungs.js";
+import {{ play }} from "{ANYWHERE}/played.mjs";
+
+const rungs = await load(await file("rungs.wasm"));
+const played = [];
+for (const name of {list(files)})
+  play(rungs, (await file(name)).buffer, (bytes) => played.push(bytes.slice()));
+const digest = await crypto.subtle.digest("SHA-256", await new Blob(played).arrayBuffer());
+const pairs = [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0"));
+document.title = pairs.join("");
+""".lstrip())
+    bundle.build(out)
+    with browser() as chromium:
+        page, wrong = chromium.new_page(), []
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.goto((out / "games.html").as_uri())
+        page.wait_for_function("document.title.length === 64", timeout=120_000)
+        assert page.title() == RECORDED.read_text().strip()
+        assert not wrong
 
 
 @NEEDS_NODE

@@ -16,7 +16,7 @@ import chess
 import chess.svg
 
 from rungs._src.native import wasm
-from rungs_course import paths
+from rungs_course import pages, paths
 from rungs_course.errors import BookError
 
 SOURCES = paths.ROOT / "js" / "pages"
@@ -39,9 +39,10 @@ def _pieces() -> bytes:
 
 
 # What `js/files.js` hands a page, by the name of its script.
-_FILES: dict[str, Callable[[], bytes]] = {
+FILES: dict[str, Callable[[], bytes]] = {
     "rungs.wasm": NEEDED.read_bytes,
     "pieces.json": _pieces,
+    "recorded.json": lambda: json.dumps(pages.raced(paths.ROOT)).encode(),
 }
 
 
@@ -62,9 +63,9 @@ def build(out: Path) -> dict[str, str]:
     Raises:
         BookError: a module is written as none that is bundled, or a page asks for an unknown file.
     """
-    pages = {path: path.read_text() for path in sorted(SOURCES.glob("*.html"))}
-    titles = {path.name: html.unescape(_TITLE.search(page)[1]) for path, page in pages.items()}  # type: ignore[index]
-    for path, page in pages.items():
+    sources = {path: path.read_text() for path in sorted(SOURCES.glob("*.html"))}
+    titles = {path.name: html.unescape(_TITLE.search(page)[1]) for path, page in sources.items()}  # type: ignore[index]
+    for path, page in sources.items():
         for name in _FILE.findall(page):
             _write_file(name, out, path)
         page = _SCRIPT.sub(lambda found, at=path: _inlined(at.parent / found[1]), page)  # type: ignore[misc]
@@ -124,10 +125,10 @@ def _inlined(path: Path) -> str:
 
 
 def _write_file(name: str, out: Path, page: Path) -> None:
-    if name not in _FILES:
-        raise BookError(f"{_name(page)} asks for {name}, and there are {', '.join(_FILES)}")
+    if name not in FILES:
+        raise BookError(f"{_name(page)} asks for {name}, and there are {', '.join(FILES)}")
     if not (script := out / f"{name}.js").exists():
-        packed = base64.b64encode(gzip.compress(_FILES[name](), mtime=0)).decode()
+        packed = base64.b64encode(gzip.compress(FILES[name](), mtime=0)).decode()
         script.write_text(f'(globalThis.rungsFiles ??= {{}})["{name}"] = "{packed}";\n')
 
 
