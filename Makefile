@@ -25,7 +25,7 @@ PYTEST := KMP_BLOCKTIME=0 OMP_WAIT_POLICY=passive PYTHONDONTWRITEBYTECODE= \
 test: $(TESTED)
 	$(PYTEST)
 
-test-system: wasm
+test-system: $(ALL_TESTED) wasm
 	$(PYTEST) -m 'system and not slow'
 
 test-all: test test-system
@@ -97,8 +97,9 @@ archive: $(INSTALLED)
 wheels: $(ALL_TESTED)
 	$(BIN)/python tools/wheels.py
 
-# The C API in WebAssembly, for the rung `wasm` and for js/rungs.js.
-wasm: $(ALL_TESTED)
+# The C API in WebAssembly, for the rung `wasm`, for js/rungs.js and the book's pages in which it runs.
+wasm: $(INSTALLED)
+	@$(INSTALL) $(call extras,wheels)
 	$(BIN)/python -m tools.wasm
 
 tools:

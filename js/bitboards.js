@@ -26,7 +26,8 @@ export const DIRECTIONS = Object.freeze([
 ]);
 const STRAIGHT = DIRECTIONS.filter(({ east, north }) => !east || !north);
 const DIAGONAL = DIRECTIONS.filter(({ east, north }) => east && north);
-const JUMPS = [[1, 2], [2, 1], [2, -1], [1, -2], [-1, -2], [-2, -1], [-2, 1], [-1, 2]]; // prettier-ignore
+// prettier-ignore
+const JUMPS = [[1, 2], [2, 1], [2, -1], [1, -2], [-1, -2], [-2, -1], [-2, 1], [-1, 2]];
 
 /** @param {number} square @returns {bigint} */
 export const bit = (square) => 1n << BigInt(square);
@@ -70,7 +71,6 @@ export function fill(set, empty, direction) {
  * @property {bigint} own
  * @property {bigint} their
  * @property {bigint} empty
- * @property {bigint} enPassant the square behind a pawn that has just gone two, or 0
  * @property {Map<number, string>} pieces signs of a FEN by square
  * @property {bigint} checkers
  * @property {bigint} checkMask where a piece other than the king may go: everywhere; in check,
@@ -91,13 +91,11 @@ export function setsOf(fen) {
     [...pieces].reduce((set, [square, sign]) => (wanted(sign) ? set | bit(square) : set), 0n);
   const own = among(isOwn);
   const their = among((sign) => !isOwn(sign));
-  const passed = fen.split(" ")[3];
   const sets = {
     white,
     own,
     their,
     empty: ALL ^ own ^ their,
-    enPassant: passed === "-" ? 0n : bit("abcdefgh".indexOf(passed[0]) + 8 * (Number(passed[1]) - 1)),
     pieces,
     checkers: 0n,
     checkMask: ALL,
@@ -121,7 +119,8 @@ function addLines(sets, king) {
   if (checkers.length) sets.checkMask = checkers.length > 1 ? 0n : sets.checkers;
   for (const direction of DIRECTIONS) {
     const sliders = STRAIGHT.includes(direction) ? /[rq]/i : /[bq]/i;
-    const slides = (set) => squaresOf(set & sets.their).some((at) => sliders.test(sets.pieces.get(at)));
+    const slides = (set) =>
+      squaresOf(set & sets.their).some((at) => sliders.test(sets.pieces.get(at)));
     const [, , , free, reached] = fill(king, sets.empty, direction);
     const first = reached & ~free & ALL;
     if (slides(first)) {

@@ -26,7 +26,8 @@ const SECOND = 1000; // of `performance.now`
 
 /**
  * Of one version and size: plies a second in each round, and the bound next to it.
- * @typedef {{version: string, boards: number, bytes: number, rates: number[], bounds: number[]}} Row
+ * @typedef {{version: string, boards: number, bytes: number, rates: number[], bounds: number[]}}
+ *   Row
  */
 
 /** Returns the bytes of a board's observation and mask. */

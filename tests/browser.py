@@ -79,3 +79,25 @@ def browser():
         chromium = started.chromium.launch(executable_path=CHROMIUM, args=QUIET)
         yield chromium
         chromium.close()
+
+
+@contextlib.contextmanager
+def from_folder(chromium):
+    """Yields what opens a page by its path; at the end, nothing went wrong or left the machine."""
+    pages, wrong = [], []
+
+    def open_page(path, query="", **how):
+        page = chromium.new_page(**{"viewport": {"width": 1280, "height": 900}} | how)
+        page.set_default_timeout(120_000)
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("console", lambda said: said.type == "error" and wrong.append(said.text))
+        own = ("file:", "blob:", "data:")
+        page.on("request", lambda asked: asked.url.startswith(own) or wrong.append(asked.url))
+        page.goto(path.as_uri() + query)
+        pages.append(page)
+        return page
+
+    yield open_page
+    for page in pages:
+        page.close()
+    assert not wrong

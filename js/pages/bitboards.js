@@ -8,7 +8,7 @@ const PRESETS = {
   "the start": "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
   "a middle game": "r1bq1rk1/pp2bppp/2n1pn2/3p4/2PP4/2N1PN2/PP2BPPP/R1BQ1RK1 w - - 0 9",
   "two pins": "4k3/4r3/8/b7/8/2N1B3/8/4K3 w - - 0 1",
-  "a check": "4k3/8/8/7b/1R6/8/4N3/3K2B1 w - - 0 1",
+  "a check": "4k3/8/8/7b/1R6/8/8/3K2N1 w - - 0 1",
   "a double check": "4k3/8/5N2/8/8/8/8/4RK2 b - - 0 1",
   "a pawn that promotes": "1n1q3k/2P5/8/8/8/8/8/4K3 w - - 0 1",
   "Black to move": "r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 3 3",
@@ -58,7 +58,7 @@ const VIEWS = {
       if (!sign) return [{}, "Click a piece."];
       const directions = directionsOf(sign);
       if (!directions.length)
-        return [{ filled: attacksOf(looked, sets) }, "Attacks of a piece that does not slide are shifts."];
+        return [{ filled: attacksOf(looked, sets) }, "Pieces that don't slide: shifts alone."];
       const stage = Number(byId("stage").value);
       const stages = directions.map((each) => fill(bit(looked), sets.empty, each)[stage]);
       const filled = stages.reduce((set, each) => set | each, 0n);
@@ -102,28 +102,29 @@ const VIEWS = {
     title: "attacked",
     show({ attacked, white }) {
       const side = white ? "Black" : "White";
-      return [{ attacked }, `All that ${side} attacks, also through the king: where he may not go.`];
+      return [{ attacked }, `All that ${side} attacks, also through the king: not for him.`];
     },
   },
   plane: {
     title: "a word",
     show() {
       const from = asSet(squaresOf(words()[plane]).map((square) => square ^ turned()));
-      return [{ plane: from }, `Word ${plane}: from these squares ${described(plane)} is legal.`];
+      const about = `Word ${plane}: from these squares a move ${described(plane)} is legal.`;
+      return [{ plane: from }, about];
     },
   },
 };
 
-/** Says what a plane of actions is: "a move by 2 north-east". */
+/** Says what a plane of actions is: "2 north-east"; a knight's "2 north, 1 east". */
 function described(number) {
   const { east, north, promotion } = PLANES[number];
   const steps = Math.max(Math.abs(east), Math.abs(north));
   const direction = DIRECTIONS.find(
     (each) => each.east * steps === east && each.north * steps === north,
   );
-  const where = direction
-    ? `${steps} ${direction.name}`
-    : `a jump ${Math.abs(north)} ${north > 0 ? "north" : "south"}, ${Math.abs(east)} ${east > 0 ? "east" : "west"}`;
+  const up = `${Math.abs(north)} ${north > 0 ? "north" : "south"}`;
+  const aside = `${Math.abs(east)} ${east > 0 ? "east" : "west"}`;
+  const where = direction ? `${steps} ${direction.name}` : `${up}, ${aside}`;
   const names = { n: "a knight", b: "a bishop", r: "a rook" };
   return promotion ? `${where}, to ${names[promotion]}` : where;
 }
@@ -176,15 +177,15 @@ function drawMask() {
   const mask = words();
   const used = [...mask.keys()].filter((number) => mask[number]);
   byId("mask-about").textContent =
-    `Action 64 w + s is bit s of word w: from square s a move of the kind w, seen from the side to ` +
-    `move${turned() ? ", so that rank 1 is Black's own" : ""}. ${legal().length} actions are legal, in ` +
-    `${used.length} words; bold are those of ${named(looked)}.`;
+    "Action 64 w + s is bit s of word w: from square s a move of the kind w, seen from the side " +
+    `to move${turned() ? ", so that rank 1 is Black's own" : ""}. ${legal().length} actions are ` +
+    `legal, in ${used.length} words; bold are those of ${named(looked)}.`;
   const focused = document.activeElement?.dataset?.word;
   const body = byId("mask").tBodies[0];
   body.replaceChildren();
   for (const number of used) {
     const row = body.insertRow();
-    row.setAttribute("aria-selected", String(Boolean(mask[number] & bit(looked ^ turned()))));
+    row.className = mask[number] & bit(looked ^ turned()) ? "own" : "";
     const button = row.insertCell().appendChild(document.createElement("button"));
     button.type = "button";
     button.dataset.word = number;

@@ -19,6 +19,11 @@ function made(tag, parent, attributes = {}, text = "") {
   return parent.appendChild(element);
 }
 
+/** Writes text around a place. */
+function write(svg, x, y, text, name = "") {
+  made("text", svg, { x, y, "text-anchor": "middle", class: name }, text);
+}
+
 /** Writes plies a second: "950 k", "2.5 M". */
 function speed(rate) {
   const [unit, sign] = rate >= 1e6 ? [1e6, " M"] : rate >= 1e3 ? [1e3, " k"] : [1, ""];
@@ -44,20 +49,22 @@ function canvas(element, height) {
 function drawSizes(rows) {
   const [height, left, bottom] = [380, 56, 44];
   const { svg, width } = canvas(byId("sizes"), height);
-  const found = rows.map((row) => ({ ...row, rate: quartiles(row.rates), bound: quartiles(row.bounds) }));
+  const found = rows.map(({ version, boards, rates, bounds }) => {
+    return { version, boards, rate: quartiles(rates), bound: quartiles(bounds) };
+  });
   const all = found.flatMap(({ rate, bound }) => [rate.low, rate.high, bound.middle]);
   const y = logarithmic(all, height - bottom - 16);
   const top = (rate) => height - bottom - y.at(rate);
-  const x = (boards) => left + 24 + (SIZES.indexOf(boards) / (SIZES.length - 1)) * (width - left - 48);
+  const apart = (width - left - 48) / (SIZES.length - 1);
+  const x = (boards) => left + 24 + SIZES.indexOf(boards) * apart;
   for (const tick of y.ticks) {
     const at = top(tick);
     made("line", svg, { class: "axis", x1: left, x2: width, y1: at, y2: at });
     made("text", svg, { x: left - 8, y: at + 4, "text-anchor": "end" }, speed(tick));
   }
   made("text", svg, { x: 0, y: 11, class: "faint" }, "plies a second");
-  for (const boards of SIZES)
-    made("text", svg, { x: x(boards), y: height - 22, "text-anchor": "middle" }, boards.toLocaleString("en"));
-  made("text", svg, { x: (left + width) / 2, y: height - 4, "text-anchor": "middle", class: "faint" }, "boards in a batch");
+  for (const boards of SIZES) write(svg, x(boards), height - 22, boards.toLocaleString("en"));
+  write(svg, (left + width) / 2, height - 4, "boards in a batch", "faint");
   VERSIONS.forEach(({ name }, v) => {
     const own = found.filter(({ version }) => version === name);
     const group = made("g", svg, { class: `v${v}` });
@@ -82,7 +89,8 @@ function drawLegend() {
     const item = byId("legend").appendChild(document.createElement("li"));
     const svg = made("svg", item, { viewBox: "0 0 40 16", class: group, "aria-hidden": "true" });
     made("path", svg, { d: "M0 8H40", class: bound ? "bound" : "" });
-    if (!bound) made("path", svg, { class: "point", d: POINTS[group[1]], transform: "translate(20 8)" });
+    const transform = "translate(20 8)";
+    if (!bound) made("path", svg, { class: "point", d: POINTS[group[1]], transform });
     item.append(words);
   };
   VERSIONS.forEach(({ name }, v) => entry(`v${v}`, name, false));
@@ -132,24 +140,21 @@ function drawLadder(rows, machines) {
   const at = (rate) => 16 + x.at(rate);
   for (const tick of x.ticks) {
     made("line", svg, { class: "axis", x1: at(tick), x2: at(tick), y1: top, y2: height - 40 });
-    made("text", svg, { x: at(tick), y: height - 24, "text-anchor": "middle" }, speed(tick));
+    write(svg, at(tick), height - 24, speed(tick));
   }
-  made("text", svg, { x: width / 2, y: height - 4, "text-anchor": "middle", class: "faint" }, "plies a second");
+  write(svg, width / 2, height - 4, "plies a second", "faint");
   bars.forEach(({ rung, low, middle, high, yours: here }, i) => {
     const y = top + row * i + 28;
     const group = made("g", svg, { class: here ? "v2" : "v0" });
     made("line", group, { x1: at(low), x2: at(high), y1: y, y2: y });
-    made("path", group, { class: "point", d: POINTS[here ? 3 : 0], transform: `translate(${at(middle)} ${y})` });
+    const transform = `translate(${at(middle)} ${y})`;
+    made("path", group, { class: "point", d: POINTS[here ? 3 : 0], transform });
     const right = at(middle) > width / 2;
     const words = `${rung}: ${speed(middle)}`;
     made("text", svg, { x: at(middle), y: y - 10, "text-anchor": right ? "end" : "start" }, words);
   });
-  byId("ladder-caption").textContent =
-    "512 boards, masks of bool, observation of the board, plies a second: medians with quartiles. " +
-    "The diamond was measured here, now; the others are recorded: " +
-    machines.map(({ machine, date, commit }) => `${machine}, ${date}, commit ${commit}`).join("; ") +
-    ". They are native code of that processor, openmp, threads, mpi and multiprocessing on all its " +
-    "cores: other machines, other days, so only large differences say something about rungs.";
+  const about = machines.map((each) => `${each.machine}, ${each.date}, commit ${each.commit}`);
+  byId("machines").textContent = about.join("; ");
 }
 
 const [wasm, machines] = [await file("rungs.wasm"), await json("recorded.json")];

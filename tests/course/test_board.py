@@ -8,7 +8,7 @@ import pytest
 from rungs._src.chess.actions import legal_actions
 from rungs_course import paths
 from rungs_course.runner import bundle
-from tests.browser import SCREENSHOTS, browser, needs_chromium
+from tests.browser import SCREENSHOTS, browser, from_folder, needs_chromium
 
 pytestmark = [pytest.mark.system, needs_chromium]
 
@@ -44,7 +44,7 @@ def address(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(bundle, "SOURCES", source)
         bundle.build(out)
-    return (out / "board_test.html").as_uri()
+    return out / "board_test.html"
 
 
 @pytest.fixture(scope="module")
@@ -55,22 +55,16 @@ def chromium():
 
 @pytest.fixture
 def opened(chromium, address):
-    pages, wrong = [], []
+    """Opens the page with something shown on the board."""
+    with from_folder(chromium) as open_page:
 
-    def open_page(shown, **how):
-        page = chromium.new_page(**{"viewport": {"width": 800, "height": 700}} | how)
-        page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.on("console", lambda said: said.type == "error" and wrong.append(said.text))
-        page.goto(address)
-        page.wait_for_function("globalThis.board")
-        page.evaluate("(shown) => board.show(shown)", shown)
-        pages.append(page)
-        return page
+        def show(shown, **how):
+            page = open_page(address, **how)
+            page.wait_for_function("globalThis.board")
+            page.evaluate("(shown) => board.show(shown)", shown)
+            return page
 
-    yield open_page
-    for page in pages:
-        page.close()
-    assert not wrong
+        yield show
 
 
 def square(page, name):

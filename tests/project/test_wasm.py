@@ -53,7 +53,8 @@ def test_a_page_opened_from_a_folder_plays_the_recorded_games(module, tmp_path, 
     (source / "games.html").write_text(
         f'<title>games</title>{scripts}<script type="module" src="games.js"></script>'
     )
-    (source / "games.js").write_text(f"""
+    (source / "games.js").write_text(
+        f"""
 import {{ file }} from "{paths.ROOT}/js/files.js";
 import {{ load }} from "{paths.ROOT}/js/rungs.js";
 import {{ play }} from "{ANYWHERE}/played.mjs";
@@ -65,7 +66,8 @@ for (const name of {list(files)})
 const digest = await crypto.subtle.digest("SHA-256", await new Blob(played).arrayBuffer());
 const pairs = [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0"));
 document.title = pairs.join("");
-""".lstrip())
+""".lstrip()
+    )
     bundle.build(out)
     with browser() as chromium:
         page, wrong = chromium.new_page(), []
