@@ -13,6 +13,8 @@ function called(code, name, cases) {
   return new Promise((resolve) => {
     const late = { failed: `No answer after ${LIMIT / 1000} seconds: does it end?` };
     const clock = setTimeout(resolve, LIMIT, late);
+    const none = { failed: "The browser starts no worker." };
+    worker.addEventListener("error", () => resolve(none));
     worker.addEventListener("message", ({ data }) => {
       clearTimeout(clock);
       resolve(data);

@@ -182,6 +182,7 @@ start.addEventListener("click", () => {
     start.disabled = false;
     status.textContent = words;
   };
+  worker.addEventListener("error", () => ends("It failed: the browser starts no worker."));
   worker.addEventListener("message", ({ data }) => {
     if (data.failed) return ends(`It failed: ${data.failed}`);
     rows = data.rows;

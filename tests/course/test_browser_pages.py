@@ -133,6 +133,7 @@ def test_bitboards_by_touch(opened, shade):
 @pytest.mark.parametrize("how", [{"color_scheme": "light"}, PHONE | {"color_scheme": "dark"}])
 def test_a_race(opened, how):
     page = opened("race", "?seconds=1", **how)
+    page.set_default_timeout(300_000)  # three rounds at least, beside other tests
     page.locator("#start:enabled").focus()
     page.keyboard.press("Enter")
     page.wait_for_function("document.getElementById('status').innerText.endsWith('done.')")

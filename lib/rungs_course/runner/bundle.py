@@ -25,7 +25,7 @@ NEEDED = wasm.FILE
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "([^"]+)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export ((?:async )?function\*?|class|const|let) (\w+)", re.MULTILINE)
 _LEFT = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
-_WORKER = re.compile(r'new URL\("([^"]+)", import\.meta\.url\)')
+_WORKER = re.compile(r'new URL\("([^"]+)", import\.meta\.url\), \{ type: "module" \}')
 _SCRIPT = re.compile(r'<script type="module" src="([^"]+)"></script>')
 _FILE = re.compile(r'<script src="([^"]+)\.js"></script>')
 _TITLE = re.compile("<title>(.*)</title>")
@@ -96,7 +96,9 @@ def _collected(path: Path, modules: dict[Path, str], within: tuple[Path, ...]) -
         return f"const {{ {names} }} = {_variable(other)};\n"
 
     def worker(found: re.Match) -> str:
-        text = json.dumps(bundle(path.parent / found[1])).replace("</", "<\\/")
+        # It imports nothing any more: browsers start no worker of modules from a folder's page.
+        text = '"use strict";\n' + bundle(path.parent / found[1])
+        text = json.dumps(text).replace("</", "<\\/")
         return f'URL.createObjectURL(new Blob([{text}], {{ type: "text/javascript" }}))'
 
     return _WORKER.sub(worker, _IMPORT.sub(imported, path.read_text()))
