@@ -20,7 +20,7 @@ from setuptools.command.build_py import build_py
 HERE = Path(__file__).parent
 # In cpp/bindings.
 SOURCES = (
-    *("c_api", "c_cartpole", "c_chess", "c_search"),
+    *("c_api", "c_cartpole", "c_chess", "c_network", "c_search"),
     *("cartpole", "chess", "learn", "search", "thread_pool"),
 )
 OPENMP_SOURCES = ("cartpole", "chess", "thread_pool")

@@ -12,7 +12,7 @@ from rungs._src.native.wasm import FILE
 from tools.wheels import ROOT, compiler
 
 SOURCES = (
-    *("c_api", "c_cartpole", "c_chess", "c_search"),
+    *("c_api", "c_cartpole", "c_chess", "c_network", "c_search"),
     *("cartpole", "chess", "search", "thread_pool"),
 )
 # Every engine has SIMD128 since 2023. A reactor has no `main`: `_initialize` is called first.

@@ -13,7 +13,7 @@ RUNGS_STRUCTURE(rungs_search_config,
 RUNGS_STRUCTURE(rungs_search_outputs,
                 RUNGS_MEMBERS(size, observation, observation_bytes, leaf_actions, leaf_counts,
                               reason, actions, counts, visits, policy, priors, action_values, value,
-                              raw_value, chosen))
+                              raw_value, chosen, nodes))
 
 using namespace rungs;
 
@@ -27,6 +27,7 @@ struct rungs_search {
   std::uint32_t* episode = nullptr;  // (G,) of each game's next begin
   std::uint8_t* begun = nullptr;     // (G,)
   std::int8_t* reason = nullptr;     // (G,)
+  std::int32_t* nodes = nullptr;     // (G,)
   std::int64_t* chosen = nullptr;    // (G,) the games that are searched, `num_chosen`
   std::int64_t num_chosen = 0;
   // Where a search is: not started; to be simulated, with so many leaves that wait; or at its end.
@@ -154,6 +155,7 @@ rungs_status fill(const rungs_search_config& given, rungs_search& made) {
   values(made.episode);
   values(made.begun);
   values(made.reason);
+  values(made.nodes);
   values(made.chosen);
   made.simulations = given.simulations;
   if (settings.policy == search::Policy::GUMBEL)
@@ -176,7 +178,7 @@ rungs_status not_begun(const char* function, std::int64_t game) {
                  static_cast<long long>(game));
 }
 
-// Nothing found, in all games.
+// Nothing found, in `games` games from that of `results` on.
 void clear(const search::GameResult& results, std::int64_t games) {
   const std::int64_t lists = games * env::kMaxLegal;
   std::fill_n(results.actions, lists, std::int16_t{-1});
@@ -223,6 +225,7 @@ rungs_status rungs_search_get_outputs(const rungs_search* search, rungs_search_o
   now.value = results.value;
   now.raw_value = results.raw_value;
   now.chosen = results.chosen;
+  now.nodes = search->nodes;
   c::write_structure(now, outputs->size, outputs);
   return RUNGS_OK;
 }
@@ -313,6 +316,20 @@ rungs_status rungs_search_finish(rungs_search* search) {
   calls::rungs_search_finish(search->at(), c::address(search->chosen), search->num_chosen,
                              c::address(&search->results), search->pool.address(),
                              search->pool.threads());
+  for (std::int64_t i = 0; i < search->batch.num_games; ++i)
+    search->nodes[i] = search->batch.game[i].used.nodes;
+  return RUNGS_OK;
+}
+
+rungs_status rungs_search_look(rungs_search* search, std::int64_t game, const std::int16_t* path,
+                               std::int64_t length) {
+  if (const auto status = check_game("rungs_search_look", search, game)) return status;
+  if (const auto status = c::check_range("length", length, 0, c::kMaxInt)) return status;
+  if (length && !path) return c::null_argument("rungs_search_look");
+  if (!search->begun[game]) return not_begun("rungs_search_look", game);
+  clear(search->results.of(game), 1);
+  search->nodes[game] = static_cast<std::int32_t>(calls::rungs_search_look(
+      search->at(), game, c::address(path), length, c::address(&search->results)));
   return RUNGS_OK;
 }
 

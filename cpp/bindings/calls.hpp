@@ -43,6 +43,8 @@ std::int64_t rungs_search_simulate(std::uintptr_t batch, std::int64_t first, std
                                    std::int64_t threads);
 void rungs_search_finish(std::uintptr_t batch, std::uintptr_t which, std::int64_t count,
                          std::uintptr_t results, std::uintptr_t pool, std::int64_t threads);
+std::int64_t rungs_search_look(std::uintptr_t batch, std::int64_t i, std::uintptr_t path,
+                               std::int64_t length, std::uintptr_t results);
 std::int64_t rungs_search_advance(std::uintptr_t batch, const std::int64_t* actions,
                                   std::uintptr_t pool, std::int64_t threads);
 
@@ -50,5 +52,6 @@ std::int64_t rungs_search_advance(std::uintptr_t batch, const std::int64_t* acti
 std::int64_t rungs_useful_threads(std::int64_t threads, std::int64_t boards);
 std::int64_t rungs_pool_start(std::int64_t threads);
 void rungs_pool_end(std::uintptr_t pool);
+std::uintptr_t rungs_pool_runner();
 
 }  // namespace rungs::calls

@@ -87,6 +87,15 @@ RUNGS_FUNCTION(void, rungs_search_finish, std::uintptr_t batch, std::uintptr_t w
   });
 }
 
+// As `rungs::search::look` in game `i`; returns how many nodes its tree has.
+RUNGS_FUNCTION(std::int64_t, rungs_search_look, std::uintptr_t batch, std::int64_t i,
+               std::uintptr_t path, std::int64_t length, std::uintptr_t results) {
+  const auto view = rungs::at<const rungs::search::GameBatch>(batch).view(i);
+  rungs::search::look(view, reinterpret_cast<const std::int16_t*>(path), length,
+                      rungs::at<const rungs::search::ResultArrays>(results).of(i));
+  return view.state.used.nodes;
+}
+
 // Plays actions, where they are not -1. Unless all are legal nothing is changed, and for the first
 // that is not, in game `i`, -1 - i is returned.
 RUNGS_FUNCTION(std::int64_t, rungs_search_advance, std::uintptr_t batch,

@@ -1,14 +1,15 @@
-/* Rungs in C: batches of chess and CartPole environments, and tree search over chess games.
+/* Rungs in C: batches of chess and CartPole environments, tree search over chess games, and the
+ * network that evaluates positions for it.
  *
  * Version 1 of the interface, for C99 and every language that calls C. What an environment means
  * (actions, observations, rewards, when episodes end) is Rungs' own, as its documentation says:
  * games are the same, bit for bit, as in Python, on every processor and with every number of
  * threads.
  *
- * Handles. A batch of environments and a search are opaque. A `create` function makes one, which
- * owns all its memory and threads until its `destroy`, which takes null, too. A handle has one
- * caller at a time; different handles may be used by different threads at the same time. After a
- * fork only the parent uses them.
+ * Handles. A batch of environments, a search and a network are opaque. A `create` function makes
+ * one, which owns all its memory and threads until its `destroy`, which takes null, too. A handle
+ * has one caller at a time; different handles may be used by different threads at the same time.
+ * After a fork only the parent uses them.
  *
  * Arrays. What a call puts out is in arrays of the handle's own, whose addresses `outputs` gives
  * once and which stay where they are until `destroy`. Each begins on a cache line (64 bytes), and
@@ -225,7 +226,8 @@ RUNGS_API rungs_status rungs_perft(const char* fen, int32_t depth, int32_t num_t
 
 /* ---- Search -------------------------------------------------------------------------------- */
 
-/* The trees of a batch of chess games, numbered from 0, which the caller's network evaluates:
+/* The trees of a batch of chess games, numbered from 0. A network evaluates their leaves:
+ * `rungs_network`, below, or one of the caller's.
  *
  *   rungs_search_begin for each game; then for each move:
  *   rungs_search_start, rungs_search_simulate(search, null, 0, null, &n) and, while n > 0,
@@ -271,7 +273,8 @@ typedef struct rungs_search_outputs {
   const int16_t* leaf_actions; /* (K,) what is legal there */
   const int16_t* leaf_counts;  /* how many actions that is */
   const int8_t* reason;        /* RUNGS_REASON_... of each game, as it is now */
-  /* Written by rungs_search_finish; 0 and -1 where a game was not searched. */
+  /* Written by rungs_search_finish; 0 and -1 where a game was not searched. And by
+   * rungs_search_look, of a node instead of the root. */
   const int16_t* actions;     /* (K,) what is legal at the root */
   const int16_t* counts;      /* how many actions that is */
   const int32_t* visits;      /* (K,) with those of a kept tree */
@@ -281,6 +284,7 @@ typedef struct rungs_search_outputs {
   const float* value;         /* mean value of the root's visits, to that side */
   const float* raw_value;     /* the network's value of the root */
   const int64_t* chosen;      /* the action to play; -1 where nothing was searched */
+  const int32_t* nodes;       /* how many positions the game's tree holds */
 } rungs_search_outputs;
 
 /* Makes a search, and sets *search to it (null after an error). Errors: ARGUMENT, MEMORY,
@@ -306,7 +310,8 @@ RUNGS_API rungs_status rungs_search_begin_envs(rungs_search* search, const rungs
                                                const uint8_t* which);
 
 /* Begins a search of `simulations`, 1 to the configuration's, or 0 for that, in the games that
- * `which` marks, or in all where it is null; not in those that are over. Errors: ARGUMENT; ORDER
+ * `which` marks, or in all where it is null; not in those that are over. Until a game is advanced
+ * or begun anew its next search adds to the same tree. Errors: ARGUMENT; ORDER
  * (a marked game has not begun). */
 RUNGS_API rungs_status rungs_search_start(rungs_search* search, const uint8_t* which,
                                           int32_t simulations);
@@ -323,6 +328,13 @@ RUNGS_API rungs_status rungs_search_simulate(rungs_search* search, const float* 
 /* Writes the results of a search, of which no leaf waits. Errors: ARGUMENT, ORDER. */
 RUNGS_API rungs_status rungs_search_finish(rungs_search* search);
 
+/* Writes to a game's row of the results what its tree holds of one node, `length` actions below the
+ * root by `path`, also in the middle of a search: all but policy and choice, which are 0 and -1.
+ * Where no simulation has gone on from there (or none has come there), all is 0 and -1. `path` is
+ * null where `length` is 0: the root. Errors: ARGUMENT; ORDER (the game has not begun). */
+RUNGS_API rungs_status rungs_search_look(rungs_search* search, int64_t game, const int16_t* path,
+                                         int64_t length);
+
 /* Plays an action in each game, (num_games,), or none where it is -1, and keeps the tree below it
  * if the configuration says so. Errors: ARGUMENT; ILLEGAL_ACTION (no game has changed); ORDER. */
 RUNGS_API rungs_status rungs_search_advance(rungs_search* search, const int64_t* actions);
@@ -331,6 +343,63 @@ RUNGS_API rungs_status rungs_search_advance(rungs_search* search, const int64_t*
  * begun). */
 RUNGS_API rungs_status rungs_search_get_fen(const rungs_search* search, int64_t game, char* fen,
                                             size_t size);
+
+/* ---- Networks ------------------------------------------------------------------------------ */
+
+/* A network that scores legal actions and says what a position is worth, as Rungs' agents are made
+ * of: it evaluates the leaves of a search that observes boards. Numbers are float32. They are those
+ * of Rungs' learner, bit for bit on the same kind of processor: where products and sums are fused
+ * (AVX2 and later, ARM) last bits differ from where they are not (SSE4.2, WebAssembly). */
+typedef struct rungs_network rungs_network;
+
+/* The weights, tensor after tensor; of a matrix (outputs, inputs) row after row:
+ *   squares                        (840, 128): of each input the row that it adds; 13 inputs for a
+ *                                  square, from a black king on it (-6) to a white one (6), then 8
+ *   squares, bias                  (128,)
+ *   2 blocks, each of              LayerNorm's gamma and beta (128,), (128,); first matrix
+ *                                  (128, 128) and bias (128,); second matrix and bias likewise
+ *   LayerNorm's gamma and beta     (128,), (128,)
+ *   query                          (64, 128) and bias (64,)
+ *   keys of actions                (4672, 64)
+ *   keys of moved, captured pieces (13 * 13, 64)
+ *   value                          (1, 128) and bias (1,)
+ */
+enum {
+  RUNGS_NETWORK_WEIGHTS = 492673,
+  RUNGS_NETWORK_INPUTS = 72 /* int8 of a position: a row of RUNGS_OBSERVATION_BOARD */
+};
+
+enum { RUNGS_WEIGHTS_FLOAT32 = 0, RUNGS_WEIGHTS_FLOAT16 = 1 /* IEEE's, which is widened */ };
+
+typedef struct rungs_network_config {
+  size_t size;         /* of this structure, in bytes */
+  const void* weights; /* copied before the call returns; by default null, which is refused */
+  int64_t num_weights; /* RUNGS_NETWORK_WEIGHTS; by default 0, which is refused */
+  int32_t type;        /* RUNGS_WEIGHTS_...; by default FLOAT32 */
+  int32_t num_threads; /* 1 to 1024; by default 1, the caller alone. Each takes 64 rows at once. */
+} rungs_network_config;
+
+/* Sets all fields to their defaults, in the first `size` bytes: sizeof(rungs_network_config). */
+RUNGS_API void rungs_network_config_init(rungs_network_config* config, size_t size);
+
+/* Makes a network, and sets *network to it (null after an error). Errors: ARGUMENT (also a weight
+ * that is not finite, which is named); MEMORY; THREADS. */
+RUNGS_API rungs_status rungs_network_create(const rungs_network_config* config,
+                                            rungs_network** network);
+
+/* Frees a network and ends its threads; null is allowed. */
+RUNGS_API void rungs_network_destroy(rungs_network* network);
+
+/* Evaluates positions, such as the leaves that a search has put out: what
+ * `rungs_search_simulate` takes. `observations`: (rows, RUNGS_NETWORK_INPUTS). `actions`: (rows,
+ * K), K = RUNGS_CHESS_MAX_LEGAL, of which a row's first `counts`, 0 to `stride`, are scored. Writes
+ * `logits`, (rows, stride), of which a row's first `counts` are written, and `values`, (rows,), -1
+ * to 1, to the side to move. Errors: ARGUMENT (a row can't be read: what was written means
+ * nothing). */
+RUNGS_API rungs_status rungs_network_evaluate(rungs_network* network, const int8_t* observations,
+                                              const int16_t* actions, const int16_t* counts,
+                                              int64_t rows, float* logits, int64_t stride,
+                                              float* values);
 
 /* ---- CartPole environments ----------------------------------------------------------------- */
 

@@ -1,5 +1,6 @@
 // The forward pass, and inference: sampling actions, scoring legal actions, and values.
 #pragma once
+#include <algorithm>
 #include <atomic>
 
 #include "../chess/action.hpp"

@@ -297,17 +297,18 @@ inline void simulate(const GameView& view, const LeafBuffers& out) {
   while (view.state.simulations_left > 0 && !view.state.waiting) detail::simulate_once(view, out);
 }
 
-// Writes the result of the search.
-inline void finish(const GameView& view, const GameResult& out) {
-  const Settings& settings = view.settings;
-  const Node& root = view.root();
-  const Edges edges = view.root_edges();
-  const int count = env::write_list(view.state.game.legal, env::kMaxLegal, out.actions);
+namespace detail {
+
+// Writes what the visits of an open node found: all of a result but policy and choice. Calls
+// `use(i, k)` for each edge `i`, whose action is number `k` in ascending order.
+template <class Use>
+inline void write_found(const Node& node, const Edges& edges, const GameResult& out,
+                        const Use& use) {
+  const int count = node.count;
+  std::copy_n(edges.action, count, out.actions);
+  std::sort(out.actions, out.actions + count);
   *out.counts = static_cast<std::int16_t>(count);
-  const bool gumbel = settings.policy == Policy::GUMBEL;
-  double weight[env::kMaxLegal];
-  const double mass = gumbel ? improved_policy(root, edges, count, settings, weight) : 0;
-  double value = root.raw_value;
+  double value = node.raw_value;
   for (int i = 0; i < count; ++i) {
     const Stats& found = edges.stats[i];
     const auto k =
@@ -316,12 +317,28 @@ inline void finish(const GameView& view, const GameResult& out) {
     out.visits[k] = found.visits;
     out.priors[k] = edges.prior[i];
     if (found.visits) out.action_values[k] = static_cast<float>(found.value_sum / found.visits);
-    const double share =
-        gumbel ? weight[i] / mass : static_cast<double>(found.visits) / (root.visits - 1);
-    out.policy[k] = static_cast<float>(share);
+    use(i, k);
   }
-  *out.value = static_cast<float>(value / root.visits);
-  *out.raw_value = root.raw_value;
+  *out.value = static_cast<float>(value / node.visits);
+  *out.raw_value = node.raw_value;
+}
+
+}  // namespace detail
+
+// Writes the result of the search.
+inline void finish(const GameView& view, const GameResult& out) {
+  const Settings& settings = view.settings;
+  const Node& root = view.root();
+  const Edges edges = view.root_edges();
+  const int count = root.count;
+  const bool gumbel = settings.policy == Policy::GUMBEL;
+  double weight[env::kMaxLegal];
+  const double mass = gumbel ? improved_policy(root, edges, count, settings, weight) : 0;
+  detail::write_found(root, edges, out, [&](int i, std::ptrdiff_t k) {
+    const double share =
+        gumbel ? weight[i] / mass : static_cast<double>(edges.stats[i].visits) / (root.visits - 1);
+    out.policy[k] = static_cast<float>(share);
+  });
   if (!gumbel) {
     *out.chosen = out.actions[detail::sample_by_visits(view, out.visits, count)];
     return;
@@ -332,6 +349,22 @@ inline void finish(const GameView& view, const GameResult& out) {
   const int best = best_considered(root, edges, settings, view.state.noisy_prior,
                                    view.state.visits_before, max_visits);
   *out.chosen = edges.action[best];
+}
+
+// Writes what the visits of the node at the end of a path found, if any has gone on from it.
+inline void look(const GameView& view, const std::int16_t* path, std::int64_t length,
+                 const GameResult& out) {
+  const TreeMemory& tree = view.tree();
+  std::int32_t number = view.state.used.nodes ? 0 : kNone;
+  for (std::int64_t i = 0; i < length && number != kNone; ++i) {
+    const Node& node = tree.node[number];
+    const Edges edges = tree.edges(node);
+    const auto k = std::find(edges.action, edges.action + node.count, path[i]) - edges.action;
+    number = node.open() && k < node.count ? edges.stats[k].child : kNone;
+  }
+  if (number == kNone || !tree.node[number].open()) return;
+  detail::write_found(tree.node[number], tree.edges(tree.node[number]), out,
+                      [](int, std::ptrdiff_t) {});
 }
 
 // Opens every leaf, to look at the tree.

@@ -1,6 +1,6 @@
 """PPO: settings, networks, learners, training runs and evaluation. Imports PyTorch."""
 
-from rungs._src.train.cpp_network import CppNetwork
+from rungs._src.train.cpp_network import CppNetwork, flat_weights
 from rungs._src.train.evaluate import Evaluation, NetworkEvaluator, NetworkPolicy, evaluate
 from rungs._src.train.layers import SparseSquares
 from rungs._src.train.legal_actions import Legal, Packed, from_lists
@@ -24,6 +24,7 @@ __all__ = [
     "Training",
     "checkpoint",
     "evaluate",
+    "flat_weights",
     "from_lists",
     "make_env",
     "train",

@@ -46,9 +46,9 @@ class ChessOutputs(ctypes.Structure):
     )
 
 
-def library():
+def library(march="native"):
     """The compiled library, anew: what is declared here is apart from what the package declares."""
-    loaded = ctypes.CDLL(gpp.load()._name)
+    loaded = ctypes.CDLL(gpp.load(march)._name)
     loaded.rungs_error_message.restype = ctypes.c_char_p
     return loaded
 
@@ -64,8 +64,8 @@ class CError(Exception):
 class Handle:
     """A handle of one kind, `rungs_<kind>_...`."""
 
-    def __init__(self, kind, config_class, outputs_class, settings):
-        self.library, self._kind, self.handle = library(), kind, ctypes.c_void_p()
+    def __init__(self, kind, config_class, outputs_class, settings, loaded=None):
+        self.library, self._kind, self.handle = loaded or library(), kind, ctypes.c_void_p()
         self.config = config_class()
         size = ctypes.c_size_t(ctypes.sizeof(config_class))
         getattr(self.library, f"rungs_{kind}_config_init")(ctypes.byref(self.config), size)
@@ -75,6 +75,8 @@ class Handle:
             ctypes.byref(self.config), ctypes.byref(self.handle)
         )
         self._check(status)
+        if outputs_class is None:
+            return
         self.outputs = outputs_class(size=ctypes.sizeof(outputs_class))
         self.call("get_outputs", ctypes.byref(self.outputs))
 
@@ -198,7 +200,7 @@ class SearchOutputs(ctypes.Structure):
         ("leaf_actions", ctypes.c_void_p),
         ("leaf_counts", ctypes.c_void_p),
         ("reason", ctypes.c_void_p),
-        *((name, ctypes.c_void_p) for name in RESULTS),
+        *((name, ctypes.c_void_p) for name in (*RESULTS, "nodes")),
     )
 
 
@@ -216,6 +218,7 @@ class Search(Handle):
         self.reason = self.array("reason", np.int8, n)
         for name, (dtype, *shape) in RESULTS.items():
             setattr(self, name, self.array(name, dtype, n, *shape))
+        self.nodes = self.array("nodes", np.int32, n)
 
     def simulate(self, logits=None, values=None):
         """Returns how many leaves wait."""
@@ -241,6 +244,33 @@ class Search(Handle):
         text = ctypes.create_string_buffer(128)
         self.call("get_fen", game, text, ctypes.c_size_t(128))
         return text.value.decode()
+
+
+class NetworkConfig(ctypes.Structure):
+    _fields_ = (
+        ("size", ctypes.c_size_t),
+        ("weights", ctypes.c_void_p),
+        ("num_weights", ctypes.c_int64),
+        ("type", ctypes.c_int32),
+        ("num_threads", ctypes.c_int32),
+    )
+
+
+class Network(Handle):
+    """A network of (492673,) float32 or float16 weights; settings as in `rungs_network_config`."""
+
+    def __init__(self, weights, march="native", **settings):
+        given = {"weights": weights.ctypes.data, "num_weights": weights.size}
+        given["type"] = int(weights.dtype == np.float16)
+        super().__init__("network", NetworkConfig, None, given | settings, library(march))
+
+    def evaluate(self, observation, actions, counts):
+        rows, stride = len(counts), int(counts.max(initial=0))
+        logits = np.full((rows, stride), np.nan, np.float32)
+        values = np.zeros(rows, np.float32)
+        arrays = [np.ascontiguousarray(each) for each in (observation, actions, counts)]
+        self.call("evaluate", *arrays, rows, logits, stride, values)
+        return logits, values
 
 
 class CartPoleConfig(ctypes.Structure):

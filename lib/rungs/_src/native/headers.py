@@ -22,6 +22,7 @@ C_API = (
     "bindings/c_cartpole.cpp",
     "bindings/c_chess.cpp",
     "bindings/c_search.cpp",
+    "bindings/c_network.cpp",
 )
 LEARN = "bindings/learn.cpp"
 MPI = "bindings/mpi.cpp"

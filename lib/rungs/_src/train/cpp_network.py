@@ -245,6 +245,26 @@ class CppNetwork:
         return function(self.memory.address, *arguments, *workers_of(self._with_pool, threads))
 
 
+def flat_weights(network: LegalActionNetwork) -> np.ndarray:
+    """Returns all weights of a network, one after the other as `rungs.h` lists them.
+
+    Args:
+        network: as `CppNetwork` takes it.
+
+    Returns:
+        (492673,) of the network's dtype.
+
+    Raises:
+        ConfigurationError: the network is one that C++ has no code for.
+    """
+    _check(network, bfloat16=False)
+    parts = (
+        weights.detach().T if name == _TRANSPOSED else weights.detach()
+        for name, weights in network.named_parameters()
+    )
+    return np.concatenate([part.numpy().ravel() for part in parts])
+
+
 class Memory:
     """A network's weights, gradients and moments, and the struct that C++ reads.
 

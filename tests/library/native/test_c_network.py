@@ -1,0 +1,143 @@
+"""Networks by the C API compute what the package's learner computes, to the last bit."""
+
+import ctypes
+
+import numpy as np
+import pytest
+import torch
+
+import rungs
+from rungs.train import CppNetwork, PolicyValueNetwork, flat_weights
+from tests.library.native.c_handles import CError, Network, Search
+
+MATE_IN_ONE = "6k1/5ppp/8/8/8/8/8/K2R4 w - - 0 1"
+
+
+@pytest.fixture(scope="module")
+def network():
+    torch.manual_seed(3)
+    network = PolicyValueNetwork().requires_grad_(False)
+    for weights in network.parameters():  # far from 0, also where they begin there
+        weights += 0.03 * torch.randn_like(weights)
+    return network
+
+
+@pytest.fixture(scope="module")
+def positions():
+    """Observations, lists and counts of 150 positions: two whole chunks, and a part of one."""
+    env = rungs.make("chess", "cpp", 150, mask="list", opening_plies=(0, 60))
+    observation, info = env.reset(seed=5)
+    return observation.copy(), info["action_mask"].copy(), info["action_count"].copy()
+
+
+@pytest.mark.parametrize("num_threads", [1, 2])
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+def test_it_evaluates_as_the_learner(network, positions, dtype, num_threads):
+    weights = flat_weights(network).astype(dtype)
+    theirs = Network(weights, num_threads=num_threads)
+    if dtype == np.float16:
+        network = PolicyValueNetwork().requires_grad_(False)
+        network.load_state_dict(halved(weights))
+    logits, values = CppNetwork(network, compiler="g++").evaluate(*positions)
+    their_logits, their_values = theirs.evaluate(*positions)
+    np.testing.assert_array_equal(their_values, values)
+    assert len(np.unique(values)) > 100
+    for row, count in enumerate(positions[2]):
+        np.testing.assert_array_equal(their_logits[row, :count], logits[row, :count])
+        assert np.isnan(their_logits[row, count:]).all()  # left alone
+
+
+def halved(weights):
+    """What a network's `state_dict` is of a flat row of weights."""
+    network, at, found = PolicyValueNetwork(), 0, {}
+    for name, each in network.named_parameters():
+        part = torch.from_numpy(weights[at : at + each.numel()].astype(np.float32))
+        shape = each.shape[::-1] if name == "squares.weight" else each.shape
+        found[name] = part.reshape(shape).T if name == "squares.weight" else part.reshape(shape)
+        at += each.numel()
+    assert at == weights.size
+    return found
+
+
+@pytest.mark.parametrize("type_", [np.float32, np.float16])
+def test_numbers_of_every_size_are_read_as_they_are(network, positions, type_):
+    """Subnormal ones too, which a float16 has below 6e-5: the value's bias is the last weight."""
+    weights = np.zeros(492673, type_)
+    for bias in (0.5, -0.25, 6.1e-5, 5.96e-8, -3.1e-6, 0.0):
+        weights[-1] = bias
+        values = Network(weights).evaluate(*positions)[1]
+        assert (values == np.float32(weights[-1])).all(), bias
+
+
+def test_what_is_wrong_is_refused(network, positions):
+    weights = flat_weights(network)
+    for wrong, why in (
+        ({"num_weights": 492672}, "num_weights: 492672, and a network has 492673"),
+        ({"weights": None}, "weights: a pointer is null"),
+        ({"type": 2}, "type: 2"),
+        ({"num_threads": 0}, "num_threads: 0"),
+    ):
+        with pytest.raises(CError, match=why):
+            Network(weights, **wrong)
+    for dtype, number in ((np.float32, np.nan), (np.float32, np.inf), (np.float16, -np.inf)):
+        spoilt = weights.astype(dtype)
+        spoilt[7] = number
+        with pytest.raises(CError, match=r"weights\[7\]: it is not finite"):
+            Network(spoilt)
+    theirs = Network(weights)
+    observation, actions, counts = positions
+    for k, broken in ((0, 7), (70, -7)):
+        spoilt = observation.copy()
+        spoilt[k, 3] = broken
+        with pytest.raises(CError, match=f"row {k}: .* something else than a piece"):
+            theirs.evaluate(spoilt, actions, counts)
+    spoilt = actions.copy()
+    spoilt[140, 0] = 4672
+    with pytest.raises(CError, match="row 140"):
+        theirs.evaluate(observation, spoilt, counts)
+    with pytest.raises(CError, match="a pointer is null"):
+        theirs.call("evaluate", None, None, None, 1, None, 0, None)
+    with pytest.raises(CError, match="stride: 219"):
+        theirs.call("evaluate", *positions, 1, weights, 219, weights)
+
+
+def test_a_tree_is_looked_at_in_the_middle_of_a_search(network):
+    theirs = Network(flat_weights(network))
+    search = Search(simulations=300, policy=1, fraction=0.0, temperature=0.0)
+    with pytest.raises(CError, match="game 0 has not begun"):
+        search.call("look", 0, None, 0)
+    search.call("begin", 0, MATE_IN_ONE.encode())
+    search.call("start", None, ctypes.c_int32(0))
+    look(search)
+    assert (search.counts[0], search.nodes[0], search.chosen[0]) == (0, 0, -1)
+    leaves = search.simulate()
+    for done in range(301):
+        look(search)
+        assert search.visits.sum() <= done
+        if not leaves:
+            break
+        rows = (search.observation, search.leaf_actions, search.leaf_counts)
+        leaves = search.simulate(*theirs.evaluate(*(each[:leaves] for each in rows)))
+    look(search)
+    looked = search.visits.copy(), search.action_values.copy(), search.value[0]
+    search.call("finish")
+    assert search.visits.sum() == 300
+    for now, then in zip((search.visits, search.action_values, search.value[0]), looked):
+        np.testing.assert_array_equal(now, then)
+    most = int(search.chosen[0])
+    rank = search.actions[0].tolist().index(most)
+    visits, value = int(search.visits[0, rank]), -search.action_values[0, rank]
+    look(search, most)
+    if search.counts[0]:  # its own evaluation is one of its visits
+        assert search.visits.sum() == visits - 1
+        assert search.value[0] == pytest.approx(value)
+        assert search.chosen[0] == -1
+    look(search, 5)
+    assert (search.counts[0], search.nodes[0]) == (0, search.nodes[0])
+    assert search.nodes[0] > 1
+    with pytest.raises(CError, match="a pointer is null"):
+        search.call("look", 0, None, 2)
+
+
+def look(search, *path):
+    search.call("look", 0, np.array(path, np.int16) if path else None, len(path))
