@@ -573,9 +573,29 @@ export class Search extends Handle {
     return this.array(Float32Array, "policy", this.numGames * MAX_LEGAL);
   }
 
+  /** @returns {Float32Array} (G, 218) what the network played, without a search */
+  get priors() {
+    return this.array(Float32Array, "priors", this.numGames * MAX_LEGAL);
+  }
+
+  /** @returns {Float32Array} (G, 218) mean value of an action's visits, to the side to move */
+  get actionValues() {
+    return this.array(Float32Array, "action_values", this.numGames * MAX_LEGAL);
+  }
+
+  /** @returns {Int32Array} (G,) how many positions the trees hold */
+  get nodes() {
+    return this.array(Int32Array, "nodes", this.numGames);
+  }
+
   /** @returns {Float32Array} (G,) mean value of the roots' visits, to the side to move */
   get value() {
     return this.array(Float32Array, "value", this.numGames);
+  }
+
+  /** @returns {Float32Array} (G,) the network's value of the roots */
+  get rawValue() {
+    return this.array(Float32Array, "raw_value", this.numGames);
   }
 
   /** @returns {BigInt64Array} (G,) the actions to play; -1 where nothing was searched */
@@ -604,29 +624,49 @@ export class Search extends Handle {
   }
 
   /**
-   * Searches all games that are not over.
-   * @param {Evaluate} evaluate
+   * Searches all games that are not over; until a game is advanced, the next adds to its tree.
+   * @param {Evaluate | import("./agent.js").Network} evaluate
    * @param {number} simulations of each; 0 for those of the settings
    */
   run(evaluate, simulations = 0) {
+    const { rungs, numGames } = this;
     this.call("start", 0, simulations);
-    const simulate = (...args) =>
-      this.rungs.withMemory((memory) => {
-        const [logits, stride, values] = args.map((each) =>
-          typeof each === "number" ? each : memory.put(each),
-        );
-        const waiting = memory.room(8);
-        this.call("simulate", logits, BigInt(stride), values, waiting);
-        return Number(this.rungs.view(BigInt64Array, waiting, 1)[0]);
-      });
-    let count = simulate(0, 0, 0);
-    while (count > 0) {
-      const { logits, values } = evaluate(this, count);
-      if (logits.length < count * MAX_LEGAL || values.length < count)
-        throw new RungsError("ARGUMENT", `evaluations are too few for ${count} leaves`);
-      count = simulate(logits, MAX_LEGAL, values);
-    }
+    rungs.withMemory((memory) => {
+      const logits = memory.room(4 * numGames * MAX_LEGAL);
+      const values = memory.room(4 * numGames);
+      const waiting = memory.room(8);
+      const simulate = (...evaluated) => {
+        this.call("simulate", ...evaluated, waiting);
+        return Number(rungs.view(BigInt64Array, waiting, 1)[0]);
+      };
+      let count = simulate(0, 0n, 0);
+      while (count > 0) {
+        if (typeof evaluate !== "function") {
+          evaluate.write(this, count, logits, values);
+        } else {
+          const found = evaluate(this, count);
+          if (found.logits.length < count * MAX_LEGAL || found.values.length < count)
+            throw new RungsError("ARGUMENT", `evaluations are too few for ${count} leaves`);
+          const all = count * MAX_LEGAL;
+          rungs.view(Float32Array, logits, all).set(found.logits.subarray(0, all));
+          rungs.view(Float32Array, values, count).set(found.values.subarray(0, count));
+        }
+        count = simulate(logits, BigInt(MAX_LEGAL), values);
+      }
+    });
     this.call("finish");
+  }
+
+  /**
+   * Writes to a game's results what its tree holds of a node, but for policy and choice: `counts`
+   * is 0 where no simulation has gone on from there.
+   * @param {number} game
+   * @param {ArrayLike<number>} path actions that lead there from the root
+   */
+  look(game, path = []) {
+    this.rungs.withMemory((memory) =>
+      this.call("look", BigInt(game), memory.put(Int16Array.from(path)), BigInt(path.length)),
+    );
   }
 
   /**

@@ -132,10 +132,11 @@ rungs_status fill(const rungs_search_config& given, rungs_search& made) {
   batch.game = memory.array<search::GameTree>(games);
   if (settings.observation != env::ObservationFormat::BOARD)
     batch.history = memory.array<env::History>(games);
-  const std::int64_t edges = settings.edges;
-  batch.trees = {
-      memory.array<search::Node>(2 * games, settings.nodes), memory.array<float>(2 * games, edges),
-      memory.array<std::int16_t>(2 * games, edges), memory.array<search::Stats>(2 * games, edges)};
+  // The second is what a kept subtree is copied to.
+  const std::int64_t edges = settings.edges, trees = settings.keep ? 2 * games : games;
+  batch.trees = {memory.array<search::Node>(trees, settings.nodes),
+                 memory.array<float>(trees, edges), memory.array<std::int16_t>(trees, edges),
+                 memory.array<search::Stats>(trees, edges)};
   batch.observation =
       memory.array<std::uint8_t>(games, env::observation_bytes(settings.observation));
   batch.actions = memory.array<std::int16_t>(games, env::kMaxLegal);

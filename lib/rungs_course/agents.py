@@ -3,6 +3,7 @@
 import contextlib
 import dataclasses
 import functools
+import json
 import math
 import os
 import tempfile
@@ -16,6 +17,7 @@ from rungs._src.search.search import Evaluator
 from rungs._src.selfplay import agent as files
 from rungs._src.selfplay import learning
 from rungs._src.selfplay.agent import MATCHES, POOL, Agent, frozen_in, untrained
+from rungs._src.train.cpp_network import flat_weights
 from rungs._src.train.network import PolicyValueNetwork
 from rungs._src.train.runs import CHECKPOINT
 from rungs._src.train.torch_file import tensor_flaw
@@ -68,6 +70,24 @@ def evaluator(network: PolicyValueNetwork) -> Evaluator:
         return learning.evaluator("cpp", network)
     except (ConfigurationError, CompilerError):
         return learning.evaluator("torch", network)
+
+
+def packed(agent: Agent, ratings: list[dict]) -> bytes:
+    """Returns an agent as `js/agent.js` reads it: a line of JSON, then the weights, float16.
+
+    Args:
+        agent: which.
+        ratings: what is known of its strength, as `rungs_course.rating.recorded` returns it.
+
+    Returns:
+        The line, with its name, provenance and ratings, and the weights as `rungs.h` lists them.
+
+    Raises:
+        ConfigurationError: C++ has no code for a network of its sizes.
+    """
+    about = {"name": agent.name, "provenance": agent.provenance, "ratings": ratings}
+    weights = flat_weights(agent.network).astype("<f2")  # to which agents are rounded
+    return json.dumps(about).encode() + b"\n" + weights.tobytes()
 
 
 def load(source: Path) -> Agent:

@@ -13,6 +13,7 @@ from rungs._src.train.ppo import PARTS
 from rungs_course import nb03_cpp, nb07_ladder
 from rungs_course import nb11_full_system as nb11
 from rungs_course import nb16_search as nb16
+from rungs_course import rating
 from rungs_course.labs import leaderboard
 from rungs_course.measure import results
 from rungs_course.measure.noise import Factor, factor_apart
@@ -36,7 +37,6 @@ _ROWS = 6  # of the table of self-play
 # Matches of levers of self-play's learning, of one machine whatever else is recorded.
 _LEVERS = Path("data") / "ablations" / "selfplay.csv"
 # Likewise matches of a recorded agent by both rules: `python -m rungs_course rate`.
-_STRENGTH = Path("data") / "ablations" / "strength.csv"
 # Our rung `python`: what is gained over it is the ladder's to say.
 _OURS = "python-chess"
 _LEFT_OUT = (
@@ -71,8 +71,8 @@ def sections(root: Path, recorded: Path, machine: dict, usable: set[str]) -> dic
         made["self-play"] = _self_play(tables[_SELF_PLAY], recorded, where)
     if (root / _LEVERS).exists():
         made["levers"] = _levers(results.load(root / _LEVERS))
-    if (root / _STRENGTH).exists():
-        made["strength"] = _strength(results.load(root / _STRENGTH))
+    if (root / rating.STRENGTH).exists():
+        made["strength"] = _strength(results.load(root / rating.STRENGTH))
     if _WINS in tables:
         made["learners-measured"] = _learners(
             tables[_LEARNERS], tables[_UPDATES], tables[_WINS], recorded, where
@@ -380,11 +380,7 @@ def _levers(frame: pd.DataFrame) -> str:
 def _strength(frame: pd.DataFrame) -> str:
     """Writes how strong an agent is by each rule and number of simulations."""
     facts, rows = frame.attrs["provenance"], []
-    points = {
-        (row.player, row.opponent): (row.score * row.games, (1 - row.score) * row.games)
-        for row in frame.itertuples()
-    }
-    ratings = elo.rate(points, anchor="random").set_index("player")
+    ratings = rating.of_matches(frame).set_index("player")
     # Of opponents' own matches no row has simulations.
     for simulations, group in frame.groupby("simulations"):
         told = [f"{simulations:.0f}"]
@@ -403,7 +399,7 @@ def _strength(frame: pd.DataFrame) -> str:
         f"The recorded agent *{facts['agent']}*: points a game against {facts['against']} "
         f"({facts['engine']}), Elo above random play from all matches together, and wins, draws "
         f"and losses of Gumbel against PUCT at equal simulations; matches of {facts['games']} "
-        f"games, 95 % intervals, {facts['date'][:10]} ([data](../{_STRENGTH.as_posix()})).\n\n"
+        f"games, 95 % intervals, {facts['date'][:10]} ([data](../{rating.STRENGTH.as_posix()})).\n\n"
         f"{markdown(pd.DataFrame(rows, columns=columns))}\n"
     )
 

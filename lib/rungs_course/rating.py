@@ -41,6 +41,9 @@ ENGINES: Final[dict[str, dict[str, Any]]] = {
 POLICY: Final[Policy] = "gumbel"
 SIMULATIONS: Final = 32
 
+# Matches of a recorded agent and its opponents, by numbers of simulations.
+STRENGTH: Final = Path("data") / "ablations" / "strength.csv"
+
 _EVENT = "A rating by Rungs"
 
 
@@ -158,6 +161,32 @@ class _Record:
 
 
 _WAY = ("policy", "simulations")
+
+
+def of_matches(matches: pd.DataFrame) -> pd.DataFrame:
+    """Returns Elo above random play from all of a table's matches together, as `rate` does."""
+    points = {
+        (row.player, row.opponent): (row.score * row.games, (1 - row.score) * row.games)
+        for row in matches.itertuples()
+    }
+    return elo.rate(points, anchor=RandomPlayer.name)  # type: ignore[arg-type]  # numbers
+
+
+def recorded(name: str, root: Path = paths.ROOT) -> list[dict]:
+    """Returns what `STRENGTH` says of an agent, the best first; nothing of one that is not there.
+
+    Each has `search`, the rule and the simulations in words, `elo` above random play, and `low` and
+    `high`, its interval.
+    """
+    table = of_matches(results.load(root / STRENGTH))
+    known = table[table["player"].str.removeprefix("recorded ").str.startswith(f"{name}, ")]
+    return [
+        {
+            "search": row["player"].rpartition(f"{name}, ")[2],
+            **{key: round(row[key]) for key in ("elo", "low", "high")},
+        }
+        for row in known.to_dict("records")
+    ]
 
 
 def _ways(policies: Sequence[Policy], simulations: Sequence[int]) -> list[tuple[Policy, int]]:

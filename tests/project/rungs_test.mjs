@@ -1,12 +1,19 @@
-// Of `js/rungs.js`: RUNGS_WASM=rungs.wasm node --test rungs_test.mjs
+// Of `js/rungs.js`, `js/agent.js` and `js/game.js`:
+// RUNGS_WASM=rungs.wasm RUNGS_AGENT=agent.bin node --test rungs_test.mjs
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
+import { Agent, Network } from "../../js/agent.js";
+import { Game } from "../../js/game.js";
+import { toUci } from "../../js/moves.js";
 import { MAX_LEGAL, NUM_ACTIONS, REASONS, RungsError, evenly, load } from "../../js/rungs.js";
 
 const rungs = await load(readFileSync(process.env.RUNGS_WASM));
+const AGENT = readFileSync(process.env.RUNGS_AGENT);
 const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 const MATE_IN_ONE = "6k1/5ppp/8/8/8/8/8/K2R4 w - - 0 1";
+const SCHOLARS = "r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5Q2/PPPP1PPP/RNB1K1NR w KQkq - 0 1";
+const QUEEN_MATES = 64 * (8 * 3) + 21; // four squares north from f3
 const ROOK_MATES = 64 * (8 * 6) + 3; // seven squares north from d1
 const refused = (code, message) => (error) =>
   error instanceof RungsError && error.code === code && message.test(error.message);
@@ -145,3 +152,100 @@ test("a search goes on from environments, and evaluations decide what it plays",
   });
   assert.equal(Number(search.chosen[0]), search.actions[search.counts[0] - 1]);
 });
+
+test("an agent plays a mate, and says what it thinks", () => {
+  const agent = new Agent(rungs, AGENT, { nodes: 2000 });
+  assert.equal(typeof agent.about.provenance.kind, "string");
+  agent.begin(SCHOLARS);
+  agent.think(200);
+  const { candidates, chosen, line, simulations, nodes, value } = agent.thoughts();
+  assert.equal(chosen, QUEEN_MATES);
+  assert.deepEqual(line, [QUEEN_MATES]);
+  assert.equal(candidates[0].action, QUEEN_MATES);
+  assert.equal(candidates[0].value, 1);
+  assert.ok(value > 0.9);
+  assert.equal(simulations, 200);
+  const visits = candidates.map((each) => each.visits);
+  assert.equal(
+    visits.reduce((a, b) => a + b),
+    200,
+  );
+  assert.ok(nodes > 1 && nodes <= 201);
+  const priors = candidates.map((each) => each.prior);
+  assert.ok(Math.abs(priors.reduce((a, b) => a + b) - 1) < 1e-5);
+  const [mate] = agent.tree(3, 0.02).filter(({ action }) => action === QUEEN_MATES);
+  assert.deepEqual(mate, { action: QUEEN_MATES, visits: visits[0], value: 1, children: [] });
+  agent.close();
+});
+
+test("by PUCT a tree is the same whether it grows at once or in parts", () => {
+  const found = [[300], [1, 99, 150, 50]].map((parts) => {
+    const agent = new Agent(rungs, AGENT);
+    const game = new Game(rungs);
+    for (const san of ["e4", "e5", "Nf3"]) game.play(san);
+    agent.begin(game.start, game.plies.map(({ action }) => action)); // prettier-ignore
+    for (const part of parts) agent.think(part);
+    assert.deepEqual(
+      agent.tree(2, 0).reduce((sum, { visits }) => sum + visits, 0),
+      300,
+    );
+    return agent.thoughts();
+  });
+  assert.deepEqual(found[0], found[1]);
+  assert.ok(found[0].line.length > 1);
+});
+
+test("a full tree goes on without growing, and Gumbel's choice is among what it considered", () => {
+  const agent = new Agent(rungs, AGENT, { policy: "gumbel", simulations: 64, nodes: 65 });
+  agent.begin(START);
+  agent.think(64);
+  agent.think(64);
+  const { candidates, chosen, nodes } = agent.thoughts();
+  assert.equal(nodes, 65);
+  assert.ok(candidates.find(({ action }) => action === chosen).visits > 0);
+});
+
+test("what is no agent is refused", () => {
+  const wrong = [[new Uint8Array(5), /line of JSON/], [AGENT.subarray(0, -2), /492672/]]; // prettier-ignore
+  for (const [file, why] of wrong)
+    assert.throws(() => new Network(rungs, file), refused("ARGUMENT", why));
+  const spoilt = Uint8Array.from(AGENT);
+  spoilt.set([0, 0x7c], spoilt.indexOf(10) + 1);
+  assert.throws(() => new Network(rungs, spoilt), refused("ARGUMENT", /weights\[0\]: .* finite/));
+});
+
+test("a game is written and ends as it is played", () => {
+  const game = new Game(rungs);
+  for (const text of ["f3", "e7e5", "g4"]) game.play(text);
+  assert.throws(() => game.play("Ke5"), RangeError);
+  assert.deepEqual(game.lines(), ["1. f3 e5", "2. g4"]);
+  assert.deepEqual(game.line([toActionOf(game, "d8h4")]), ["Qh4#"]);
+  game.play("Qh4");
+  assert.equal(game.status, "Black wins: checkmate.");
+  assert.deepEqual([game.result, game.over, game.moves], ["0-1", true, []]);
+  assert.match(game.pgn({ white: "a", black: 'b "c"' }), /Black "b \\"c\\""[^]*2\. g4 Qh4# 0-1\n$/);
+  assert.throws(() => game.play("e4"), RangeError);
+  game.takeBack(2);
+  assert.deepEqual([game.lines(), game.turn, game.over], [["1. f3 e5"], "w", false]);
+  game.end("White resigns.", "0-1");
+  assert.deepEqual([game.status, game.moves, game.result], ["White resigns.", [], "0-1"]);
+  assert.throws(() => game.begin("no"), refused("FEN", /no/));
+  assert.equal(game.result, "0-1");
+  game.begin("8/P6k/8/8/8/8/7K/8 b - - 0 7");
+  assert.equal(game.check, "");
+  for (const text of ["Kh6", "a8n"]) game.play(text);
+  assert.deepEqual(game.lines(), ["7… Kh6", "8. a8=N"]);
+  assert.match(game.pgn({ white: "a", black: "b" }), /\[SetUp "1"\]\n\[FEN "8\/P6k[^]*7\.\.\. Kh6/);
+  for (const [text, square] of [["4k3/7p/8/8/8/5n2/8/4K3 w - - 0 1", "e1"], [START, ""]]) {
+    game.begin(text); // prettier-ignore
+    assert.equal(game.check, square);
+  }
+});
+
+/** The action of a legal move. */
+function toActionOf(game, uci) {
+  const search = rungs.search({ simulations: 1 });
+  search.begin(0, game.fen);
+  search.run(evenly);
+  return [...search.actions.slice(0, search.counts[0])].find((a) => toUci(a, game.fen) === uci);
+}

@@ -2,17 +2,24 @@
 
 import hashlib
 import importlib.util
+import json
 import os
 import re
 import shutil
 import subprocess
 from pathlib import Path
 
+import chess
+import numpy as np
 import pytest
 
-from rungs_course import paths
+from rungs._src.selfplay import agent as files
+from rungs_course import agents, paths
+from rungs_course.peers.agreement import ending
 from rungs_course.runner import bundle
 from tests.browser import browser, needs_chromium
+from tests.library.native import c_handles
+from tests.library.search.made_up import random_fens
 from tests.project.test_package import succeed
 from tests.proof.anywhere.games import RECORDED
 from tests.proof.anywhere.recorded import write_games
@@ -20,6 +27,8 @@ from tools import wasm
 
 HERE = Path(__file__).parent
 ANYWHERE = HERE.parent / "proof" / "anywhere"
+KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
+PROMOTING = "n1n5/PPPk4/8/8/8/8/4Kppp/5N1N b - - 0 1"
 NEEDS_NODE = pytest.mark.skipif(not shutil.which("node"), reason="node is not installed")
 
 pytestmark = [
@@ -32,6 +41,13 @@ pytestmark = [
 def module(tmp_path_factory):
     file = tmp_path_factory.mktemp("wasm") / "rungs.wasm"
     wasm.build(file)
+    return file
+
+
+@pytest.fixture(scope="module")
+def agent(tmp_path_factory):
+    file = tmp_path_factory.mktemp("agent") / "agent.bin"
+    file.write_bytes(agents.packed(files.load(agents.recorded_in() / "1.pt"), []))
     return file
 
 
@@ -79,12 +95,64 @@ document.title = pairs.join("");
 
 
 @NEEDS_NODE
-def test_the_module_of_javascript_does_what_it_says(module):
+def test_the_modules_of_javascript_do_what_they_say(module, agent):
     command = ["node", "--test", HERE / "rungs_test.mjs"]
-    environment = os.environ | {"RUNGS_WASM": str(module)}
+    environment = os.environ | {"RUNGS_WASM": str(module), "RUNGS_AGENT": str(agent)}
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stdout
-    assert "\n# pass 9\n" in done.stdout
+    assert "\n# pass 14\n" in done.stdout
+
+
+@NEEDS_NODE
+def test_games_are_written_as_python_chess_writes_them(module, tmp_path):
+    games, expected = [], []
+    for start, seed in ((chess.STARTING_FEN, 1), (KIWIPETE, 2), (KIWIPETE, 3), (PROMOTING, 4)):
+        board, rng = chess.Board(start), np.random.default_rng(seed)
+        moves, sans = [], []
+        while len(moves) < 120 and not ending(board):
+            moves.append(list(board.legal_moves)[rng.integers(board.legal_moves.count())])
+            sans.append(board.san_and_push(moves[-1]))
+        games.append({"fen": start, "moves": [move.uci() for move in moves]})
+        expected.append(
+            {"sans": sans, "fen": board.fen(en_passant="fen"), "check": board.is_check()}
+        )
+    assert {"O-O", "O-O-O"} & {san for game in expected for san in game["sans"]}
+    (tmp_path / "games.json").write_text(json.dumps(games))
+    found = json.loads(succeed(["node", HERE / "written.mjs", module, tmp_path / "games.json"]))
+    assert [each["sans"] for each in found] == [each["sans"] for each in expected]
+    assert [each["check"] for each in found] == [each["check"] for each in expected]
+
+
+@NEEDS_NODE
+def test_an_agents_searches_are_those_of_the_c_api_bit_for_bit(module, agent, tmp_path):
+    """Natively they are compiled without fused operations, which WebAssembly has not.
+
+    With them last bits differ: then values are close.
+    """
+    fens = random_fens(np.random.default_rng(3), 40)
+    (tmp_path / "fens.json").write_text(json.dumps(fens))
+    found = json.loads(
+        succeed(["node", HERE / "searched.mjs", module, agent, tmp_path / "fens.json"])
+    )
+    weights = np.frombuffer(agent.read_bytes().partition(b"\n")[2], np.float16)
+    settings = {"policy": 1, "fraction": 0.0, "temperature": 0.0, "simulations": 24}
+    search = c_handles.Search(num_games=len(fens), **settings)
+
+    def searched(march):
+        for game, fen in enumerate(fens):
+            search.call("begin", game, fen.encode())
+        search.run(c_handles.Network(weights, march).evaluate)
+        names = ("visits", "priors", "action_values", "value", "raw_value")
+        return {name: getattr(search, name).copy() for name in names}
+
+    theirs = {
+        name: np.array(each, np.float32).reshape(len(fens), -1) for name, each in found.items()
+    }
+    for name, ours in searched("x86-64-v2").items():
+        np.testing.assert_array_equal(theirs[name], ours.reshape(len(fens), -1), name)
+    raw = searched("native")["raw_value"]
+    np.testing.assert_allclose(theirs["raw_value"][:, 0], raw, rtol=0, atol=2e-6)
+    assert len(np.unique(raw)) > 30
 
 
 @NEEDS_NODE

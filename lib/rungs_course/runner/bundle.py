@@ -4,6 +4,7 @@ A page's modules are put into it, and what it reads is in scripts beside it, sha
 """
 
 import base64
+import functools
 import gzip
 import html
 import json
@@ -16,7 +17,8 @@ import chess
 import chess.svg
 
 from rungs._src.native import wasm
-from rungs_course import pages, paths
+from rungs._src.selfplay import agent as files
+from rungs_course import agents, pages, paths, rating
 from rungs_course.errors import BookError
 
 SOURCES = paths.ROOT / "js" / "pages"
@@ -38,11 +40,19 @@ def _pieces() -> bytes:
     return json.dumps({piece.symbol(): chess.svg.piece(piece) for piece in kinds}).encode()
 
 
+def _agent(number: int) -> bytes:
+    """Returns a recorded agent as `js/agent.js` reads it, with its recorded ratings."""
+    agent = files.load(agents.recorded_in() / f"{number}.pt")
+    return agents.packed(agent, rating.recorded(agent.name))
+
+
 # What `js/files.js` hands a page, by the name of its script.
 FILES: dict[str, Callable[[], bytes]] = {
     "rungs.wasm": NEEDED.read_bytes,
     "pieces.json": _pieces,
     "recorded.json": lambda: json.dumps(pages.raced(paths.ROOT)).encode(),
+    "agent-0.bin": functools.partial(_agent, 0),
+    "agent-1.bin": functools.partial(_agent, 1),
 }
 
 

@@ -1,0 +1,352 @@
+/**
+ * The page to play on: two players, of whom each is a person or an agent, and what agents think.
+ * They search in slices between which the page answers its reader.
+ */
+import { Agent } from "../agent.js";
+import { Board } from "../board.js";
+import { file, json } from "../files.js";
+import { Game, START } from "../game.js";
+import { toUci } from "../moves.js";
+import { RungsError, load } from "../rungs.js";
+
+const AGENTS = ["agent-1.bin", "agent-0.bin"]; // the better one first
+const YOU = "you";
+const NODES = 80_000; // positions of a tree: some 80 MB
+const SLICE = 20; // milliseconds
+const SHOWS = 100; // milliseconds between two looks at a search
+const ROWS = 6; // candidates that are shown
+const WATCHING = 600; // milliseconds that a move of two agents is seen at least
+const DRAWN = 0.05; // an agent that expects no more takes a draw
+const SIDES = { w: "White", b: "Black" };
+
+const $ = (id) => document.getElementById(id);
+const breath = () =>
+  new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = resolve;
+    port2.postMessage(0);
+  });
+
+class Page {
+  #rungs;
+  #agents;
+  #board;
+  #game;
+  #players = { w: YOU, b: "0" }; // of this game: YOU, or an agent's number
+  #job = 0; // the search that is wanted: an older one ends
+  #flipped = false;
+
+  constructor(rungs, agents, pieces) {
+    this.#rungs = rungs;
+    this.#agents = agents;
+    this.#game = new Game(rungs);
+    this.#board = new Board($("board"), { pieces, onMove: (move) => this.#move(move) });
+    for (const id of ["white", "black"]) {
+      $(id).append(new Option("you", YOU), ...agents.map(({ about }, i) => new Option(about.name, i)));
+      $(id).addEventListener("change", () => this.#chosen());
+    }
+    $("black").value = "0";
+    const ratings = agents.map(({ about }) => rated(about)).join(" ");
+    $("ratings").textContent =
+      `Elo above random play, with 95 % intervals: ${ratings} Here they play by PUCT, with as many ` +
+      "simulations as their time allows.";
+    const on = (id, event, does) =>
+      $(id).addEventListener(event, (happened) => {
+        happened.preventDefault();
+        does();
+      });
+    on("new", "click", () => this.#begin(START));
+    on("back", "click", () => this.#takeBack());
+    on("hint", "click", () => this.#hint());
+    on("flip", "click", () => this.#flip());
+    on("draw", "click", () => this.#offerDraw());
+    on("resign", "click", () => this.#resign());
+    on("typed", "submit", () => this.#type());
+    on("setup", "submit", () => this.#begin($("fen").value.trim()));
+    on("copy", "click", () => this.#copy());
+    this.#begin(START);
+  }
+
+  get #isYours() {
+    return !this.#game.over && this.#players[this.#game.turn] === YOU;
+  }
+
+  /** The agent that plays, or is asked by a person. */
+  get #adviser() {
+    const playing = [this.#players.b, this.#players.w].find((each) => each !== YOU);
+    return this.#agents[Number(playing ?? 0)];
+  }
+
+  #name(side) {
+    const player = this.#players[side];
+    return player === YOU ? YOU : this.#agents[Number(player)].about.name;
+  }
+
+  #begin(fen) {
+    try {
+      this.#game.begin(fen);
+    } catch (error) {
+      if (!(error instanceof RungsError)) throw error;
+      return this.#show(error.message);
+    }
+    this.#players = { w: $("white").value, b: $("black").value };
+    this.#flipped = this.#players.b === YOU && this.#players.w !== YOU;
+    this.#forget();
+    this.#goOn();
+  }
+
+  /** A player was chosen: of this game where nothing was played, else of the next. */
+  #chosen() {
+    if (!this.#game.plies.length) return this.#begin(this.#game.start);
+    this.#show("That begins with a new game.");
+  }
+
+  #move(text) {
+    if (!this.#isYours) return this.#show();
+    try {
+      this.#game.play(text);
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      return this.#show(error.message);
+    }
+    this.#goOn();
+  }
+
+  #type() {
+    const text = $("move").value.trim();
+    $("move").value = "";
+    if (text) this.#move(text);
+  }
+
+  /** Shows the game, and has an agent move as long as it is one's turn. */
+  async #goOn() {
+    const job = ++this.#job;
+    this.#show();
+    while (!this.#game.over && !this.#isYours) {
+      const side = this.#game.turn;
+      const agent = this.#agents[Number(this.#players[side])];
+      const watched = Object.values(this.#players).every((each) => each !== YOU);
+      const least = watched ? WATCHING : 0;
+      this.#show(`${SIDES[side]}, ${agent.about.name}, thinks …`);
+      const thoughts = await this.#think(agent, job, "expects", least);
+      if (!thoughts) return;
+      this.#game.play(this.#game.line([thoughts.chosen])[0]);
+      this.#show();
+    }
+  }
+
+  /**
+   * Has an agent think of the position for as long as is chosen, and shows what it thinks.
+   * @returns its thoughts; null where something else is wanted meanwhile
+   */
+  async #think(agent, job, verb, least = 0) {
+    const seconds = Number($("seconds").value);
+    const { start, plies } = this.#game;
+    const began = performance.now();
+    agent.begin(start, plies.map(({ action }) => action)); // prettier-ignore
+    let slice = 32;
+    let shown = -SHOWS;
+    for (;;) {
+      const before = performance.now();
+      agent.think(slice);
+      const now = performance.now();
+      slice = Math.min(512, Math.max(16, Math.round((slice * SLICE) / Math.max(1, now - before))));
+      const done = now - began >= 1000 * seconds;
+      if (done || now - shown >= SHOWS) {
+        shown = now;
+        this.#showThoughts(agent, verb, now - began);
+      }
+      if (done) break;
+      await breath();
+      if (job !== this.#job) return null;
+    }
+    const left = least - (performance.now() - began);
+    if (left > 0) await new Promise((resolve) => setTimeout(resolve, left));
+    return job === this.#job ? agent.thoughts() : null;
+  }
+
+  #takeBack() {
+    const { plies } = this.#game;
+    const sides = plies.map(({ fen }) => fen.split(" ")[1]);
+    const yours = sides.findLastIndex((side) => this.#players[side] === YOU);
+    if (!this.#game.agreed.why && yours < 0) return this.#show("There is no move of yours.");
+    this.#game.takeBack(this.#game.agreed.why ? 0 : plies.length - yours);
+    this.#forget();
+    this.#goOn();
+  }
+
+  async #hint() {
+    if (!this.#isYours) return;
+    const job = ++this.#job;
+    this.#show("It looks at your position …");
+    const thoughts = await this.#think(this.#adviser, job, "would expect, in your place,");
+    if (!thoughts) return;
+    const [san] = this.#game.line([thoughts.chosen]);
+    this.#show(`In your place it would play ${san}.`, toUci(thoughts.chosen, this.#game.fen));
+  }
+
+  #flip() {
+    this.#flipped = !this.#flipped;
+    this.#board.show({ flipped: this.#flipped });
+  }
+
+  async #offerDraw() {
+    if (!this.#isYours) return;
+    const job = ++this.#job;
+    this.#show("It thinks about your offer …");
+    const thoughts = await this.#think(this.#adviser, job, "expects for you");
+    if (!thoughts) return;
+    if (-thoughts.value > DRAWN) return this.#show("It declines, and expects more.");
+    this.#game.end("A draw, by agreement.", "1/2-1/2");
+    this.#goOn();
+  }
+
+  #resign() {
+    if (!this.#isYours) return;
+    const black = this.#game.turn === "b";
+    this.#game.end(`${black ? "Black resigns: White" : "White resigns: Black"} wins.`, black ? "1-0" : "0-1");
+    this.#goOn();
+  }
+
+  async #copy() {
+    const pgn = this.#pgn();
+    try {
+      await navigator.clipboard.writeText(pgn);
+    } catch {
+      return this.#show("The browser does not let pages copy: save it instead.");
+    }
+    this.#show("The game is in the clipboard.");
+  }
+
+  #pgn() {
+    return this.#game.pgn({ white: this.#name("w"), black: this.#name("b") });
+  }
+
+  /** Shows the game as it is, with a message or else whose turn it is. */
+  #show(message = "", hint = "") {
+    const game = this.#game;
+    $("status").textContent = message || game.status;
+    this.#board.show({
+      fen: game.fen,
+      moves: this.#isYours ? game.moves : [],
+      last: game.plies.at(-1)?.uci ?? "",
+      check: game.check,
+      flipped: this.#flipped,
+      marks: hint ? { [hint.slice(0, 2)]: "hint", [hint.slice(2, 4)]: "hint" } : {},
+    });
+    $("moves").replaceChildren(
+      ...game.lines().map((text) => Object.assign(document.createElement("li"), { textContent: text })),
+    );
+    $("moves").scrollTop = $("moves").scrollHeight;
+    $("fen").value = game.fen;
+    $("save").href = URL.createObjectURL(new Blob([this.#pgn()], { type: "application/x-chess-pgn" }));
+    for (const id of ["hint", "draw", "resign"]) $(id).disabled = !this.#isYours;
+    $("back").disabled = !game.plies.length && !game.agreed.why;
+    $("draw").disabled ||= Object.values(this.#players).every((each) => each === YOU);
+  }
+
+  #forget() {
+    $("value").textContent = "Here its search will be seen at work.";
+    $("meter").value = 0;
+    for (const id of ["candidates", "line", "tree", "numbers"]) $(id).replaceChildren();
+  }
+
+  #showThoughts(agent, verb, milliseconds) {
+    const { candidates, value, simulations, nodes, line } = agent.thoughts();
+    const [played] = this.#game.line([line[0]]);
+    $("thinker").textContent = `What “${agent.about.name}” thinks`;
+    $("value").textContent = `It ${verb} ${signed(value)} with ${played} (+1: a win, −1: a loss).`;
+    $("meter").value = value;
+    const rows = candidates.slice(0, ROWS).map((each) => {
+      const [san] = this.#game.line([each.action]);
+      const found = each.visits ? signed(each.value) : "";
+      return [san, each.visits.toLocaleString("en"), found, `${(100 * each.prior).toFixed(1)} %`];
+    });
+    $("candidates").replaceChildren(...rows.map(tableRow));
+    $("line").textContent = `Expected: ${this.#game.line(line.slice(0, 8)).join(" ")}`;
+    const rate = (1000 * simulations) / milliseconds;
+    $("numbers").textContent =
+      `${simulations.toLocaleString("en")} simulations, ${nodes.toLocaleString("en")} positions in ` +
+      `its tree${nodes >= NODES ? ", which is full" : ""}; ${rate.toLocaleString("en", { maximumSignificantDigits: 2 })} ` +
+      `simulations a second, in this browser.`;
+    this.#drawTree(agent.tree(4, 0.02));
+  }
+
+  /** Draws the tree: below each move the replies, as wide as the share of simulations they got. */
+  #drawTree(root) {
+    const [wide, high] = [$("tree").clientWidth, 26];
+    const boxes = [];
+    const add = (nodes, x, width, depth, path) => {
+      const total = nodes.reduce((sum, each) => sum + each.visits, 0);
+      for (const { action, visits, value, children } of nodes) {
+        const own = (width * visits) / total;
+        if (own >= 4) {
+          const here = [...path, action];
+          boxes.push({ x, depth, own, value: depth % 2 ? -value : value, here });
+          add(children, x, own, depth + 1, here);
+        }
+        x += own;
+      }
+    };
+    add(root, 0, wide, 0, []);
+    const svg = (name, attributes, text = "") => {
+      const element = document.createElementNS("http://www.w3.org/2000/svg", name);
+      for (const [key, each] of Object.entries(attributes)) element.setAttribute(key, each);
+      element.textContent = text;
+      return element;
+    };
+    $("tree").replaceChildren(
+      ...boxes.flatMap(({ x, depth, own, value, here }) => {
+        const y = 1 + high * depth;
+        const box = svg("rect", { x, y, width: own, height: high - 2, fill: shade(value) });
+        const san = own >= 34 ? this.#game.line(here).at(-1) : "";
+        return [box, svg("text", { x: x + 4, y: y + 16 }, san)];
+      }),
+    );
+    $("tree").setAttribute("viewBox", `0 0 ${wide} ${4 * high}`);
+    $("tree").setAttribute(
+      "aria-label",
+      "Its tree: below each move the replies, as wide as the simulations they got. The moves are in the table.",
+    );
+  }
+}
+
+/** Orange where the side to move expects to lose, blue where it expects to win. */
+function shade(value) {
+  const share = Math.round(100 * Math.min(1, Math.abs(value)));
+  return `color-mix(in oklab, ${value < 0 ? "#e69f00" : "#56b4e9"} ${share}%, #dde3ea)`;
+}
+
+function signed(value) {
+  return `${value <= -0.005 ? "−" : "+"}${Math.abs(value).toFixed(2)}`;
+}
+
+function tableRow(texts) {
+  const row = document.createElement("tr");
+  for (const text of texts) row.insertCell().textContent = text;
+  return row;
+}
+
+/** Says what is known of an agent's strength: its best rating by each rule. */
+function rated({ name, ratings }) {
+  const rules = ["Gumbel", "PUCT"].map((rule) => ratings.find(({ search }) => search.startsWith(rule)));
+  const known = rules.filter(Boolean);
+  if (!known.length) return `“${name}” is not rated.`;
+  const texts = known.map(({ search, elo, low, high }) => `${elo} (${low} to ${high}) by ${search}`);
+  return `“${name}”: ${texts.join(", ")}.`;
+}
+
+try {
+  const [wasm, pieces, ...files] = await Promise.all([
+    file("rungs.wasm"),
+    json("pieces.json"),
+    ...AGENTS.map(file),
+  ]);
+  const rungs = await load(wasm);
+  const agents = files.map((each) => new Agent(rungs, each, { nodes: NODES }));
+  document.querySelector("main").hidden = false;
+  new Page(rungs, agents, pieces);
+} catch (error) {
+  $("failed").hidden = false;
+  $("failed").textContent = `The page can't begin: ${error.message}`;
+}
