@@ -113,14 +113,11 @@ def test_games_are_written_as_python_chess_writes_them(module, tmp_path):
             moves.append(list(board.legal_moves)[rng.integers(board.legal_moves.count())])
             sans.append(board.san_and_push(moves[-1]))
         games.append({"fen": start, "moves": [move.uci() for move in moves]})
-        expected.append(
-            {"sans": sans, "fen": board.fen(en_passant="fen"), "check": board.is_check()}
-        )
+        expected.append({"sans": sans, "check": board.is_check()})
     assert {"O-O", "O-O-O"} & {san for game in expected for san in game["sans"]}
     (tmp_path / "games.json").write_text(json.dumps(games))
     found = json.loads(succeed(["node", HERE / "written.mjs", module, tmp_path / "games.json"]))
-    assert [each["sans"] for each in found] == [each["sans"] for each in expected]
-    assert [each["check"] for each in found] == [each["check"] for each in expected]
+    assert found == expected
 
 
 @NEEDS_NODE

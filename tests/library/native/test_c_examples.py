@@ -10,10 +10,15 @@ import rungs
 from rungs._src import paths
 from rungs._src.native import gpp
 from rungs.chess import Reason
+from rungs.search import Puct, Search
+from rungs.selfplay import untrained
+from rungs.train import CppNetwork, flat_weights
 from tests.library.native.test_c_api import HEADER
 
 EXAMPLES = paths.CPP.parent / "docs" / "howto" / "c"
 N, STEPS = 512, 400
+FEN = "r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5Q2/PPPP1PPP/RNB1K1NR w KQkq - 0 1"
+WARNINGS = ["-Wall", "-Wextra", "-Werror"]
 COMPILERS = {
     "play.c": ["gcc", "-std=c99", "-pedantic"],
     "play.cpp": ["g++", "-std=c++17", "-pedantic"],
@@ -53,13 +58,35 @@ def run(command):
     return done.stdout
 
 
+def link(folder, program):
+    where = [f"-I{HEADER.parent}", f"-L{folder}", "-lrungs", f"-Wl,-rpath,{folder}"]
+    return [*where, "-lgomp", "-o", program]
+
+
 @pytest.mark.parametrize("name", COMPILERS)
 def test_it_plays_in_c_and_in_cpp(name, folder, line, tmp_path):
-    warnings = ["-Wall", "-Wextra", "-Werror"]
-    where = [f"-I{HEADER.parent}", f"-L{folder}", "-lrungs", f"-Wl,-rpath,{folder}"]
     program = tmp_path / "play"
-    run([*COMPILERS[name], *warnings, EXAMPLES / name, *where, "-lgomp", "-o", program])
+    run([*COMPILERS[name], *WARNINGS, EXAMPLES / name, *link(folder, program)])
     assert run([program]) == line
+
+
+def test_an_agent_searches_in_c(folder, tmp_path):
+    network = untrained(seed=3).network
+    weights = flat_weights(network).astype(np.float16)
+    (tmp_path / "agent.bin").write_bytes(b"{}\n" + weights.tobytes())
+    program = tmp_path / "agent"
+    run(["gcc", "-std=c99", "-pedantic", *WARNINGS, EXAMPLES / "agent.c", *link(folder, program)])
+    printed = run([program, tmp_path / "agent.bin", "40", FEN])
+    with Search(
+        1, simulations=40, policy=Puct(fraction=0.0, temperature=0.0), keep=False
+    ) as search:
+        search.begin([FEN])
+        result = search.run(CppNetwork(network, compiler="g++").evaluate)
+    chosen, value = result.chosen[0], result.value[0]
+    assert printed.startswith(f"action {chosen}, value {value:.4f}, ")
+    damaged = subprocess.run([program, EXAMPLES / "agent.c", "40"], capture_output=True, text=True)
+    assert damaged.returncode == 1
+    assert "num_weights" in damaged.stderr
 
 
 @pytest.mark.skipif(not shutil.which("rustc"), reason="Rust's compiler is not installed")
@@ -72,5 +99,4 @@ def test_it_plays_in_rust(folder, line, tmp_path):
 
 @pytest.mark.parametrize("compiler", ["gcc -x c -std=c99", "g++ -x c++ -std=c++11"])
 def test_the_header_is_plain_c_and_cpp(compiler):
-    warnings = ["-pedantic", "-Wall", "-Wextra", "-Werror", "-fsyntax-only"]
-    run([*compiler.split(), *warnings, HEADER])
+    run([*compiler.split(), "-pedantic", *WARNINGS, "-fsyntax-only", HEADER])
