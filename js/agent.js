@@ -64,8 +64,8 @@ export class Network {
  * @typedef {object} Thoughts
  * @property {{action: number, visits: number, value: number, prior: number}[]} candidates all legal
  *   actions, those most visited first, then those that the network likes. `value` is the mean of
- *   their visits, -1 to 1 for the side to move, and 0 without any; `prior` is how likely the network
- *   alone plays it.
+ *   their visits, -1 to 1 for the side to move, and 0 without any; `prior` is how likely the
+ *   network alone plays it.
  * @property {number} chosen the action to play
  * @property {number} value how it expects the game to end, -1 to 1 for the side to move
  * @property {number} simulations of this position, so far
@@ -82,8 +82,8 @@ export class Agent {
   /**
    * @param {import("./rungs.js").Rungs} rungs
    * @param {Uint8Array} file as of `Network`
-   * @param {{policy?: "gumbel" | "puct", simulations?: number, nodes?: number}} settings the rule of
-   *   its search, without noise; the most simulations of one call of `think`; and how many
+   * @param {{policy?: "gumbel" | "puct", simulations?: number, nodes?: number}} settings the rule
+   *   of its search, without noise; the most simulations of one call of `think`; and how many
    *   positions the tree has room for, some 1 kB each: further simulations only sharpen it
    * @throws {RungsError} as `Network` and `Rungs.search`
    */
@@ -154,8 +154,8 @@ export class Agent {
    * @param {number} depth in plies
    * @param {number} least share of the root's simulations that a branch has
    * @param {number[]} path from the root
-   * @returns {Branch[]} in the order of actions, each with what follows; values are to the side that
-   *   moves there
+   * @returns {Branch[]} in the order of actions, each with what follows; values are to the side
+   *   that moves there
    */
   tree(depth, least, path = []) {
     this.#search.look(0, path);

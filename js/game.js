@@ -15,7 +15,10 @@ const ENDS = {
   "threefold repetition": "the position stood three times",
 };
 
-/** @typedef {{action: number, uci: string, san: string, fen: string}} Ply its position is before it */
+/**
+ * What was played, and the position before it.
+ * @typedef {{action: number, uci: string, san: string, fen: string}} Ply
+ */
 
 /**
  * @param {string} fen
@@ -145,6 +148,11 @@ export class Game {
   /** @returns {string[]} legal moves as UCI writes them; none where it is over */
   get moves() {
     return this.over ? [] : this.#table.legal.map((action) => toUci(action, this.fen));
+  }
+
+  /** @returns {number[]} what was played */
+  get actions() {
+    return this.plies.map(({ action }) => action);
   }
 
   /** @returns {string} the square of a king in check, or "" */

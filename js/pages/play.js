@@ -42,14 +42,15 @@ class Page {
     this.#game = new Game(rungs);
     this.#board = new Board($("board"), { pieces, onMove: (move) => this.#move(move) });
     for (const id of ["white", "black"]) {
-      $(id).append(new Option("you", YOU), ...agents.map(({ about }, i) => new Option(about.name, i)));
+      const named = agents.map(({ about }, i) => new Option(about.name, String(i)));
+      $(id).append(new Option("you", YOU), ...named);
       $(id).addEventListener("change", () => this.#chosen());
     }
     $("black").value = "0";
     const ratings = agents.map(({ about }) => rated(about)).join(" ");
     $("ratings").textContent =
-      `Elo above random play, with 95 % intervals: ${ratings} Here they play by PUCT, with as many ` +
-      "simulations as their time allows.";
+      `Elo above random play, with 95 % intervals: ${ratings} Here they play by PUCT, with as ` +
+      "many simulations as their time allows.";
     const on = (id, event, does) =>
       $(id).addEventListener(event, (happened) => {
         happened.preventDefault();
@@ -141,9 +142,8 @@ class Page {
    */
   async #think(agent, job, verb, least = 0) {
     const seconds = Number($("seconds").value);
-    const { start, plies } = this.#game;
     const began = performance.now();
-    agent.begin(start, plies.map(({ action }) => action)); // prettier-ignore
+    agent.begin(this.#game.start, this.#game.actions);
     let slice = 32;
     let shown = -SHOWS;
     for (;;) {
@@ -204,7 +204,8 @@ class Page {
   #resign() {
     if (!this.#isYours) return;
     const black = this.#game.turn === "b";
-    this.#game.end(`${black ? "Black resigns: White" : "White resigns: Black"} wins.`, black ? "1-0" : "0-1");
+    if (black) this.#game.end("Black resigns: White wins.", "1-0");
+    else this.#game.end("White resigns: Black wins.", "0-1");
     this.#goOn();
   }
 
@@ -234,12 +235,12 @@ class Page {
       flipped: this.#flipped,
       marks: hint ? { [hint.slice(0, 2)]: "hint", [hint.slice(2, 4)]: "hint" } : {},
     });
-    $("moves").replaceChildren(
-      ...game.lines().map((text) => Object.assign(document.createElement("li"), { textContent: text })),
-    );
+    const lines = game.lines().map(() => document.createElement("li"));
+    game.lines().forEach((text, i) => (lines[i].textContent = text));
+    $("moves").replaceChildren(...lines);
     $("moves").scrollTop = $("moves").scrollHeight;
     $("fen").value = game.fen;
-    $("save").href = URL.createObjectURL(new Blob([this.#pgn()], { type: "application/x-chess-pgn" }));
+    $("save").href = `data:application/x-chess-pgn,${encodeURIComponent(this.#pgn())}`;
     for (const id of ["hint", "draw", "resign"]) $(id).disabled = !this.#isYours;
     $("back").disabled = !game.plies.length && !game.agreed.why;
     $("draw").disabled ||= Object.values(this.#players).every((each) => each === YOU);
@@ -255,7 +256,8 @@ class Page {
     const { candidates, value, simulations, nodes, line } = agent.thoughts();
     const [played] = this.#game.line([line[0]]);
     $("thinker").textContent = `What “${agent.about.name}” thinks`;
-    $("value").textContent = `It ${verb} ${signed(value)} with ${played} (+1: a win, −1: a loss).`;
+    $("value").textContent =
+      `It ${verb} ${signed(value)} with ${played} (+1: a win, −1: a loss).`;
     $("meter").value = value;
     const rows = candidates.slice(0, ROWS).map((each) => {
       const [san] = this.#game.line([each.action]);
@@ -264,11 +266,11 @@ class Page {
     });
     $("candidates").replaceChildren(...rows.map(tableRow));
     $("line").textContent = `Expected: ${this.#game.line(line.slice(0, 8)).join(" ")}`;
-    const rate = (1000 * simulations) / milliseconds;
+    const rate = Number(((1000 * simulations) / milliseconds).toPrecision(2));
+    const [done, held, speed] = [simulations, nodes, rate].map((each) => each.toLocaleString("en"));
     $("numbers").textContent =
-      `${simulations.toLocaleString("en")} simulations, ${nodes.toLocaleString("en")} positions in ` +
-      `its tree${nodes >= NODES ? ", which is full" : ""}; ${rate.toLocaleString("en", { maximumSignificantDigits: 2 })} ` +
-      `simulations a second, in this browser.`;
+      `${done} simulations, ${held} positions in its tree` +
+      `${nodes >= NODES ? ", which is full" : ""}; ${speed} simulations a second, in this browser.`;
     this.#drawTree(agent.tree(4, 0.02));
   }
 
@@ -306,7 +308,7 @@ class Page {
     $("tree").setAttribute("viewBox", `0 0 ${wide} ${4 * high}`);
     $("tree").setAttribute(
       "aria-label",
-      "Its tree: below each move the replies, as wide as the simulations they got. The moves are in the table.",
+      "Its tree: below each move the replies, as wide as the simulations they got.",
     );
   }
 }
@@ -329,11 +331,10 @@ function tableRow(texts) {
 
 /** Says what is known of an agent's strength: its best rating by each rule. */
 function rated({ name, ratings }) {
-  const rules = ["Gumbel", "PUCT"].map((rule) => ratings.find(({ search }) => search.startsWith(rule)));
-  const known = rules.filter(Boolean);
-  if (!known.length) return `“${name}” is not rated.`;
-  const texts = known.map(({ search, elo, low, high }) => `${elo} (${low} to ${high}) by ${search}`);
-  return `“${name}”: ${texts.join(", ")}.`;
+  const best = (rule) => ratings.find(({ search }) => search.startsWith(rule));
+  const known = ["Gumbel", "PUCT"].map(best).filter(Boolean);
+  const texts = known.map((each) => `${each.elo} (${each.low} to ${each.high}) by ${each.search}`);
+  return `“${name}”: ${texts.join(", ") || "not rated"}.`;
 }
 
 try {

@@ -14,7 +14,7 @@ pytestmark = [
     needs_chromium,
     pytest.mark.skipif(bool(bundle.missing()), reason=bundle.missing()),
 ]
-OWN = "file:", "blob:"  # what a page may ask for
+OWN = "file:", "data:"  # what a page may ask for
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
 LOST = "6k1/8/6K1/8/8/8/8/7Q w - - 0 1"  # for Black
 MATE_IN_ONE = "6k1/5ppp/8/8/8/8/8/K2R4 w - - 0 1"

@@ -183,7 +183,7 @@ test("by PUCT a tree is the same whether it grows at once or in parts", () => {
     const agent = new Agent(rungs, AGENT);
     const game = new Game(rungs);
     for (const san of ["e4", "e5", "Nf3"]) game.play(san);
-    agent.begin(game.start, game.plies.map(({ action }) => action)); // prettier-ignore
+    agent.begin(game.start, game.actions);
     for (const part of parts) agent.think(part);
     assert.deepEqual(
       agent.tree(2, 0).reduce((sum, { visits }) => sum + visits, 0),
@@ -206,9 +206,9 @@ test("a full tree goes on without growing, and Gumbel's choice is among what it 
 });
 
 test("what is no agent is refused", () => {
-  const wrong = [[new Uint8Array(5), /line of JSON/], [AGENT.subarray(0, -2), /492672/]]; // prettier-ignore
-  for (const [file, why] of wrong)
-    assert.throws(() => new Network(rungs, file), refused("ARGUMENT", why));
+  const made = (file) => () => new Network(rungs, file);
+  assert.throws(made(new Uint8Array(5)), refused("ARGUMENT", /line of JSON/));
+  assert.throws(made(AGENT.subarray(0, -2)), refused("ARGUMENT", /492672/));
   const spoilt = Uint8Array.from(AGENT);
   spoilt.set([0, 0x7c], spoilt.indexOf(10) + 1);
   assert.throws(() => new Network(rungs, spoilt), refused("ARGUMENT", /weights\[0\]: .* finite/));
@@ -236,10 +236,9 @@ test("a game is written and ends as it is played", () => {
   for (const text of ["Kh6", "a8n"]) game.play(text);
   assert.deepEqual(game.lines(), ["7… Kh6", "8. a8=N"]);
   assert.match(game.pgn({ white: "a", black: "b" }), /\[SetUp "1"\]\n\[FEN "8\/P6k[^]*7\.\.\. Kh6/);
-  for (const [text, square] of [["4k3/7p/8/8/8/5n2/8/4K3 w - - 0 1", "e1"], [START, ""]]) {
-    game.begin(text); // prettier-ignore
-    assert.equal(game.check, square);
-  }
+  game.begin("4k3/7p/8/8/8/5n2/8/4K3 w - - 0 1");
+  assert.equal(game.check, "e1");
+  assert.equal(game.status, "Check! White is to move.");
 });
 
 /** The action of a legal move. */
