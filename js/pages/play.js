@@ -96,9 +96,15 @@ class Page {
     this.#goOn();
   }
 
-  /** A player was chosen: of this game where nothing was played, else of the next. */
+  /** The number of your last ply; -1 without one. */
+  get #yourLast() {
+    const sides = this.#game.plies.map(({ fen }) => fen.split(" ")[1]);
+    return sides.findLastIndex((side) => this.#players[side] === YOU);
+  }
+
+  /** A player was chosen: of this game, anew, where you have played nothing, else of the next. */
   #chosen() {
-    if (!this.#game.plies.length) return this.#begin(this.#game.start);
+    if (this.#yourLast < 0) return this.#begin(this.#game.start);
     this.#show("That begins with a new game.");
   }
 
@@ -166,11 +172,9 @@ class Page {
   }
 
   #takeBack() {
-    const { plies } = this.#game;
-    const sides = plies.map(({ fen }) => fen.split(" ")[1]);
-    const yours = sides.findLastIndex((side) => this.#players[side] === YOU);
-    if (!this.#game.agreed.why && yours < 0) return this.#show("There is no move of yours.");
-    this.#game.takeBack(this.#game.agreed.why ? 0 : plies.length - yours);
+    const { agreed, plies } = this.#game;
+    if (!agreed.why && this.#yourLast < 0) return this.#show("There is no move of yours.");
+    this.#game.takeBack(agreed.why ? 0 : plies.length - this.#yourLast);
     this.#forget();
     this.#goOn();
   }
