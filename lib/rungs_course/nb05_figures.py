@@ -1,14 +1,17 @@
-"""Figures of ranks: what each does in a step, and how a sum goes around a ring.
+"""Figures of ranks: what each does in a step, what messages take, and a sum around a ring.
 
 They are apart from what is measured, which ranks import as well: figures take seconds to import.
 """
 
 import ipywidgets
+import numpy as np
 import pandas as pd
 import seaborn as sns
 
 from rungs_course import plots, widgets
+from rungs_course.nb05_messages import LATE, border
 from rungs_course.nb05_mpi import WORKS, ring, typical_step
+from rungs_course.nb14_cost_model import Link, fit
 
 
 def draw_step(found: pd.DataFrame, steps: dict[str, int] | None = None):
@@ -63,6 +66,64 @@ def explore_step(found: pd.DataFrame):
         transport=ipywidgets.ToggleButtons(options=transports, description="by"),
         number=widgets.slider(numbers, first, "step"),
     )
+
+
+def fit_links(times: pd.DataFrame) -> dict[str, Link]:
+    """Fits a latency and a bandwidth to the medians of trips, on each side of the `border`.
+
+    Args:
+        times: of `rungs_course.nb05_messages.race_messages`.
+
+    Returns:
+        The link of each protocol, "eager" and "rendezvous", or of "all sizes" where no border was
+        seen. Fewer than three sizes, to which two numbers can always be fitted, have none.
+    """
+    links = {}
+    for name, medians in _by_protocol(times).items():
+        if len(medians) < 3:
+            continue
+        latency, per_byte = fit([(1, size) for size in medians.index], medians)
+        with np.errstate(divide="ignore"):
+            links[name] = Link(float(latency), float(1 / per_byte))
+    return links
+
+
+def _by_protocol(times: pd.DataFrame) -> dict[str, pd.Series]:
+    """Returns the medians of trips by size, for each protocol."""
+    trips = times[times["what"] == "trip"].groupby("bytes")["seconds"].median()
+    edge = border(times)
+    if not edge:
+        return {"all sizes": trips}
+    return {"eager": trips.loc[: edge[0]], "rendezvous": trips.loc[edge[1] :]}
+
+
+def draw_messages(times: pd.DataFrame):
+    """Draws a message's time over its size, and how long a send waits for a late receiver.
+
+    Args:
+        times: of `rungs_course.nb05_messages.race_messages`.
+    """
+    figure, (trips, sends) = plots.axes(7.5, 5.2, nrows=2, sharex=True)
+    edge = border(times)
+    look = {"marker": "o", "color": plots.BLUE}
+    for panel, what, label in ((trips, "trip", "measured"), (sends, "send", "in MPI_Send")):
+        seconds = times[times["what"] == what].set_index("bytes")["seconds"] * 1e6
+        plots.median_line(panel, seconds.groupby(level=0), label, look | {"linestyle": ""})
+    looks = zip((plots.ORANGE, plots.GREEN), ("--", "-."), strict=True)
+    sizes = {name: medians.index.to_numpy() for name, medians in _by_protocol(times).items()}
+    for (name, link), (color, style) in zip(fit_links(times).items(), looks, strict=False):
+        micro = 1e6 * (link.latency + sizes[name] / link.bandwidth)
+        trips.plot(sizes[name], micro, color=color, linestyle=style, label=f"fitted, {name}")
+    sends.axhline(LATE * 1e6, color=plots.BLACK, linestyle="--", label="the receiver comes")
+    for panel in (trips, sends):
+        panel.set_yscale("log")
+        if edge:
+            panel.axvline(np.sqrt(edge[0] * edge[1]), color=plots.GREY, linestyle=":")
+        plots.legend_beside(panel)
+    trips.set(title="A message's way, by its size", ylabel="microseconds")
+    sends.set(title="How long its sender is held", ylabel="microseconds")
+    plots.numbers_below(sends, "bytes of the message")
+    return figure
 
 
 def draw_ring(ranks: int):

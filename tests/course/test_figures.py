@@ -193,6 +193,12 @@ def a_step_of_ranks():
     return pd.DataFrame(pieces, columns=names)
 
 
+def messages_of_ranks():
+    sizes = [2**power for power in range(0, 20, 2)]
+    times = every(what=["trip", "send"], bytes=sizes, repeat=range(3))
+    return times.assign(seconds=np.where(times["bytes"] > 4096, 2e-3, 1e-6))
+
+
 def loops_of_boards():
     boards = every(ply=range(3), board=range(64))
     return boards.assign(keys=boards["board"] % 7, planes=1 + boards["board"] % 5, ended=0)
@@ -347,6 +353,7 @@ PLOTS = {
     ),
     "lost by part": lost_by_part,
     "a step of ranks": lambda: nb05_figures.draw_step(a_step_of_ranks()),
+    "messages of ranks": lambda: nb05_figures.draw_messages(messages_of_ranks()),
     "a warp": lambda: nb06_cuda.draw_warp(loops_of_boards(), 0),
     "Amdahl": lambda: nb01_python.draw_amdahl(shares_of_parts(), "moves", 2),
     "aging": lambda: nb01_python.draw_aging(

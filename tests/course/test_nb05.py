@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rungs_course import nb05_mpi
+from rungs_course import nb05_figures, nb05_messages, nb05_mpi
 
 
 def calls_of(transport, rank, moments):
@@ -69,6 +69,42 @@ def test_a_sum_is_whole_everywhere_after_two_laps_of_a_ring(size):
     half = counts[size - 1]
     assert ((half == size).sum(axis=1) == 1).all()  # a part each is whole after one
     assert (np.diff(counts, axis=0) != 0).any(axis=2).all()  # no rank idles in any round
+
+
+def messages(sizes, sends, trips):
+    columns = {"bytes": [*sizes, *sizes], "what": ["send"] * len(sizes) + ["trip"] * len(sizes)}
+    return pd.DataFrame(columns | {"repeat": 0, "seconds": [*sends, *trips]})
+
+
+def test_the_protocol_changes_where_a_send_begins_to_wait():
+    late, sizes = nb05_messages.LATE, [1, 64, 4096, 8192, 65536]
+    waiting = [1e-6, 2e-6, 1e-6, late, 2 * late]
+    assert nb05_messages.border(messages(sizes, waiting, waiting)) == (4096, 8192)
+    for same in (1e-6, 2 * late):  # none waits, all wait
+        assert nb05_messages.border(messages(sizes, [same] * 5, waiting)) is None
+
+
+def test_each_protocol_has_a_latency_and_a_bandwidth_of_its_own():
+    sizes = np.array([2**power for power in range(0, 22, 2)])
+    large = sizes > 4096
+    trips = np.where(large, 3e-5 + sizes / 2e9, 1e-6 + sizes / 5e8)
+    links = nb05_figures.fit_links(messages(sizes, np.where(large, 1e-2, 0), trips))
+    assert links["eager"] == pytest.approx((1e-6, 5e8))
+    assert links["rendezvous"] == pytest.approx((3e-5, 2e9))
+    (one,) = nb05_figures.fit_links(messages(sizes, 0 * sizes, 1e-6 + sizes / 1e9)).values()
+    assert one == pytest.approx((1e-6, 1e9))
+
+
+@pytest.mark.system
+def test_messages_and_agreements_are_timed():
+    pytest.importorskip("mpi4py")
+    times = nb05_messages.race_messages([8, 2**20], repeats=2, warmup=1)
+    assert times.groupby(["what", "bytes"]).size().tolist() == [2] * 4
+    sends = times[times["what"] == "send"].set_index("bytes")["seconds"]
+    assert (sends[2**20] > nb05_messages.LATE / 2).all()  # the receiver comes after LATE
+    agreements = nb05_messages.race_agreements([2, 3], repeats=2, warmup=1)
+    assert agreements.groupby("ranks").size().tolist() == [2, 2]
+    assert (agreements["seconds"] > 0).all()
 
 
 @pytest.mark.system
