@@ -104,7 +104,7 @@ wasm: $(INSTALLED)
 
 tools:
 	apt-get update --quiet && apt-get install --quiet --yes --no-install-recommends \
-	  bubblewrap chromium clang cmake g++-aarch64-linux-gnu iproute2 libclang-rt-dev musl papi-tools qemu-user stockfish valgrind wine64
+	  bubblewrap chromium clang cmake g++-aarch64-linux-gnu iproute2 libclang-rt-dev linux-perf llvm musl papi-tools qemu-user stockfish valgrind wine64
 	tests/arm_python.sh build/arm
 
 # CUDA's libraries are left to PyTorch, whose builds for GPUs pin their own versions of them.

@@ -1,10 +1,15 @@
-"""Counters: the study's table of them, checked, and what our own count."""
+"""Counters: the study's table of them, checked, what our own count, and what a miss costs."""
 
+from collections.abc import Iterable, Sequence
+
+import numpy as np
 import pandas as pd
 import seaborn
 
-from rungs._src.core.memory import CACHE_LINE
-from rungs_course import plots
+from rungs._src.core.memory import CACHE_LINE, zeroed_lines
+from rungs_course import compiled, plots
+from rungs_course.machine.topology import Cache
+from rungs_course.measure.turns import timed_rounds
 
 _WORD = 8  # bytes that an access moves at most, but for those of vectors
 PROGRAMS = {"sequential": "sequential Gflop/s", "OpenMP": "OpenMP Gflop/s"}
@@ -52,6 +57,90 @@ def points(table: pd.Series) -> pd.DataFrame:
         for name, rate in PROGRAMS.items()
     ]
     return pd.DataFrame(rows, columns=["name", "per", "intensity", "performance"])
+
+
+def chain(num_bytes: int, rng: np.random.Generator) -> np.ndarray:
+    """Makes a chain of loads that visits all cache lines in random order, and then begins again.
+
+    Returns:
+        (lines, 8) int64, aligned to cache lines: the first number of each line is at which byte the
+        next line begins. No stride can be foreseen by a prefetcher.
+    """
+    lines = zeroed_lines(num_bytes).view(np.int64).reshape(-1, CACHE_LINE // _WORD)
+    order = rng.permutation(len(lines))
+    lines[order, 0] = np.roll(order, -1) * CACHE_LINE
+    return lines
+
+
+def chase(sizes: Iterable[int], *, loads: int, repeats: int, seed: int) -> pd.DataFrame:
+    """Times loads that wait for each other, in working sets of several sizes, in turns.
+
+    Args:
+        sizes: bytes, multiples of a cache line.
+        loads: timed each time. Before them as many at the most, one lap of the chain, are not
+            timed, so that what fits into a cache is there.
+        repeats: how often each size is timed.
+        seed: of the orders.
+
+    Returns:
+        A row per size and repeat: `bytes`, `repeat`, and `seconds` of a load.
+
+    Raises:
+        CompilerError: there is no g++.
+    """
+    call, rng = compiled.load_machine().rungs_chase_seconds, np.random.default_rng(seed)
+    racers = {}
+    for size in sizes:
+        lines, at = chain(size, rng), np.zeros(1, np.int64)
+
+        def load(lines=lines, at=at) -> float:
+            return call(lines.ctypes.data, at, min(len(lines), loads), loads)
+
+        racers[size] = load
+    rows = list(timed_rounds(racers, repeats=repeats, warmup=1))
+    frame = pd.DataFrame(rows, columns=["bytes", "repeat", "seconds"])
+    return frame.sort_values(["bytes", "repeat"], ignore_index=True)
+
+
+def served_by(sizes: Iterable[int], caches: Sequence[Cache]) -> dict[str, int]:
+    """Returns the working set whose loads stand for each level: the largest that half fills it.
+
+    Args:
+        sizes: of `chase`.
+        caches: this machine's, nearest first.
+
+    Returns:
+        By "L1", ..., and "memory", for which it is the largest set, where that is at least twice as
+        large as the last cache. A level for which there is none is left out.
+    """
+    sizes, sets, least = sorted(sizes), {}, 0
+    for cache in caches:
+        fit = [size for size in sizes if least < size <= cache.bytes // 2]
+        sets |= {f"L{cache.level}": fit[-1]} if fit else {}
+        least = cache.bytes
+    return sets | ({"memory": sizes[-1]} if sizes[-1] >= 2 * least else {})
+
+
+def draw_latency(times: pd.DataFrame, caches: Sequence[Cache]):
+    """Draws what a load that waits for the one before takes, over the size of the working set.
+
+    Args:
+        times: of `chase`.
+        caches: whose sizes are marked.
+    """
+    figure, axes = plots.axes(height=3.8)
+    nanoseconds = times["seconds"] * 1e9
+    look = {"marker": "o", "color": plots.BLUE}
+    plots.median_line(axes, nanoseconds.groupby(times["bytes"] / 1024), "a load", look)
+    for cache in caches:
+        axes.axvline(cache.bytes / 1024, color=plots.GREY, linestyle=":", linewidth=1)
+        at = (cache.bytes / 1024, 1.0)
+        axes.annotate(
+            f"L{cache.level} ", at, xycoords=("data", "axes fraction"), ha="right", va="top"
+        )
+    axes.set(yscale="log", ylabel="nanoseconds", title="A load that waits for the one before")
+    plots.numbers_below(axes, "kibibytes that are gone through")
+    return figure
 
 
 def draw_misses(counts: pd.DataFrame, board_bytes: int, study: float):

@@ -39,6 +39,7 @@ from rungs_course import nb15_training as nb15
 from rungs_course import nb16_search as nb16
 from rungs_course.boards import filmstrip
 from rungs_course.machine.roofline import CORRECTED, PAPER
+from rungs_course.machine.topology import Cache
 from rungs_course.measure import over_boards, peaks
 from rungs_course.nb14_cost_model import Line, Link, Update
 from rungs_course.paths import ROOT
@@ -350,6 +351,9 @@ PLOTS = {
     ),
     "misses": lambda: nb09_counters.draw_misses(
         pd.DataFrame({"boards": [8, 64], "count": "L1 misses", "per ply": [1.0, 2.0]}), 1000, 0.3
+    ),
+    "latency": lambda: nb09_counters.draw_latency(
+        every(bytes=[2**12, 2**20], repeat=range(3)), [Cache(1, 2**15, 8, 64, 1)]
     ),
     "lost by part": lost_by_part,
     "a step of ranks": lambda: nb05_figures.draw_step(a_step_of_ranks()),

@@ -7,8 +7,10 @@ reading one. Counted is the calling thread.
 import ctypes
 import ctypes.util
 import functools
+import os
 import re
-from collections.abc import Callable
+import subprocess
+from collections.abc import Callable, Sequence
 
 from rungs.errors import UnavailableError
 
@@ -24,6 +26,9 @@ EVENTS = {
     "branches": "PAPI_BR_INS",
     "mispredicted branches": "PAPI_BR_MSP",
 }
+
+# Where the slots of a core's front went, by what Intel and AMD have perf call it.
+_TOP_DOWN = ("TopdownL1", "PipelineL1")
 
 _NULL = -1  # PAPI_NULL, no event set
 
@@ -59,6 +64,36 @@ def count(work: Callable[[], object], events: dict[str, str] = EVENTS) -> dict[s
     if not counts:
         raise UnavailableError(f"no hardware counters: {reasons[0]}")
     return counts
+
+
+def top_down(command: Sequence[str]) -> str:
+    """Asks perf where the slots of a core went while a program ran: the top-down method's level 1.
+
+    Args:
+        command: the program and its arguments.
+
+    Returns:
+        The table as perf prints it.
+
+    Raises:
+        UnavailableError: there is no perf, or it counts no such thing here; with what it said.
+    """
+    said = ""
+    for metric in _TOP_DOWN:
+        try:
+            done = subprocess.run(
+                ["perf", "stat", "--metrics", metric, "--", *command],
+                capture_output=True,
+                text=True,
+                env=os.environ | {"LC_ALL": "C"},
+            )
+        except FileNotFoundError:
+            raise UnavailableError("no perf: apt-get install linux-perf") from None
+        refused = done.returncode or "<not" in done.stderr or "Cannot find" in done.stderr
+        if not refused and "%" in done.stderr:
+            return done.stderr.strip()
+        said = said or next((line for line in done.stderr.splitlines() if line.strip()), "nothing")
+    raise UnavailableError(f"perf has no top-down counts here; it says: {said.strip()}")
 
 
 def _count_one(papi: ctypes.CDLL, event: str, work: Callable[[], object]) -> int:

@@ -50,7 +50,7 @@ def callgrind(boards: int, steps: int, mask: str, *options: str) -> str:
     Raises:
         CompilerError: g++ or valgrind failed; the message holds what it printed.
     """
-    return callgrind_of("rungs_chess_serial_step", _program(boards, steps, mask, 1), *options)
+    return callgrind_of("rungs_chess_serial_step", program(boards, steps, mask), *options)
 
 
 def callgrind_of(function: str, command: list[str], *options: str) -> str:
@@ -135,12 +135,12 @@ def work_per_ply(boards: int, steps: int, mask: str) -> dict:
                     "--basic-counts=yes",
                     "--detailed-counts=yes",
                     f"--log-file={report.name}",
-                    *_program(boards, steps, mask, selections),
+                    *program(boards, steps, mask, selections),
                 ]
             )
             return _lackey(report.read())
 
-    _program(boards, steps, mask, 1)  # compiled once, not by all of them
+    program(boards, steps, mask)  # compiled once, not by all of them
     # Selecting actions, and all that comes before the first step, cancel out.
     runs = pd.DataFrame(together(counted, [(n, s) for n in (steps, 2 * steps) for s in (1, 2)]))
     shorter, longer = (2 * runs.iloc[i] - runs.iloc[i + 1] for i in (0, 2))
@@ -166,7 +166,15 @@ def _found(pattern: str, report: str) -> str:
     return next(re.finditer(pattern, report, re.MULTILINE))[1]
 
 
-def _program(boards: int, steps: int, mask: str, selections: int) -> list[str]:
-    """Returns the command that plays, compiled if it isn't yet."""
-    program = gpp.build("steps", paths.CPP / "course" / "bench_rung.cpp", FLAGS)
-    return [str(value) for value in (program, boards, steps, mask, selections)]
+def program(boards: int, steps: int, mask: str, selections: int = 1) -> list[str]:
+    """Returns the command that plays, compiled if it isn't yet.
+
+    Args:
+        boards, steps, mask: as of `callgrind`.
+        selections: how often actions are selected in a step, of which the last are played.
+
+    Raises:
+        CompilerError: there is no g++, or it failed.
+    """
+    found = gpp.build("steps", paths.CPP / "course" / "bench_rung.cpp", FLAGS)
+    return [str(value) for value in (found, boards, steps, mask, selections)]

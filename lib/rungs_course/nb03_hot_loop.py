@@ -1,0 +1,253 @@
+"""What compilers make of a hot loop: its instructions, what they vectorised, ports, and times.
+
+The loop is `cpp/course/hot_loop.cpp`. What is read, counted and timed is one and the same binary.
+"""
+
+import ctypes
+import functools
+import re
+import subprocess
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from rungs._src import paths
+from rungs._src.core.memory import zeroed_lines
+from rungs._src.machine.cpu import cpu_features
+from rungs._src.native import gpp
+from rungs.errors import MismatchError, UnavailableError
+from rungs_course.measure.turns import timed_rounds
+
+# How the same file is compiled; what the last needs is of Linux's names for a processor's features.
+_WORDS = ("-march=x86-64-v3", "-DRUNGS_SCALAR_LANES")
+BUILDS = {
+    "plain words": (*_WORDS, "-fno-tree-vectorize"),
+    "plain words, vectorised by g++": _WORDS,
+    "written for AVX2": ("-march=x86-64-v3",),
+    "written for AVX-512": ("-march=x86-64-v4",),
+}
+_NEEDED = {"-march=x86-64-v3": "avx2", "-march=x86-64-v4": "avx512bw"}
+FUNCTIONS = ("fills", "walks")
+
+_SOURCE = paths.CPP / "course" / "hot_loop.cpp"
+_FLAGS = ["-O3", "-std=c++20", "-shared", "-fPIC", "-w"]
+_OTHER_MODEL = "skylake-avx512"  # whose ports stand for a processor's that lacks the instructions
+_ITERATIONS = 100  # that llvm-mca simulates
+# What an instruction does, by its name without the suffix for its operands' size.
+_MEANINGS = {
+    "and": "and",
+    "or": "or",
+    "xor": "exclusive or",
+    "add": "on to the next boards",
+    "cmp": "are all boards done?",
+}
+_TERNARY = {0xF8: "a | (b & c), in one", 0x80: "a & b & c, in one"}
+
+
+def build(name: str) -> Path:
+    """Compiles a build of `BUILDS`, if it isn't there yet.
+
+    Raises:
+        CompilerError: there is no g++, or it refuses the source.
+    """
+    return gpp.build("hot-loop", _SOURCE, [*_FLAGS, *BUILDS[name]])
+
+
+def runs_here(name: str) -> bool:
+    """Returns whether this processor has the instructions of a build."""
+    return all(_NEEDED.get(flag, "avx2") in cpu_features() for flag in BUILDS[name])
+
+
+def loop(library: Path, function: str) -> pd.DataFrame:
+    """Reads the longest innermost loop of a function from a binary, by objdump.
+
+    Returns:
+        A row per instruction, in AT&T's syntax: `instruction`, `operands`, and `meaning`, what it
+        is for; empty where it is none that is known here.
+
+    Raises:
+        UnavailableError: there is no objdump.
+    """
+    command = ["objdump", "-d", "--no-show-raw-insn", f"--disassemble={function}", str(library)]
+    rows = []
+    for line in _printed(command, "binutils").splitlines():
+        if found := re.match(r"\s*([0-9a-f]+):\s+(\S+)\s*([^#<]*)", line):
+            rows.append((int(found[1], 16), found[2], found[3].strip()))
+    addresses = [row[0] for row in rows]
+    loops: list[list[tuple[int, str, str]]] = []
+    for last, (address, name, target) in enumerate(rows):
+        if name.startswith("j") and (back := int(target, 16)) <= address and back in addresses:
+            first = addresses.index(back)
+            inside = rows[first:last]
+            if not any(each[1].startswith("j") for each in inside):
+                loops.append(rows[first : last + 1])
+    longest = max(loops, key=len, default=[])
+    frame = pd.DataFrame(longest, columns=["address", "instruction", "operands"])
+    frame["meaning"] = [_meaning(*row[1:]) for row in longest]
+    return frame.drop(columns="address")
+
+
+def _meaning(name: str, operands: str) -> str:
+    if name.startswith("j"):
+        return "if not, again"
+    *_, last = operands.rpartition(",")
+    if "mov" in name:
+        return "store" if last.endswith(")") else "load" if "(" in operands else "copy"
+    if shift := re.match(r"(?:vpsllq|shl|sal)\s+\$0x([0-9a-f]+)", f"{name} {operands}"):
+        squares = int(shift[1], 16)
+        text = f"shift by {squares}: {squares // 9} north-east"
+    elif name == "vpternlogq":
+        table = int(operands.split(",")[0].removeprefix("$"), 16)
+        text = _TERNARY.get(table, f"of three, by the table {table:#x}")
+    else:
+        text = _MEANINGS.get(re.sub(r"^vp|q$", "", name), "")
+    return f"{text}, of what is loaded" if text and "(" in operands else text
+
+
+def boards_at_once(instructions: pd.DataFrame) -> int:
+    """Returns how many boards an iteration of a `loop` has, by its widest registers."""
+    operands = " ".join(instructions["operands"])
+    widths = {"%zmm": 8, "%ymm": 4, "%xmm": 2}
+    return next((boards for register, boards in widths.items() if register in operands), 1)
+
+
+def vectorised(name: str) -> pd.DataFrame:
+    """Asks g++ which loops over boards it vectorised in a build, and why not the others.
+
+    Returns:
+        A row per function and loop: `function`, `line`, `loop` (its first line) and `g++ says`.
+
+    Raises:
+        CompilerError: as `build`.
+    """
+    lines = _SOURCE.read_text().splitlines()
+    starts = {
+        function: next(i for i, line in enumerate(lines, 1) if f"void {function}(" in line)
+        for function in FUNCTIONS
+    }
+    said: dict[tuple[str, int], str] = {}
+    command = [gpp.COMPILER, *_FLAGS, *BUILDS[name], str(_SOURCE), "-o", "/dev/null"]
+    done = subprocess.run([*command, "-fopt-info-vec-all"], capture_output=True, text=True)
+    for file, number, kind, message in re.findall(
+        r"^(\S+?):(\d+):\d+: (optimized|missed): +(.*)$", done.stderr, re.MULTILINE
+    ):
+        line = int(number)
+        if Path(file).name != _SOURCE.name or "_t i = 0" not in lines[line - 1]:
+            continue
+        function = max((f for f in FUNCTIONS if starts[f] < line), key=starts.__getitem__)
+        if kind == "optimized" or message.startswith("not vectorized"):
+            said.setdefault((function, line), message)
+    rows = [(*key, lines[key[1] - 1].strip(), message) for key, message in sorted(said.items())]
+    return pd.DataFrame(rows, columns=["function", "line", "loop", "g++ says"])
+
+
+def ports(instructions: pd.DataFrame, model: str) -> tuple[float, pd.Series, str]:
+    """Simulates a loop on a model of a processor by llvm-mca, all loads served by the first cache.
+
+    Args:
+        instructions: of `loop`.
+        model: as LLVM names processors.
+
+    Returns:
+        Cycles of an iteration; how many of them each port of the model that is used at all is busy;
+        and what llvm-mca says is waited for.
+
+    Raises:
+        UnavailableError: there is no llvm-mca, or it does not know the instructions.
+    """
+    body = instructions[~instructions["instruction"].str.startswith("j")]
+    text = "\n".join(body["instruction"] + " " + body["operands"])
+    command = ["llvm-mca", f"--mcpu={model}", f"--iterations={_ITERATIONS}"]
+    command += ["--bottleneck-analysis", "--instruction-info=0"]
+    report = _printed(command, "llvm", text)
+    cycles = int(re.findall(r"Total Cycles:\s+(\d+)", report)[0]) / _ITERATIONS
+    names = dict(re.findall(r"^(\[[\d.]+\])\s+- (\S+)$", report, re.MULTILINE))
+    head, values = report.split("Resource pressure per iteration:")[1].split("\n")[1:3]
+    busy = pd.Series(
+        [0.0 if value == "-" else float(value) for value in values.split()],
+        index=[names[number] for number in head.split()],
+    )
+    return cycles, busy.groupby(level=0, sort=False).sum()[lambda x: x > 0], _waits(report)
+
+
+def _waits(report: str) -> str:
+    shares = {
+        kind: float(share)
+        for kind, share in re.findall(
+            r"(Resource Pressure|Register Dependencies|Memory Dependencies)\s+\[ *([\d.]+)%", report
+        )
+    }
+    kind, share = max(shares.items(), key=lambda each: each[1], default=("", 0.0))
+    words = {"Resource Pressure": "ports", "Register Dependencies": "results"}
+    return f"{words.get(kind, 'loads and stores')}, {share:.0f}%" if share else "nothing"
+
+
+def model_of(name: str) -> str:
+    """Returns whose ports `ports` is to simulate for a build, as LLVM names processors.
+
+    Raises:
+        UnavailableError: there is no llvm-mca.
+    """
+    if not runs_here(name):
+        return _OTHER_MODEL
+    found = re.search(r"Host CPU: (\S+)", _printed(["llvm-mca", "--version"], "llvm"))
+    return found[1] if found else "native"
+
+
+def _printed(command: list[str], package: str, given: str | None = None) -> str:
+    try:
+        done = subprocess.run(command, input=given, capture_output=True, text=True)
+    except FileNotFoundError:
+        raise UnavailableError(f"no {command[0]}: apt-get install {package}") from None
+    if done.returncode:
+        said = done.stderr.strip().splitlines() or ["nothing"]
+        raise UnavailableError(f"{command[0]} failed; it says: {said[0]}")
+    return done.stdout
+
+
+def race_builds(number: int, *, times: int, repeats: int, warmup: int, seed: int) -> pd.DataFrame:
+    """Times the builds that run here, and walks in plain words, in turns.
+
+    Args:
+        number: of boards, with random sets of sliders and of empty squares; a multiple of eight.
+        times: how often each goes through all boards in a turn.
+        repeats, warmup: turns that are timed, and that come before.
+        seed: of the boards.
+
+    Returns:
+        A row per racer and repeat: `racer`, `repeat`, and `seconds` of a board.
+
+    Raises:
+        MismatchError: a build finds other squares than the walk.
+        CompilerError: as `build`.
+    """
+    rng = np.random.default_rng(seed)
+    words = [zeroed_lines(8 * number).view(np.uint64) for _ in range(3)]
+    sliders, empty, out = words
+    some = rng.integers(2**64, size=(5, number), dtype=np.uint64)
+    sliders[:], empty[:] = some[0] & some[1] & some[2], some[3] | some[4]
+    addresses = [ctypes.c_void_p(array.ctypes.data) for array in words]
+    calls = {name: ctypes.CDLL(str(build(name))).fills for name in BUILDS if runs_here(name)}
+    first = next(iter(calls))
+    calls = {"a walk": ctypes.CDLL(str(build(first))).walks} | calls
+
+    def run(name: str, times: int) -> np.ndarray:
+        calls[name](*addresses, ctypes.c_int64(number), ctypes.c_int64(times))
+        return out.copy()
+
+    expected = run("a walk", 1)
+
+    def turn(name: str) -> float:
+        out[:] = 0
+        begin = time.perf_counter()
+        found = run(name, times)
+        seconds = time.perf_counter() - begin
+        if not np.array_equal(found, expected):
+            raise MismatchError(f"{name}: other squares than a walk's")
+        return seconds / number / times
+
+    racers = {name: functools.partial(turn, name) for name in calls}
+    rows = list(timed_rounds(racers, repeats=repeats, warmup=warmup))
+    return pd.DataFrame(rows, columns=["racer", "repeat", "seconds"])
