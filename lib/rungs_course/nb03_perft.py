@@ -146,27 +146,6 @@ def _header(file: str) -> str:
     return "the compiler's intrinsics" if path.stem.endswith("intrin") else "the C and C++ library"
 
 
-def draw_floor(parts: pd.DataFrame):
-    """Draws a step's time as its floor, what perft takes for the rules, and the difference.
-
-    Args:
-        parts: a row per mask format: `mask`, `step`, `rules`, `writing`, nanoseconds per ply.
-    """
-    names = ("play and generate (perft)", "write the outputs (floor)", "the rest of the step")
-    rest = (parts["step"] - parts["rules"] - parts["writing"]).clip(lower=0)
-    table = pd.concat([parts["rules"], parts["writing"], rest], axis=1, keys=names)
-    figure, axes = plots.axes(height=2.8)
-    looks = plots.fills(names, (plots.SKY, plots.ORANGE, plots.GREY))
-    plots.stacked_bars(axes, table.set_index(parts["mask"] + " mask"), looks)
-    white = {"facecolor": "white", "edgecolor": "none", "pad": 1}
-    for bars in axes.containers:
-        axes.bar_label(bars, fmt="{:.0f}", label_type="center", bbox=white)
-    axes.set_xlabel("nanoseconds per ply")
-    plots.legend_below(figure, looks, 3)
-    axes.set_title("A step, its floor, and what perft takes")
-    return figure
-
-
 def draw_perft(times: pd.DataFrame):
     """Draws a race of move generators: every repeat, and medians; `times` is of `perft_race`."""
     rates = times.assign(

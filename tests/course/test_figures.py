@@ -280,11 +280,6 @@ def perft():
     return nb03_perft.draw_perft(races("ours", "theirs", position=["start"]).assign(leaves=20))
 
 
-def floor():
-    columns = ["mask", "step", "rules", "writing"]
-    return nb03_perft.draw_floor(pd.DataFrame([("bits", 100, 50, 20)], columns=columns))
-
-
 def timelines():
     rows = [("in turn", "infer", half, half, half + 0.5) for half in (0, 1)]
     columns = ["mode", "work", "half", "start", "end"]
@@ -305,7 +300,6 @@ PLOTS = {
         pd.DataFrame({"racer": "g++", "name": "g++, bits", "rate": [1.0, 2.0]}), "plies", "t"
     ),
     "perft": perft,
-    "a floor": floor,
     "timelines": timelines,
     "counters": lambda: nb04_figures.draw_counters(
         every(way=["one thread", "free"], stride=[8, 64], repeat=range(3))
@@ -439,7 +433,7 @@ def label(axes, which):
     return "".join(own) or getattr(axes.figure, f"get_sup{which}label")()
 
 
-@pytest.mark.parametrize("name", ["parts", "a floor", "timelines", "fused"])
+@pytest.mark.parametrize("name", ["parts", "timelines", "fused"])
 def test_areas_of_several_colours_have_a_hatch_each(name):
     hatches = {}
     for axes in PLOTS[name]().axes:
