@@ -15,7 +15,7 @@ import seaborn
 import rungs
 from rungs_course import nb12_peers as nb12
 from rungs_course import plots
-from rungs_course.measure.noise import factor_apart
+from rungs_course.measure.noise import Factor, factor, factor_apart
 from rungs_course.measure.quartiles import quartiles
 from rungs_course.measure.verify import verify_games
 from rungs_course.nb14_cost_model import fit
@@ -175,8 +175,8 @@ def fusing(
     Returns:
         A row per name: `racer`, `bytes` of `step_bytes`; `bound`, steps per second whose bytes
         memory can move; `alone` and `fused`, steps per second of all environments, medians;
-        `of_bound`, the share that `alone` reaches; and `gain`, fused / alone, which took no turns,
-        with `gain_low`, `gain_high` and `repeats`, as of `rungs_course.measure.noise.Factor`.
+        `of_bound`, the share that `alone` reaches, and `gain`, fused / alone, which took no turns,
+        both with `..._low` and `..._high`, and `repeats`: see `share_of_bound` and `gain_of`.
     """
     rates = []
     for extra, calls in (({}, steps), ({"at_once": at_once}, 2)):
@@ -187,11 +187,30 @@ def fusing(
     for name, each in how.items():
         alone, fused = (groups.get_group(name) for groups in rates)
         moved = sum(step_bytes(each.get("dtype", "float64")).values())
-        bound, gain = bandwidth[name] / moved, factor_apart(fused, alone)
-        medians = (alone.median(), fused.median(), alone.median() / bound)
-        rows.append((name, moved, bound, *medians, *dataclasses.astuple(gain)))
-    columns = ["racer", "bytes", "bound", "alone", "fused", "of_bound"]
+        bound = bandwidth[name] / moved
+        share, gain = factor(alone / bound), factor_apart(fused, alone)
+        shares, gains = dataclasses.astuple(share)[:3], dataclasses.astuple(gain)
+        rows.append((name, moved, bound, alone.median(), fused.median(), *shares, *gains))
+    columns = ["racer", "bytes", "bound", "alone", "fused"]
+    columns += ["of_bound", "of_bound_low", "of_bound_high"]
     return pd.DataFrame(rows, columns=[*columns, "gain", "gain_low", "gain_high", "repeats"])
+
+
+def share_of_bound(row: Any) -> Factor:
+    """Returns which share of the bound single steps reach, of a row of `fusing`."""
+    return Factor(row.of_bound, row.of_bound_low, row.of_bound_high, row.repeats)
+
+
+def gain_of(row: Any) -> Factor:
+    """Returns what many steps in a call gain, of a row of `fusing`."""
+    return Factor(row.gain, row.gain_low, row.gain_high, row.repeats)
+
+
+def quotient(one: Factor, other: Factor) -> Factor:
+    """Returns how many times one factor is as large as another, as far off as both may be."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ends = np.array([one.middle, one.low, one.high]) / [other.middle, other.high, other.low]
+    return Factor(*map(float, ends), min(one.repeats, other.repeats))
 
 
 def step_bytes(dtype: str = "float64") -> dict[str, int]:

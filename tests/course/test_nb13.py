@@ -8,6 +8,9 @@ from rungs._src.cartpole.carts.carts import CartPoleSettings
 from rungs._src.cartpole.carts.cpp import CppCarts
 from rungs.errors import MismatchError
 from rungs_course import nb13_cartpole as nb13
+from rungs_course import nb13_layouts
+from rungs_course.machine.topology import Cache
+from rungs_course.measure.noise import Factor
 from rungs_course.peers.cartpole import OurCartPole
 from rungs_course.peers.race import Entry
 
@@ -113,7 +116,27 @@ def test_many_steps_stand_beside_single_ones():
     assert (row.racer, row.bytes, row.bound) == ("single", 71, 1e9)
     assert row.of_bound == row.alone / 1e9
     assert row.gain == row.fused / row.alone
+    assert nb13.share_of_bound(row).low <= row.of_bound <= nb13.share_of_bound(row).high
     assert row.gain_low <= row.gain <= row.gain_high
+
+
+def test_a_quotient_of_factors_is_as_unsure_as_both():
+    found = nb13.quotient(Factor(6.0, 5.0, 8.0, 7), Factor(2.0, 1.0, 2.5, 5))
+    assert found == Factor(3.0, 2.0, 8.0, 5)
+
+
+def test_carts_lie_in_the_second_cache_or_exceed_the_last():
+    caches = [Cache(1, 2**15, 8, 64, 1), Cache(2, 2**19, 8, 64, 1), Cache(3, 2**25, 16, 64, 8)]
+    assert nb13_layouts.places(caches, 1) == {"in a cache": 2**13, "in memory": 2**22}
+    assert nb13_layouts.places([], 2**20)["in memory"] == 2**20
+
+
+@pytest.mark.system
+def test_layouts_are_raced_on_the_same_carts():
+    times = nb13_layouts.race_layouts({"in a cache": 96}, seconds=1e-5, repeats=2, warmup=1, seed=0)
+    assert times.groupby(["work", "layout"]).size().tolist() == [2] * 4
+    assert (times["seconds"] > 0).all()
+    nb13_layouts.draw_layouts(times).draw_without_rendering()
 
 
 @pytest.fixture
