@@ -16,6 +16,7 @@ from rungs.errors import MismatchError
 from rungs_course import compiled, nb10_scaling, plots
 from rungs_course.learners import torch_threads
 from rungs_course.machine.roofline import Processor, attainable, ridge
+from rungs_course.measure.noise import Factor, factor
 from rungs_course.measure.turns import timed_rounds
 from rungs_course.widgets import WHOLE_LABEL, predict_first, rung_controls
 
@@ -75,6 +76,40 @@ def shares(row, compute: pd.DataFrame, bandwidth: pd.DataFrame, cores: int) -> d
     moved = row.performance / row.intensity
     of_levels = {f"{level}'s bandwidth": moved / slope for level, slope in slopes.items()}
     return {"the vector peak": row.performance / max(vectors.values())} | of_levels
+
+
+def above(
+    times: pd.DataFrame,
+    work: dict[str, dict[str, float]],
+    boards: int,
+    compute: pd.DataFrame,
+    bandwidth: pd.DataFrame,
+    cores: int,
+) -> dict[tuple[str, str], Factor]:
+    """Finds the roofs that programs lie above, by the median of their repeats.
+
+    Args:
+        times: `mask`, `threads`, `repeat` and `seconds` of a step of all boards.
+        work: of `rungs_course.measure.valgrind.work_per_ply`, by mask; of others nothing is known.
+        boards: how many a step has.
+        compute, bandwidth, cores: as of `rooflines`.
+
+    Returns:
+        How many times as high a program is as a roof, by the names of both.
+    """
+    found = {}
+    for (mask, threads), rows in times.groupby(["mask", "threads"], sort=False):
+        if mask not in work:
+            continue
+        vectors, slopes = roofs(compute, bandwidth, 1 if threads == 1 else cores)
+        roofs_of = {("operations", "the vector peak"): max(vectors.values())}
+        roofs_of |= {("bytes", f"{level}'s bandwidth"): slope for level, slope in slopes.items()}
+        for (what, roof), most in roofs_of.items():
+            reached = factor(work[mask][what] * boards / rows["seconds"] / most)
+            if reached.middle > 1:
+                name = f"{'cpp' if threads == 1 else 'openmp'}, {mask} mask"
+                found[name, roof] = reached
+    return found
 
 
 def rooflines(compute: pd.DataFrame, bandwidth: pd.DataFrame, points: pd.DataFrame, cores: int):

@@ -1,6 +1,7 @@
 """Notebook 08: all versions of the matrix product compute the same."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from rungs.errors import MismatchError
@@ -33,3 +34,17 @@ def test_a_wrong_product_has_no_time(monkeypatch):
     monkeypatch.setattr(nb08_roofline, "_by_torch", lambda a, b, result, *_: result.fill(0) or 1.0)
     with pytest.raises(MismatchError, match="torch"):
         nb08_roofline.race_products([16], threads=1, repeats=1, seconds=1e-4)
+
+
+def test_a_program_above_a_roof_is_named():
+    peaks = ("64-bit integers, vectors", "64-bit integers")
+    compute = pd.DataFrame({"peak": peaks, "threads": 1, "per_second": [100.0, 50.0]})
+    levels = {"level": ["L1", "memory"], "stream": "read", "threads": 1}
+    bandwidth = pd.DataFrame(levels | {"per_second": [1000.0, 20.0]})
+    times = pd.DataFrame({"mask": "bits", "threads": 1, "repeat": range(5), "seconds": 2.0})
+    work = {"bits": {"operations": 10.0, "bytes": 30.0}}
+    found = nb08_roofline.above(times, work, 4, compute, bandwidth, 1)
+    assert list(found) == [("cpp, bits mask", "memory's bandwidth")]
+    (factor,) = found.values()
+    assert factor.middle == pytest.approx(30 * 4 / 2 / 20)
+    assert nb08_roofline.above(times, {}, 4, compute, bandwidth, 1) == {}
