@@ -130,6 +130,47 @@ def one_pool(num_envs: int, *, workers: int, transport: str, seed: int) -> float
     return float((wide["python"] / wide["pool"]).median())
 
 
+def race_messages(num_bytes: int, *, trips: int, repeats: int, warmup: int) -> pd.DataFrame:
+    """Times a message to another process and back, by a pipe and by two queues, in turns.
+
+    Args:
+        num_bytes: of the message.
+        trips: there and back, in a turn.
+        repeats, warmup: turns that are timed, and that come first.
+
+    Returns:
+        A row per way ("pipe" and "queues") and repeat: `way`, `repeat`, and `seconds` of a trip
+        there and back.
+    """
+    ours, theirs = CONTEXT.Pipe()
+    asked, answered = CONTEXT.Queue(), CONTEXT.Queue()
+    echoes = [
+        CONTEXT.Process(target=nb02_workers.echo_by_pipe, args=(theirs,), daemon=True),
+        CONTEXT.Process(target=nb02_workers.echo_by_queues, args=(asked, answered), daemon=True),
+    ]
+    for echo in echoes:
+        echo.start()
+    message = bytes(num_bytes)
+
+    def seconds(send: Callable, receive: Callable) -> float:
+        start = time.perf_counter()
+        for _ in range(trips):
+            send(message)
+            receive()
+        return (time.perf_counter() - start) / trips
+
+    racers = {
+        "pipe": functools.partial(seconds, ours.send, ours.recv),
+        "queues": functools.partial(seconds, asked.put, answered.get),
+    }
+    rows = list(timed_rounds(racers, repeats=repeats, warmup=warmup))
+    ours.send(None)
+    asked.put(None)
+    for echo in echoes:
+        echo.join()
+    return pd.DataFrame(rows, columns=["way", "repeat", "seconds"])
+
+
 def side_by_side(
     num_envs: int, processes: int, *, steps: int, seed: int, repeats: int, warmup: int
 ) -> pd.DataFrame:

@@ -6,6 +6,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.connection import Connection
+from multiprocessing.queues import Queue
 
 import numpy as np
 
@@ -42,6 +43,18 @@ def work(pipe: Connection, num_envs: int, first_board: int, seed: int) -> None:
         times = (received, stepped, pickled, _now())
         notes.append(list(zip(("step", "pickle", "pipe"), times[:-1], times[1:], strict=True)))
     pipe.send(notes)
+
+
+def echo_by_pipe(pipe: Connection) -> None:
+    """Sends every message back, until one is None."""
+    while (message := pipe.recv()) is not None:
+        pipe.send(message)
+
+
+def echo_by_queues(asked: Queue, answered: Queue) -> None:
+    """Does the same from one queue to another, as the study's processes had them."""
+    while (message := asked.get()) is not None:
+        answered.put(message)
 
 
 class Share:

@@ -153,3 +153,10 @@ def test_recorded_threads_of_an_interpreter_without_its_lock_can_be_drawn():
     assert list(table) == nb02_parallel.THREADED
     assert {"with", "without"} == set(table["lock"])
     assert nb02_parallel.draw_interpreters(table).axes[0].get_xlabel().startswith("plies")
+
+
+@pytest.mark.system
+def test_messages_come_back_by_pipe_and_by_queues():
+    times = nb02_parallel.race_messages(100, trips=3, repeats=2, warmup=1)
+    assert times.groupby("way").size().to_dict() == {"pipe": 2, "queues": 2}
+    assert (times["seconds"] > 0).all()
