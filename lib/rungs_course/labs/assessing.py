@@ -9,6 +9,7 @@ import contextlib
 import dataclasses
 import itertools
 import math
+import statistics
 import time
 from collections.abc import Callable, Iterator
 from itertools import islice
@@ -23,16 +24,17 @@ from rungs_course.labs.inside.building import SubmissionError, in_cell
 from rungs_course.labs.inside.wire import MAX_BYTES
 from rungs_course.labs.judging import MAX_SHOWN, plain
 from rungs_course.labs.lab import Call, Difference, Lab, WrongError, find
-from rungs_course.labs.remote import Answer, EndedError
+from rungs_course.labs.remote import Answer, EndedError, waited
 from rungs_course.labs.sandbox import Sandbox, Trusted
 from rungs_course.labs.verdict import Verdict
 from rungs_course.measure.compare import MIN_REPEATS
 from rungs_course.measure.turns import rounds
 
 _SECONDS = 60.0
-_REPEATS = 11
-_ENOUGH_SECONDS = 20.0  # of a race, if it has had enough repeats
-_TURN_SECONDS = 5e-3  # of the best known solution
+_REPEATS = 31  # many short turns: what disturbs one of them is left out of the interval
+_ENOUGH_SECONDS = 10.0  # of a race, if it has had enough repeats
+_TRIED = 3  # turns that say whether turns are long enough, so that one that is disturbed does not
+_TURN_SECONDS = 3e-3  # of the best known solution
 _LONG_SECONDS = 0.1  # of the answer: then a turn is not made longer
 _SLOW_SECONDS = 0.1  # of the baseline: then it gets fewer of a turn's inputs
 _MAX_UNITS = 1 << 9
@@ -128,7 +130,7 @@ def _race(lab: Lab, yours: Answer, solution: Answer, baseline: Answer) -> dict[s
         def turn() -> tuple[float, list[Any]]:
             answer.resume()
             try:
-                return run()
+                return _seconds_alone(answer, run) if lab.on_one_core else run()
             finally:
                 answer.pause()
 
@@ -165,24 +167,43 @@ def _race(lab: Lab, yours: Answer, solution: Answer, baseline: Answer) -> dict[s
             new()
 
     costs: dict[str, list[float]] = {name: [] for name in racers if name not in units}
-    began = time.monotonic()
+    took: list[dict[str, float]] = []  # turns of one length
+    began, long_enough = time.monotonic(), False
     for turn in islice(turns(), 1, None):  # in the first, something may be compiled
-        short = turn["solution"] - turn["all"] < _TURN_SECONDS and turn["yours"] < _LONG_SECONDS
-        small = sum(map(_nbytes, calls["all"])) < MAX_BYTES // 4
-        if short and units["all"] < _MAX_UNITS and small:
-            units["all"] *= 2
-            units["first"] *= 2 if turn["baseline"] < _SLOW_SECONDS else 1
-            costs = {name: [] for name in costs}
-            continue
+        took.append(turn)
         for name, seconds in costs.items():
             part = "first" if name == "baseline" else "all"
             # What is left of next to nothing is noise: then it is a hundredth of what was seen.
             cost = max(turn[name] - turn[part], turn[name] / 100)
             seconds.append(cost / units[part])
+        if not long_enough and len(took) >= _TRIED:
+            middle = {n: statistics.median(each[n] for each in took[-_TRIED:]) for n in turn}
+            long_enough = middle["solution"] - middle["all"] >= _TURN_SECONDS
+            small = sum(map(_nbytes, calls["all"])) < MAX_BYTES // 4 and units["all"] < _MAX_UNITS
+            if not long_enough and small and middle["yours"] < _LONG_SECONDS:
+                units["all"] *= 2
+                units["first"] *= 2 if middle["baseline"] < _SLOW_SECONDS else 1
+                costs, took = {name: [] for name in costs}, []
+                continue
         late = time.monotonic() - began > _ENOUGH_SECONDS
         if len(costs["yours"]) >= (MIN_REPEATS if late else _REPEATS):
             break
     return costs
+
+
+def _seconds_alone(
+    answer: Answer, run: Callable[[], tuple[float, list[Any]]]
+) -> tuple[float, list[Any]]:
+    """Returns what `run` does, its seconds as if the answer had one core, and had it alone.
+
+    What answer and judge waited for a core that others had is taken off. All that several threads
+    compute counts: one after the other they would take that long.
+    """
+    before, judge = answer.clocks(), waited("thread-self")
+    seconds, value = run()
+    after = answer.clocks()
+    seconds -= after.waited - before.waited + waited("thread-self") - judge
+    return max(seconds, after.computed - before.computed), value
 
 
 def _nbytes(call: Call) -> int:

@@ -54,8 +54,16 @@ struct Random {
 
 // Mixes bytes, and where they are: what is not written as it should be changes it.
 inline std::uint64_t digest(const void* bytes, std::int64_t count) {
-  Words sums = {};
-  for (auto* from = static_cast<const char*>(bytes); count > 0; from += 64, count -= 64) {
+  Words parts[4] = {}, sums = {};  // four, as none need wait for another
+  auto* from = static_cast<const char*>(bytes);
+  for (; count >= 256; from += 256, count -= 256)
+    for (int part = 0; part < 4; ++part) {
+      Words words;
+      __builtin_memcpy(&words, from + 64 * part, 64);
+      parts[part] = rotated(parts[part], 7) + words;
+    }
+  for (const Words& part : parts) sums = rotated(sums, 7) + part;
+  for (; count > 0; from += 64, count -= 64) {
     Words words = {};
     __builtin_memcpy(&words, from, count < 64 ? count : 64);
     sums = rotated(sums, 7) + words;

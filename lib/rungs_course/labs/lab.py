@@ -159,6 +159,11 @@ class Lab:
     headers: tuple[str, ...] = ()
 
     @property
+    def on_one_core(self) -> bool:
+        """Whether a race counts what an answer computes, however many threads it has."""
+        return self.cause in ("core bound", "bad speculation", "memory bound", "exercise")
+
+    @property
     def _title(self) -> str:
         return Path(inspect.getfile(self.judge)).stem
 

@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,6 +25,18 @@ from rungs_course.labs.sandbox import Sandbox, Trusted
 
 class EndedError(SubmissionError):
     """The process of an answer ended, took too long, or sent what is no reply."""
+
+
+class Clocks(NamedTuple):
+    """What an answer's processes have taken so far, in seconds.
+
+    Attributes:
+        computed: on cores, of all of them together, with those that have ended.
+        waited: of the thread that calls the answer, for a core that others had.
+    """
+
+    computed: float
+    waited: float
 
 
 class Answer:
@@ -92,6 +104,16 @@ class Answer:
     def resume(self) -> None:
         """Has all its processes go on."""
         _signal(self._processes(), signal.SIGCONT)
+
+    def clocks(self) -> Clocks:
+        """Reads the kernel's clocks of its processes; before the first call there is nothing."""
+        computed = 0.0
+        for process in self._processes():
+            with contextlib.suppress(OSError):  # it has ended: then it is its parent's
+                ended = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[13:15]
+                computed += time.clock_gettime(_cpu_clock(process))
+                computed += sum(map(int, ended)) / os.sysconf("SC_CLK_TCK")
+        return Clocks(computed, waited(self._server))
 
     def _processes(self) -> set[int]:
         """Returns the numbers of the processes that its first one started, and theirs."""
@@ -164,7 +186,7 @@ class Answer:
             self.start()
             if not self._built:
                 _result(self._reply(), None)
-                self._built = True
+                self._built, self._server = True, self._serving()
             began = time.perf_counter()
             self._say(parts, self._memory)
             message = self._heard()
@@ -175,6 +197,14 @@ class Answer:
                 self._say(wire.encode(told), None)  # the call's arrays are still in use
                 message = self._heard()
             return seconds, _result(reply, raised)
+
+    def _serving(self) -> int:
+        """Returns the number of the process that serves, which others of the sandbox started."""
+        assert self._process
+        number = self._process.pid
+        for _ in range(self._place.started_by):
+            number = int(Path(f"/proc/{number}/task/{number}/children").read_text().split()[0])
+        return number
 
     @contextlib.contextmanager
     def _blamed(self) -> Iterator[None]:
@@ -266,6 +296,16 @@ class Function:
         for array, left in zip(ours, written, strict=True):
             array[...] = left
         return value
+
+
+def waited(process: int | str) -> float:
+    """Returns for how many seconds a process's first thread has waited for a core so far."""
+    return int(Path(f"/proc/{process}/schedstat").read_text().split()[1]) / 1e9
+
+
+def _cpu_clock(process: int) -> int:
+    """Returns the clock of the time that all threads of a process have computed."""
+    return ~process << 3 | 2  # as the C library's clock_getcpuclockid
 
 
 def _signal(processes: set[int], number: int) -> None:

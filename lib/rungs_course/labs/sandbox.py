@@ -25,9 +25,11 @@ class Sandbox:
 
     Attributes:
         processes: that it may have at a time.
+        started_by: how many processes of the sandbox's come before it.
     """
 
     processes: int | None = _PROCESSES
+    started_by = 2
 
     def command(self, code: str) -> list[str]:
         """Returns the command that runs `code`, which finds the package `inside` as a module."""
@@ -62,6 +64,7 @@ class Trusted:
     """Runs Python as this user, who may read and write what they may, and so may an answer."""
 
     processes: int | None = None
+    started_by = 0
 
     def command(self, code: str) -> list[str]:
         """Returns the command that runs `code`, as of `Sandbox`."""

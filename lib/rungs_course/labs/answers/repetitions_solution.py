@@ -1,8 +1,11 @@
 def third_times(keys):
     """Says of each position whether it is there for the third time or more."""
-    counts = dict.fromkeys(keys, 0)
-    found = []
+    once, twice, found = set(), set(), []
     for key in keys:
-        counts[key] += 1
-        found.append(counts[key] >= 3)
+        if key in once:
+            found.append(key in twice)
+            twice.add(key)
+        else:  # most are new: they are looked up once
+            found.append(False)
+            once.add(key)
     return found

@@ -64,13 +64,60 @@ def included(headers: Sequence[str]) -> str:
     return "".join(f"#include {name}\n" for name in names)
 
 
+# What may hold a brace that is none, or hide a directive: comments, texts and characters.
+_TEXT = re.compile(
+    r"""//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<!\w)'(?:\\.|[^'\\\n])*'""",
+    re.DOTALL,
+)
+_BRACES = {"{": 1, "<%": 1, "}": -1, "%>": -1}
+_DEFINED = re.compile(r"(?:#|%:)(?:\s|/\*.*?\*/)*define(?:\s|/\*.*?\*/)+(\w+)", re.DOTALL)
+
+
+class _Functions:
+    """What an answer defines, and what its harness does, as attributes."""
+
+    def __init__(self, space: Any, defines: Sequence[str]):
+        self._space, self._defines = space, defines
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._space.answer if name in self._defines else self._space, name)
+
+
+def _check_stays_inside(cell: str) -> None:
+    """Refuses an answer that ends the namespace it is in, or has its harness within another."""
+    code, depth = _TEXT.sub(_blank, cell), 0
+    for brace in re.finditer("|".join(map(re.escape, _BRACES)), code):
+        depth += _BRACES[brace[0]]
+        if depth < 0:
+            line = code.count("\n", 0, brace.start()) + 1
+            raise SubmissionError(f"{_CELL}:{line}: error: a brace is closed that was not opened")
+    if depth:
+        raise SubmissionError(f"{_CELL}: error: {depth} brace{'s' * (depth > 1)} not closed")
+
+
+def _blank(found: re.Match) -> str:
+    return "\n" * found[0].count("\n")
+
+
+def _harnessed(lab: Task, code: str) -> str:
+    """Returns an answer, and after it the harness, which nothing of the answer changes.
+
+    The answer has a namespace within that of the harness, and its macros end with it.
+    """
+    macros = dict.fromkeys(_DEFINED.findall(code.replace("\\\n", "")))
+    undone = "".join(f"#undef {name}\n" for name in macros)
+    used = "".join(f"using answer::{name};\n" for name in lab.defines)
+    return f'{code}\n}}\n{undone}{used}#line 1 "harness"\n{lab.harness}\n'
+
+
 def _lacks(name: str) -> SubmissionError:
     return SubmissionError(f"no function {name} is defined")
 
 
 def _cpp(lab: Task, codes: dict[str, str], unit: str) -> dict[str, Any]:
     # One text for all: Cling compiles OpenMP's pragmas right only in the first that has any. The
-    # cell comes last, so that its macros change nothing but itself.
+    # cell comes last, so that its macros change nothing but itself. Vectors that are wider than
+    # this processor's registers are passed in memory, which Clang warns of.
     cppyy = cling.interpreter()
     spaces = {name: f"lab_{lab.name}_{name}_{unit}" for name in codes}
     first = next(iter(codes))
@@ -81,9 +128,10 @@ def _cpp(lab: Task, codes: dict[str, str], unit: str) -> dict[str, Any]:
     for name in lab.defines:
         if not re.search(rf"\b{name}\s*\(", cell):
             raise _lacks(name)  # the harness would be blamed
-    text = included(lab.headers) + "\n".join(
-        f'namespace {space} {{\n#line 1 "{_CELL if name == first else name}"\n{codes[name]}\n'
-        f'#line 1 "harness"\n{lab.harness}\n}}'
+    _check_stays_inside(cell)
+    text = f'{included(lab.headers)}#pragma clang diagnostic ignored "-Wpsabi"\n' + "\n".join(
+        f'namespace {space} {{ namespace answer {{\n#line 1 "{_CELL if name == first else name}"\n'
+        f"{_harnessed(lab, codes[name])}}}"
         for name, space in reversed(spaces.items())
     )
     try:
@@ -92,9 +140,13 @@ def _cpp(lab: Task, codes: dict[str, str], unit: str) -> dict[str, Any]:
         # What the compiler printed of the cell, without the words around it.
         lines = str(error).splitlines()
         begin = next((i for i, line in enumerate(lines) if line.startswith(f"{_CELL}:")), 0)
-        shown = (line for line in lines[begin:] if not line.startswith("Failed to parse"))
-        raise SubmissionError("\n".join(shown)) from None
-    return {name: getattr(cppyy.gbl, space) for name, space in spaces.items()}
+        shown = [line for line in lines[begin:] if not line.startswith("Failed to parse")]
+        if " error: " in str(error) or " warning: " not in str(error):
+            raise SubmissionError("\n".join(shown)) from None
+        print("\n".join(shown))  # warnings alone: it is compiled
+    return {
+        name: _Functions(getattr(cppyy.gbl, space), lab.defines) for name, space in spaces.items()
+    }
 
 
 def _python(lab: Task, codes: dict[str, str]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from rungs_course.labs.positions import random_steps
 _BOARDS = 2048  # so many that no predictor knows them by heart
 _ROOM = 256  # of a board's list
 _LEGAL = 30  # actions of a board of the race, about
+_PADDED = -(-NUM_PLANES // 8) * 8  # planes, eight at a time
 
 
 def _judge(yours, _):
@@ -45,17 +46,34 @@ LAB = Lab(
     cause="bad speculation",
     harness=for_case(f"""
 struct Case {{
-  std::uint64_t masks[{NUM_PLANES * _BOARDS}];
+  std::uint64_t masks[{NUM_PLANES} * {_BOARDS} + 8];
   std::int16_t lists[{_ROOM * _BOARDS}];
   std::int32_t counts[{_BOARDS}];
-  // Half of the actions are on eight planes, as in games.
+  std::vector<std::uint64_t> drawn;
+  // Boards that were drawn once, in another order, and each with its squares rotated by another
+  // number: as quick as a copy, and nobody knows what is legal on which.
   void make(std::uint64_t seed) {{
-    for (std::uint64_t& plane : masks) plane = 0;
+    if (drawn.empty()) draw(seed);
+    for (int i = 0; i < {_BOARDS}; ++i) {{
+      const std::uint64_t random = mixed(seed + i), by = random >> 58;
+      const std::uint64_t* from = drawn.data() + {_PADDED} * (random % {_BOARDS});
+      for (int plane = 0; plane < {NUM_PLANES}; plane += 8) {{
+        harness::Words words;
+        __builtin_memcpy(&words, from + plane, 64);
+        words = words << by | words >> (63 & -by);
+        // What is too much lies where the next board comes.
+        __builtin_memcpy(masks + {NUM_PLANES} * i + plane, &words, 64);
+      }}
+    }}
+  }}
+  // Half of the actions are on eight planes, as in games.
+  void draw(std::uint64_t seed) {{
+    drawn.resize({_PADDED * _BOARDS});
     for (int i = 0; i < {_BOARDS}; ++i)
       for (int n = 0; n < {_LEGAL}; ++n) {{
-        const std::uint64_t random = mixed(seed + 64 * i + n);
+        const std::uint64_t random = mixed(seed - 64 * i - n);
         const int plane = (random >> 33) % (random >> 32 & 1 ? 8 : {NUM_PLANES});
-        masks[{NUM_PLANES} * i + plane] |= 1ULL << (random & 63);
+        drawn[{_PADDED} * i + plane] |= 1ULL << (random & 63);
       }}
   }}
   void run() {{ list_legal(masks, lists, counts, {_BOARDS}); }}
@@ -63,8 +81,7 @@ struct Case {{
     std::uint64_t all = 0;
     for (int i = 0; i < {_BOARDS}; ++i) {{
       const int count = counts[i] & {_ROOM - 1};  // also where nothing has been written
-      for (int n = 0; n < count; ++n) all = std::rotl(all, 7) + lists[{_ROOM} * i + n];
-      all = std::rotl(all, 7) + count;
+      all = std::rotl(all, 7) + harness::digest(lists + {_ROOM} * i, 2 * count) + count;
     }}
     return all;
   }}

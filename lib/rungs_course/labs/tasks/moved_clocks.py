@@ -8,7 +8,8 @@ from rungs_course.labs.inside.guards import guarded, guarded_empty
 from rungs_course.labs.lab import Difference, Lab, Unit
 
 _WORDS = 16  # of a board: 128 bytes
-_GAMES, _PLIES = 1 << 16, 256  # 8 MB of boards, which a core's own caches do not hold
+_GAMES, _PLIES = 1 << 15, 1024  # 4 MB of boards, which a core's own caches do not hold
+_BEGINNINGS = 4096  # of what moved: a ply's begins at any of them
 _COUNTS = (1, 63, 64, 1000)
 
 
@@ -43,29 +44,33 @@ LAB = Lab(
     cause="memory bound",
     harness=for_case(f"""
 struct Case {{
-  static constexpr int kPlies = {_PLIES};
   std::vector<std::uint64_t> boards, memory;
   std::vector<std::uint8_t> moved;
-  std::int64_t over = 0;
-  void make(std::uint64_t seed) {{
+  std::uint64_t seed, over;
+  void make(std::uint64_t from) {{
     const std::int64_t count = {_GAMES};
+    seed = from;
     over = 0;
     boards.resize({_WORDS} * count);
     memory.resize({_WORDS} * count);
-    moved.resize(count + kPlies);
+    moved.resize(count + {_BEGINNINGS});
     harness::Random random(seed);
     for (std::int64_t i = 0; i < {_WORDS} * count; i += 8) {{
       harness::Words words = random.next();
       if (i % {_WORDS} == 0) words[0] %= 110;
       __builtin_memcpy(boards.data() + i, &words, 64);
     }}
-    random.fill(moved.data(), count + kPlies);
-    for (std::uint8_t& each : moved) each &= 1;
+    // An eighth moves: many clocks are counted at first, a few later, and none passes 255.
+    random.fill(moved.data(), count + {_BEGINNINGS});
+    for (std::uint8_t& each : moved) each = each < 32;
     pack(boards.data(), memory.data(), count);
   }}
+  // Each ply's count is mixed with those before: none can be said later, or for several.
   void run() {{
-    for (int ply = 0; ply < kPlies; ++ply)
-      over += tick(memory.data(), moved.data() + ply, {_GAMES});
+    for (int ply = 0; ply < {_PLIES}; ++ply) {{
+      const std::uint8_t* now = moved.data() + mixed(seed + ply) % {_BEGINNINGS};
+      over = std::rotl(over, 7) + tick(memory.data(), now, {_GAMES});
+    }}
   }}
   std::uint64_t digest() {{
     unpack(memory.data(), boards.data(), {_GAMES});

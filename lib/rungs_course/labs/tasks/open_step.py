@@ -56,18 +56,19 @@ LAB = Lab(
     harness=for_case(
         f"""
 using GamePosition = rungs::chess::Position;
+// A legal action of a position, or -1 where the game is over.
+inline int drawn(const GamePosition& from, std::uint64_t random) {{
+  rungs::chess::LegalActions legal;
+  rungs::chess::generate(from, legal);
+  const int any = rungs::chess::count(legal);
+  return any ? rungs::env::nth_action(legal, static_cast<int>(random % any)) : -1;
+}}
 // Positions after up to 79 random plies, and a legal action of each.
 inline void random_games(std::uint64_t seed, std::uint64_t* words, std::int16_t* actions,
                          std::int64_t count) {{
   auto* positions = reinterpret_cast<GamePosition*>(words);
   for (std::int64_t i = 0; i < count; ++i) {{
     GamePosition p = rungs::chess::start_position();
-    const auto drawn = [&](const GamePosition& from, std::uint64_t random) {{
-      rungs::chess::LegalActions legal;
-      rungs::chess::generate(from, legal);
-      const int any = rungs::chess::count(legal);
-      return any ? rungs::env::nth_action(legal, static_cast<int>(random % any)) : -1;
-    }};
     const int plies = static_cast<int>(mixed(seed + 128 * i) % 80);
     for (int ply = 0; ply <= plies; ++ply) {{
       const rungs::chess::Action action = drawn(p, mixed(seed + 128 * i + ply + 1) >> 8);
@@ -93,9 +94,9 @@ struct Case {{
   alignas(64) std::uint8_t masks[kBytes * kCount];
   std::int16_t actions[kCount];
   rungs::ThreadPool pool{{{usable_cores()}}};
-  // Positions of games that were played once, as they take long, each with an action of several:
-  // too many pairs to know what becomes of each.
-  static constexpr std::int64_t kPlayed = 4096, kEach = 32;
+  // All positions of games that were played once, as they take long, each with an action of
+  // several: more pairs than a race draws, so that to keep what becomes of each gains nothing.
+  static constexpr std::int64_t kPlayed = 1 << 15, kEach = 8;
   std::vector<std::uint64_t> played;
   std::vector<std::int16_t> choices;
   void make(std::uint64_t seed) {{
@@ -109,13 +110,24 @@ struct Case {{
   void play_once(std::uint64_t seed) {{
     played.resize(8 * kPlayed);
     choices.resize(kEach * kPlayed);
-    random_games(seed, played.data(), choices.data(), kPlayed);
-    for (std::int64_t i = kPlayed; i-- > 0;) {{
+    auto* positions = reinterpret_cast<GamePosition*>(played.data());
+    GamePosition p = rungs::chess::start_position();
+    for (std::int64_t i = 0, ply = 0; i < kPlayed; ++ply) {{
       rungs::chess::LegalActions legal;
-      rungs::chess::generate(reinterpret_cast<const GamePosition*>(played.data())[i], legal);
-      for (int n = 0; n < kEach; ++n)
-        choices[kEach * i + n] = rungs::env::nth_action(
-            legal, static_cast<int>(mixed(seed - kEach * i - n) % rungs::chess::count(legal)));
+      rungs::chess::generate(p, legal);
+      const int any = rungs::chess::count(legal);
+      const auto action = [&](int n) {{
+        const std::uint64_t random = mixed(seed - (kEach + 1) * i - n);
+        return rungs::env::nth_action(legal, static_cast<int>(random % any));
+      }};
+      if (!any || ply == 80) {{  // the game is over: another begins
+        p = rungs::chess::start_position();
+        ply = -1;
+        continue;
+      }}
+      for (int n = 0; n < kEach; ++n) choices[kEach * i + n] = static_cast<std::int16_t>(action(n));
+      positions[i++] = p;
+      rungs::chess::play(p, action(kEach));
     }}
   }}
   void run() {{ call(now, actions, next, masks, kCount, {usable_cores()}); }}

@@ -56,12 +56,13 @@ struct Case {{
   std::uint64_t value(std::uint64_t node, std::uint64_t seed) const {{
     return mixed(node + seed) >> 54;
   }}
-  // Every 64th node gets another value, so that no walk's sum is known from before.
+  // Every 256th node gets another value, so that no walk's sum is known from before: to say which
+  // sums those change takes longer than to walk.
   void make(std::uint64_t seed) {{
     if (nodes.empty()) plant(seed);
-    for (std::uint64_t i = changed; i < {_NODES}; i += 64) nodes[2 * i + 1] = value(i, planted);
-    changed = seed % 64;
-    for (std::uint64_t i = changed; i < {_NODES}; i += 64) nodes[2 * i + 1] = value(i, seed);
+    for (std::uint64_t i = changed; i < {_NODES}; i += 256) nodes[2 * i + 1] = value(i, planted);
+    changed = seed % 256;
+    for (std::uint64_t i = changed; i < {_NODES}; i += 256) nodes[2 * i + 1] = value(i, seed);
     for (std::uint64_t i = 0; i < {_WALKS}; ++i) roots[i] = mixed(seed + i) % {_NODES};
   }}
   // Once, as it takes long: a node's next is anywhere, and trees are some {_DEPTH} deep.
