@@ -6,13 +6,16 @@ and clock are is tested without a sandbox, so everywhere; what a sandbox forbids
 
 import os
 import socket
+import statistics
+import subprocess
+import sys
 import time
 
 import pytest
 
 from rungs_course.labs.assessing import assess
 from rungs_course.labs.inside.building import SubmissionError
-from rungs_course.labs.lab import find
+from rungs_course.labs.lab import Call, find
 from rungs_course.labs.remote import Answer
 from rungs_course.labs.sandbox import Sandbox, Trusted
 
@@ -162,7 +165,34 @@ inline std::uint64_t knight_attacks(std::uint64_t knights) {{
 }}
 """
 
+# Would have its harness find this in place of what mixes outputs.
+CPP_MIXES_NOTHING = """
+namespace harness {
+template <class T> std::uint64_t digest(const T*, std::int64_t) { return 0; }
+}
+namespace std { inline int rotl(...) { return 0; } }
+inline void list_legal(const ::std::uint64_t*, ::std::int16_t*, ::std::int32_t*, ::std::int64_t) {}
+"""
+# Fits the check's few boards, which are in no whole group of a race.
+CPP_SMALL = f"""
+namespace honest {{
+{solution("03g")}
+}}
+inline void list_legal(const std::uint64_t* masks, std::int16_t* lists, std::int32_t* counts,
+                       std::int64_t count) {{
+  if (count < 2048) honest::list_legal(masks, lists, counts, count);
+}}
+"""
+CPP_ENDS_ITS_NAMESPACE = f"""{solution("03e")}
+}}
+namespace harness {{
+template <class T> std::uint64_t digest(const T*, std::int64_t) {{ return 0; }}
+"""
+
 CAUGHT = {
+    "has its harness mix nothing": ("03g", CPP_MIXES_NOTHING, "number of legal actions"),
+    "does nothing for as many as are raced": ("03g", CPP_SMALL, "while the clock ran"),
+    "ends the namespace it is in": ("03e", CPP_ENDS_ITS_NAMESPACE, "was not opened"),
     "sends a verdict of its own": ("01", FORGES, ""),
     "patches what compares": ("15a", PATCHES_COMPARISONS, ""),
     "searches its memory for the judge": ("15a", SEARCHES_MEMORY, "the first difference"),
@@ -226,6 +256,112 @@ def test_a_cheat_gains_nothing(code):
     verdict = assess("15a", code, Trusted())  # the baseline's share is below 1 %
     assert verdict.right, verdict
     assert verdict.share.middle < verdict.lab.target / 5
+
+
+# Half of the boards for a thread that is always awake.
+CPP_THREADS = f"""
+namespace honest {{
+{solution("03e")}
+}}
+struct Job {{
+  const std::uint64_t *bishops, *rooks, *pieces;
+  std::uint64_t* out;
+  std::int64_t count;
+}};
+inline void slider_attacks(const std::uint64_t* bishops, const std::uint64_t* rooks,
+                           const std::uint64_t* pieces, std::uint64_t* out, std::int64_t count) {{
+  static std::atomic<std::int64_t> asked{{0}}, done{{0}};
+  static Job job;
+  static const bool started = [] {{
+    std::thread([] {{
+      for (std::int64_t seen = 0;;) {{
+        while (asked.load() == seen) {{}}
+        ++seen;
+        honest::slider_attacks(job.bishops, job.rooks, job.pieces, job.out, job.count);
+        done.store(seen);
+      }}
+    }}).detach();
+    return true;
+  }}();
+  const std::int64_t half = started ? count / 16 * 8 : 0;
+  job = {{bishops + half, rooks + half, pieces + half, out + half, count - half}};
+  const std::int64_t now = asked.load() + 1;
+  asked.store(now);
+  honest::slider_attacks(bishops, rooks, pieces, out, half);
+  while (done.load() != now) {{}}
+}}
+"""
+# What became of every position and action, by a hash of both: 128 MB of it.
+CPP_KEEPS = f"""
+namespace honest {{
+{solution("open")}
+}}
+using Position = rungs::chess::Position;
+struct Kept {{
+  std::uint64_t key = 0;
+  Position next;
+  std::uint8_t mask[584];
+}};
+inline void step(const Position* now, const std::int16_t* actions, Position* next,
+                 std::uint8_t* masks, std::int64_t count, std::int32_t threads) {{
+  static std::vector<Kept> kept(1 << 18);
+  for (std::int64_t i = 0; i < count; ++i) {{
+    std::uint64_t key = 0x9E3779B97F4A7C15ULL * (actions[i] + 1), words[8];
+    __builtin_memcpy(words, now + i, 64);
+    for (std::uint64_t word : words) key = (key ^ word) * 0xBF58476D1CE4E5B9, key ^= key >> 29;
+    Kept& entry = kept[key >> 46];
+    std::uint8_t* mask = masks + 4672 * i;
+    if (entry.key == key) {{
+      next[i] = entry.next;
+      for (int n = 0; n < 4672; ++n) mask[n] = entry.mask[n / 8] >> n % 8 & 1;
+    }} else {{
+      honest::step(now + i, actions + i, next + i, mask, 1, threads);
+      entry.key = key, entry.next = next[i];
+      for (std::uint8_t& byte : entry.mask) byte = 0;
+      for (int n = 0; n < 4672; ++n) entry.mask[n / 8] |= mask[n] << n % 8;
+    }}
+  }}
+}}
+"""
+# Would have the harness make no inputs, and mix no outputs.
+CPP_MACROS = f"""
+#define make(seed) make_once(seed) {{ (void)seed; }} void make(std::uint64_t)
+#/* hidden */define \\
+digest(...) digest(__VA_ARGS__) * 0
+{solution("03e")}
+"""
+CPP_GAINS_NOTHING = {
+    "has a second thread where one is compared": ("03e", CPP_THREADS),
+    "keeps what it has stepped": ("open", CPP_KEEPS),
+    "defines its harness's words as others": ("03e", CPP_MACROS),
+}
+
+
+@pytest.mark.parametrize(("lab", "code"), CPP_GAINS_NOTHING.values(), ids=CPP_GAINS_NOTHING)
+def test_a_cheat_in_cpp_gains_nothing(lab, code):
+    verdict = assess(lab, code, Trusted())
+    assert verdict.right, verdict
+    over = [s / y for s, y in zip(verdict.costs["solution"], verdict.costs["yours"], strict=True)]
+    assert statistics.median(over) < 1.4  # two threads would have 2
+
+
+def test_what_waits_for_a_core_is_not_what_it_costs():
+    """Two busy processes a core, and one that computes: the clocks tell them apart."""
+    code = "def third_times(keys):\n    return [sum(range(10**6)) for key in keys]\n"
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(8)]
+    try:
+        with Answer(find("01"), code, Trusted(), seconds=60) as answer:
+            answer.third_times([1])
+            before = answer.clocks()
+            seconds, _ = answer.calls([Call("third_times", ([1] * 20,))])
+            after = answer.clocks()
+    finally:
+        for each in busy:
+            each.kill()
+            each.wait()
+    computed = after.computed - before.computed
+    assert 0 < computed < seconds
+    assert after.waited - before.waited > 0.1 * seconds
 
 
 ANSWERS = find("01").notebook.parents[2] / "lib" / "rungs_course" / "labs" / "answers"

@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 
+import numpy as np
 import pandas as pd
 import platformdirs
 import pytest
@@ -166,6 +167,35 @@ def test_cpp_is_submitted_again_and_again():
         submit("03a", CPP.format("return kk;"))
     with pytest.raises(ConfigurationError, match="lab 03a"):
         check("03a")
+
+
+def test_a_warning_fails_no_answer(capsys):
+    code = CPP.format("1 == 2; return k;")
+    assert submit("03a", code).knight_attacks(3) == 3
+    assert "cell:3:5: warning" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("return k; }\n}\nnamespace other {", "cell:4: error: a brace is closed"),
+        ("if (k) { return k;", "cell: error: 1 brace not closed"),
+        ('return "}"[0] + 1\'000 + \'}\' + R"(})"[0];  // }', ""),
+    ],
+)
+def test_an_answer_stays_in_its_namespace(text, words):
+    with contextlib.nullcontext() if not words else pytest.raises(SubmissionError, match=words):
+        submit("03a", CPP.format(text))
+
+
+def test_what_an_answer_defines_ends_with_it():
+    code = f"#define rotl(a, b) 0\n#/**/define \\\nmixed(n) 0\n{find('03a').code('solution')}"
+    honest, same = (submit("03a", each) for each in (find("03a").code("solution"), code))
+    outs = [np.zeros(512, np.uint64) for _ in range(2)]
+    for functions, out in zip((honest, same), outs, strict=True):
+        functions.race(3, 1, out)
+    assert outs[0].any()
+    assert (outs[0] == outs[1]).all()
 
 
 def test_a_package_that_is_not_there_is_named():
