@@ -14,6 +14,8 @@ th, td { border: 1px solid #999; padding: 0.3em 0.6em; text-align: left; vertica
 thead th { position: sticky; top: 0; background: #eee; }
 .reached { background: #cfe8dc; } .right { background: #eef6d8; }
 .wrong, .broken { background: #f7d9cc; }
+time, .cell { white-space: nowrap; }
+details p { white-space: pre-wrap; max-width: 30em; margin: 0.3em 0; }
 tr.not-counted { color: #555; font-style: italic; }
 """
 _CLASSES = {"target reached": "reached", "right": "right", "wrong": "wrong", "not handed in": ""}
@@ -44,7 +46,7 @@ def class_page(rows: Sequence[Row], about: str) -> str:
 <p>In each cell: the gain, which is the baseline's time over the answer's, both measured here in
 turns, with its interval; the share of the lab's target that was reached; and, where the lab asks
 for a prediction, what was expected of the gain and of the time at best, next to what was measured.
-What is wrong shows where the pointer rests on a cell.</p>
+A cell with a triangle opens, and says what is wrong.</p>
 <table><thead><tr>{head}</tr></thead>
 <tbody>
 {body}
@@ -57,7 +59,9 @@ def _line(key: tuple[str, str, str], rows: Sequence[Row], columns: Sequence[str]
     by_lab = {row.lab: row for row in rows}
     right = sum(row.share is not None for row in rows)
     reached = sum(row.state == "target reached" for row in rows)
-    facts = "".join(f"<td>{html.escape(str(fact))}</td>" for fact in (handed_in, counts))
+    at = html.escape(handed_in)
+    facts = f'<td><time datetime="{at}">{at[:16].replace("T", " ")}</time></td>'
+    facts += f"<td>{html.escape(counts)}</td>"
     cells = "".join(_cell(by_lab.get(name)) for name in columns)
     besides = "; ".join(
         f"{row.lab or 'file'}: {row.state}" for row in rows if row.lab not in columns and row.why
@@ -77,8 +81,10 @@ def _cell(row: Row | None) -> str:
         of_target = row.share / labs()[row.lab].target
         text += f"<br>{row.gain:.3g}× ({row.gain_low:.3g} to {row.gain_high:.3g})"
         text += f"<br>{of_target:.0%} of the target{_expected(row)}"
-    why = f' title="{html.escape(row.why[:_WHY])}"' if row.why else ""
-    return f'<td class="{_CLASSES.get(row.state, "broken")}"{why}>{text}</td>'
+    if row.why:
+        why = html.escape(row.why[:_WHY])
+        text = f"<details><summary>{text}</summary><p>{why}</p></details>"
+    return f'<td class="cell {_CLASSES.get(row.state, "broken")}">{text}</td>'
 
 
 def _expected(row: Row) -> str:
@@ -89,6 +95,7 @@ def _expected(row: Row) -> str:
         text += f"<br>expected {row.expected_gain:.3g}×"
     if row.expected_bound is not None and row.nanoseconds is not None and per:
         text += (
-            f"<br>bound {row.expected_bound:.3g} ns, took {row.nanoseconds:.3g} ns per {per.name}"
+            f"<br>took {row.nanoseconds:.3g} ns per {per.name}, "
+            f"expected {row.expected_bound:.3g} ns at best"
         )
     return text

@@ -94,14 +94,20 @@ def load(file: Path) -> dict[str, Any]:
 
 
 def add(verdict: Verdict, code: str) -> None:
-    """Notes a check. Of several right answers the one with the largest share of the best stays."""
+    """Notes a check. Of several right answers the one with the largest share of the best stays.
+
+    One that was not raced, as nothing was predicted, stays until one is.
+    """
     file = path()
     file.parent.mkdir(parents=True, exist_ok=True)
     with filelock.FileLock(f"{file}.lock"):
         kept = read(file)
         before = {"right": False, "tries": 0} | kept.get(verdict.lab.name, {})
         after = before | {"tries": before["tries"] + 1}
-        if verdict.right and verdict.share.middle > before.get("share", 0):
+        date = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+        if verdict.right and not verdict.costs and "share" not in before:
+            after |= {"right": True, "code": code, "date": date}
+        if verdict.costs and verdict.share.middle > before.get("share", 0):
             after |= {
                 "right": True,
                 "reached": verdict.reached or before.get("reached", False),
@@ -109,7 +115,7 @@ def add(verdict: Verdict, code: str) -> None:
                 "share": verdict.share.middle,
                 "code": code,
                 **_expected(verdict),
-                "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+                "date": date,
             }
         with atomic_write(file) as unfinished:
             unfinished.write_text(json.dumps(kept | {verdict.lab.name: after}, indent=1))

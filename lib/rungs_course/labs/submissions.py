@@ -99,8 +99,8 @@ def predict(name: str, *, gain: float | None = None, bound: float | None = None)
     _predictions.pop(lab.name, None)
     if gain is None or bound is None:
         print(
-            "Enter both numbers: how many times as fast as the baseline your answer will be, and "
-            f"how many nanoseconds per {lab.per.name} it takes at best."
+            "Enter both numbers: how many times as fast as the baseline your answer will be,\n"
+            f"and how many nanoseconds per {lab.per.name} it takes at best."
         )
         return
     for what, value in (("gain", gain), ("bound", bound)):

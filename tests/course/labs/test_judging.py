@@ -302,6 +302,19 @@ def test_what_was_expected_is_kept_with_the_answer_and_handed_in(tmp_path):
     assert "expected_gain" not in kept["01"]
 
 
+def test_what_is_right_and_not_raced_is_kept_until_something_is(tmp_path):
+    for code in ("first", "second"):
+        record.add(Verdict(find("03e")), code)
+    kept = record.read()["03e"]
+    assert (kept["right"], kept["code"], kept["tries"]) == (True, "second", 2)
+    assert record.table(record.read()).set_index("lab").loc["03e", "state"] == "right"
+    costs = {"yours": [2.0] * 11, "solution": [1.0] * 11, "baseline": [4.0] * 11}
+    record.add(Verdict(find("03e"), costs=costs, prediction=Prediction(8, 2.5)), "raced")
+    record.add(Verdict(find("03e")), "again not")
+    assert record.read()["03e"]["code"] == "raced"
+    assert record.hand_in(tmp_path / "mine.json") == 1
+
+
 @pytest.mark.parametrize(
     "text",
     [

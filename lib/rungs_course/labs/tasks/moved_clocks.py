@@ -32,6 +32,8 @@ def _judge(yours, _):
         yours.unpack(guarded(memory), found, count)
         boards[:, 0] = clocks
         word = f"board {{}} of {count}, after three plies: word {{}}".format
+        clock = f"board {{}} of {count}, after three plies: word 0, its clock".format
+        yield compare(*(each[:, 0].astype(np.int64) for each in (found, boards)), clock, exact=True)
         yield compare(found, boards, word, exact=True)
 
 
