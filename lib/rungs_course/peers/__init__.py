@@ -8,6 +8,7 @@ import dataclasses
 import importlib
 import importlib.metadata
 import os
+import sys
 from typing import Any
 
 import rungs
@@ -55,6 +56,10 @@ PROJECTS = {
     "chessenv": Project(
         "fastchessenv", "", f"{__name__}.chessenv:ChessEnvGames", folder="RUNGS_CHESSENV"
     ),
+    "pgx1": Project("pgx1", "", f"{__name__}.pgx1:Pgx1Chess", folder="RUNGS_PGX1"),
+    "PufferLib": Project(
+        "pufferlib", "", f"{__name__}.pufferlib:PufferLibChess", folder="RUNGS_PUFFERLIB"
+    ),
 }
 
 # The classes by which a race and the conformance suite play each project's chess, and ours.
@@ -88,14 +93,21 @@ def how_to_get(name: str) -> str:
 
 
 def imported(name: str, *modules: str) -> Any:
-    """Imports modules of one of `PROJECTS`; returns the last.
+    """Imports modules of one of `PROJECTS`, of its clone where it has one; returns the last.
 
     Raises:
-        UnavailableError: it is not installed.
+        UnavailableError: it is not installed; or no clone is named, or has not been built.
     """
+    variable = PROJECTS[name].folder
+    folder = os.environ.get(variable)
+    if folder and folder not in sys.path:
+        sys.path.insert(0, folder)
     try:
         return [importlib.import_module(module) for module in modules][-1]
-    except ImportError:
+    except (ImportError, OSError) as error:
+        if variable:
+            where = f"{variable}={folder}" if folder else f"{variable} names no folder"
+            raise UnavailableError(f"{name}: {where}: {error}") from None
         raise UnavailableError(f"{name} is not installed: {how_to_get(name)}") from None
 
 

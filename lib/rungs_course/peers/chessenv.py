@@ -7,41 +7,15 @@ or install its package, `fastchessenv`, where that has a build for this machine.
 
 import contextlib
 import functools
-import os
-import sys
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import chess
 import numpy as np
 
 from rungs._src.chess.actions import NUM_ACTIONS, action_of
 from rungs._src.conformance.environment import Outcome
-from rungs.errors import UnavailableError
-from rungs_course.peers import PROJECTS
+from rungs_course.peers import imported
 from rungs_course.peers.peer import ChessPeer, Step
-
-FOLDER = PROJECTS["chessenv"].folder
-
-
-def import_chessenv() -> Any:
-    """Imports the study's environment from the folder that `RUNGS_CHESSENV` names, or as installed.
-
-    Returns:
-        Its package.
-
-    Raises:
-        UnavailableError: it is neither; or what is there has not been built.
-    """
-    folder = os.environ.get(FOLDER)
-    if folder and folder not in sys.path:
-        sys.path.insert(0, folder)
-    try:
-        import fastchessenv
-    except (ImportError, OSError) as error:
-        where = f"{FOLDER}={folder}" if folder else f"{FOLDER} names no folder"
-        raise UnavailableError(f"chessenv, the study's environment: {where}: {error}") from None
-    return fastchessenv
-
 
 @functools.cache
 def to_ours() -> np.ndarray:
@@ -70,7 +44,7 @@ class ChessEnvGames(ChessPeer):
 
     def __init__(self, num_envs: int = 1, threads: int = 1):
         super().__init__(num_envs, threads)
-        self._env = import_chessenv().CChessEnv(num_envs)
+        self._env = imported("chessenv", "fastchessenv").CChessEnv(num_envs)
         self._sides = np.arange(num_envs)
 
     def reset(self, seed: int) -> None:

@@ -15,13 +15,13 @@ TO_OURS = to_ours(SPIEL_PLANES)
 TO_THEIRS = inverse(TO_OURS)
 
 
-def import_jax():
-    """Imports JAX, and has it keep what it compiles; so Pgx can be imported, too.
+def import_jax(name: str = "Pgx", module: str = "pgx"):
+    """Imports JAX, and has it keep what it compiles; so Pgx, or its kin, can be imported, too.
 
     Raises:
-        UnavailableError: Pgx or JAX is not installed.
+        UnavailableError: that or JAX is not installed.
     """
-    jax = imported("Pgx", "pgx", "jax")
+    jax = imported(name, module, "jax")
     if not jax.config.jax_compilation_cache_dir:  # the user's own
         # Every process would compile for ten seconds. With a limit, JAX locks the folder.
         jax.config.update("jax_compilation_cache_dir", str(cache.directory() / "jax"))
@@ -42,15 +42,19 @@ class PgxChess(ChessPeer):
 
     def __init__(self, num_envs: int = 1, threads: int = 1):
         super().__init__(num_envs, threads)
+        self._jax, env, auto_reset = self._load()
+        jax = self._jax
+        self._init = jax.jit(jax.vmap(env.init))
+        self._step = jax.jit(jax.vmap(auto_reset(env.step, env.init)))
+        self._play = jax.jit(jax.vmap(env.step))
+
+    def _load(self) -> tuple:
+        """Returns JAX, its chess, and what makes of a step one that begins the next game."""
         jax = import_jax()
         import pgx
         from pgx.experimental import auto_reset
 
-        env = pgx.make("chess")
-        self._jax = jax
-        self._init = jax.jit(jax.vmap(env.init))
-        self._step = jax.jit(jax.vmap(auto_reset(env.step, env.init)))
-        self._play = jax.jit(jax.vmap(env.step))
+        return jax, pgx.make("chess"), auto_reset
 
     def reset(self, seed: int) -> None:
         keys = self._jax.random.split(self._jax.random.PRNGKey(seed), self.num_envs)

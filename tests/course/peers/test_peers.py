@@ -13,12 +13,12 @@ import chess
 import numpy as np
 import pytest
 
-from rungs._src.chess.actions import NUM_ACTIONS, target_of
+from rungs._src.chess.actions import NUM_ACTIONS, action_of, target_of
 from rungs._src.native import cache
-from rungs.errors import ConfigurationError, UnavailableError
+from rungs.errors import CompilerError, ConfigurationError, UnavailableError
 from rungs_course import peers
 from rungs_course.paths import ROOT
-from rungs_course.peers import agreement, cartpole, chessenv, pettingzoo, pgx
+from rungs_course.peers import agreement, cartpole, pettingzoo, pgx, pufferlib
 from rungs_course.peers.peer import ChessPeer, Step
 
 
@@ -171,18 +171,52 @@ def test_what_is_not_installed_says_so(name, module, monkeypatch):
         peers.peer_class(name)(1)
 
 
-def test_the_studys_environment_is_found_by_its_folder(tmp_path, monkeypatch):
-    monkeypatch.delenv(chessenv.FOLDER, raising=False)
+@pytest.mark.parametrize(
+    ("name", "variable", "module"),
+    [("chessenv", "RUNGS_CHESSENV", "fastchessenv"), ("pgx1", "RUNGS_PGX1", "pgx1")],
+)
+def test_what_is_a_clone_is_found_by_its_folder(name, variable, module, tmp_path, monkeypatch):
+    monkeypatch.delenv(variable, raising=False)
     monkeypatch.setattr(sys, "path", [*sys.path])
-    monkeypatch.setitem(sys.modules, "fastchessenv", None)
-    with pytest.raises(UnavailableError, match="RUNGS_CHESSENV names no folder"):
-        peers.peer_class("chessenv")(1)
-    monkeypatch.delitem(sys.modules, "fastchessenv")
-    (tmp_path / "fastchessenv.py").write_text("import fastchessenv_c_not_built")
-    monkeypatch.setenv(chessenv.FOLDER, str(tmp_path))
-    assert peers.versions()["chessenv"] == "a clone"
-    with pytest.raises(UnavailableError, match="No module named 'fastchessenv_c_not_built'"):
-        peers.peer_class("chessenv")(1)
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(UnavailableError, match=f"{name}: {variable} names no folder"):
+        peers.peer_class(name)(1)
+    monkeypatch.delitem(sys.modules, module)
+    (tmp_path / f"{module}.py").write_text("import clone_not_built")
+    monkeypatch.setenv(variable, str(tmp_path))
+    assert peers.versions()[name] == "a clone"
+    with pytest.raises(UnavailableError, match="No module named 'clone_not_built'"):
+        peers.peer_class(name)(1)
+
+
+class TestPufferLib:
+    def test_its_folder_is_named_and_holds_what_is_compiled(self, tmp_path, monkeypatch):
+        monkeypatch.delenv(pufferlib.FOLDER, raising=False)
+        with pytest.raises(UnavailableError, match="RUNGS_PUFFERLIB names no folder"):
+            peers.peer_class("PufferLib")(1)
+        monkeypatch.setenv(pufferlib.FOLDER, str(tmp_path))
+        with pytest.raises(UnavailableError, match=r"no ocean/chess/chess\.h in it"):
+            peers.peer_class("PufferLib")(1)
+        header = tmp_path / "ocean" / "chess" / "chess.h"
+        header.parent.mkdir(parents=True)
+        header.write_text("#error not chess")
+        with pytest.raises(UnavailableError, match=r"no raylib\.h in it"):
+            peers.peer_class("PufferLib")(1)
+        raylib = tmp_path / "raylib-5.5" / "include" / "raylib.h"
+        raylib.parent.mkdir(parents=True)
+        raylib.touch()
+        with pytest.raises(CompilerError, match="not chess"):
+            peers.peer_class("PufferLib")(1)
+
+    def test_its_moves_are_ours(self):
+        ours = pufferlib.to_ours()
+        e2e4, a7b8n, e1g1 = (chess.Move.from_uci(move) for move in ("e2e4", "a7b8n", "e1g1"))
+        for move in (e2e4, a7b8n, e1g1):
+            code = move.from_square + 64 * move.to_square + 4096 * (move.promotion or 0)
+            assert ours[0, code] == action_of(move, black=False)
+        black = chess.E7 + 64 * chess.E5
+        assert ours[1, black] == action_of(e2e4, black=False)
+        assert ours[0, 0] == -1
 
 
 def test_what_pgx_compiles_is_kept_where_nobody_else_writes():

@@ -1,0 +1,220 @@
+"""PufferLib's chess (`ocean/chess`, version 5), C that its users compile into their trainer.
+
+A ply takes two steps of it: one picks a piece, the next places it. Clone `PufferAI/PufferLib`, build
+its chess as it says, which brings raylib's headers, and name the folder in the environment variable
+`RUNGS_PUFFERLIB`. Its one header is compiled here with `cpp/course/puffer_chess.c`, which makes and
+steps a batch as its own `binding.c` and `vecenv.h` do; nothing of it is in this repository.
+"""
+
+import contextlib
+import ctypes
+import functools
+import os
+from pathlib import Path
+from typing import Any, ClassVar
+
+import chess
+import numpy as np
+
+from rungs._src import paths
+from rungs._src.chess.actions import NUM_ACTIONS, action_of
+from rungs._src.conformance.environment import Outcome, check_not_asked
+from rungs._src.machine.cpu import cpu_features
+from rungs._src.native import cache, gpp
+from rungs._src.threads import openmp
+from rungs.errors import UnavailableError, UnsupportedError
+from rungs_course.peers import PROJECTS
+from rungs_course.peers.peer import ChessPeer, Step
+
+FOLDER = PROJECTS["PufferLib"].folder
+
+# Its `OBS_SIZE`, `NUM_ACTIONS`, `PASS_ACTION`, `O_SIDE`, and the moves that it has room for.
+_OBSERVATION, _ACTIONS, _PASS, _SIDE, _MOST_MOVES = 167, 97, 96, 64, 256
+_SOURCE = paths.CPP / "course" / "puffer_chess.c"
+# Its own build has -O2 and no -march; what draws is left out, as raylib's library isn't here.
+_FLAGS = (
+    *("-x", "c", "-O3", "-march=native", "-DNDEBUG", "-w", "-fopenmp", "-shared", "-fPIC"),
+    *("-fvisibility=hidden", "-ffunction-sections", "-Wl,--gc-sections"),
+)
+# Of each function: what it returns, and its arguments.
+_POINTER, _INT = ctypes.c_void_p, ctypes.c_int
+_FUNCTIONS: dict[str, tuple[Any, ...]] = {
+    "open": (_POINTER, _INT, *5 * [_POINTER]),
+    "reset": (None, _POINTER, _INT),
+    "begin": (None, _POINTER, ctypes.c_char_p),
+    "step": (None, _POINTER, _INT, _INT, _POINTER, _POINTER),
+    "legal": (None, _POINTER, _INT, _POINTER, _POINTER),
+    "close": (None, _POINTER),
+}
+
+
+def load() -> ctypes.CDLL:
+    """Compiles and loads the chess of the clone that `RUNGS_PUFFERLIB` names.
+
+    Raises:
+        UnavailableError: it names no folder, or one without `ocean/chess/chess.h` or raylib's
+            headers.
+        CompilerError: there is no g++, or it refuses the header; the message has its output.
+    """
+    folder = os.environ.get(FOLDER)
+    if not folder:
+        raise UnavailableError(f"PufferLib: {FOLDER} names no folder")
+    header = Path(folder) / "ocean" / "chess" / "chess.h"
+    raylib = sorted(Path(folder).glob("raylib*/include/raylib.h"))
+    for needed, there in (("ocean/chess/chess.h", header.is_file()), ("raylib.h", bool(raylib))):
+        if not there:
+            raise UnavailableError(f"PufferLib: {FOLDER}={folder}: no {needed} in it")
+    flags = [*_FLAGS, f"-I{header.parent}", f"-I{raylib[-1].parent}"]
+    identity = (header.read_text(), _SOURCE.read_text(), flags, gpp.version(), cpu_features())
+    openmp.load(openmp.GCC)
+    path = cache.built(
+        "puffer_chess",
+        identity,
+        lambda path: gpp.run([gpp.COMPILER, *flags, str(_SOURCE), "-o", str(path)]),
+    )
+    library = ctypes.CDLL(str(path))
+    for name, (returns, *arguments) in _FUNCTIONS.items():
+        function = getattr(library, f"rungs_puffer_{name}")
+        function.restype, function.argtypes = returns, arguments
+    return library
+
+
+@functools.cache
+def to_ours() -> np.ndarray:
+    """Returns our action of each move as it is listed, (2, 2**15): White's and Black's; -1: none.
+
+    A move is its square from, plus 64 times the one to, plus 4,096 times the piece that a pawn
+    becomes.
+    """
+    ours = np.full((2, 2**15), -1)
+    for code in range(6 * 4096):
+        move = chess.Move(code % 64, code // 64 % 64, code // 4096 or None)
+        for side in (0, 1):
+            with contextlib.suppress(KeyError):  # no piece makes it
+                ours[side, code] = action_of(move, black=bool(side))
+    return ours
+
+
+class PufferLibChess(ChessPeer):
+    """See `ChessPeer`; in self-play, with the initial position only.
+
+    Raises:
+        UnavailableError, CompilerError: as `load`.
+    """
+
+    STEP: ClassVar = Step(
+        mask="97 bytes of squares and promotions, of both sides, twice a ply",
+        observation="167 bytes, of both sides, twice a ply",
+        draws="stalemate, insufficient material, 50 moves, threefold repetition",
+        reset="in the same step",
+    )
+    MAX_PLIES = 2046
+
+    def __init__(self, num_envs: int = 1, threads: int = 1):
+        super().__init__(num_envs, threads)
+        self._library = load()
+        agents = 2 * num_envs
+        self._seen = np.zeros((agents, _OBSERVATION), np.uint8)
+        self._masks = np.zeros((agents, _ACTIONS), np.uint8)
+        self._actions, self._rewards, self._terminals = np.zeros((3, agents), np.float32)
+        self._counts = np.zeros(num_envs, np.intc)
+        self._moves = np.zeros((num_envs, _MOST_MOVES), np.uint16)
+        arrays = (self._seen, self._masks, self._actions, self._rewards, self._terminals)
+        self._games = self._library.rungs_puffer_open(
+            num_envs, *(array.ctypes.data for array in arrays)
+        )
+        if not self._games:
+            raise MemoryError(f"{num_envs} games of PufferLib's chess")
+        # Where White's agent is, and Black's.
+        white = 2 * np.arange(num_envs) + np.arange(num_envs) % 2
+        self._agents = np.array([white, white ^ 1])
+
+    def reset(self, seed: int) -> None:
+        self._library.rungs_puffer_reset(self._games, self.num_envs)
+
+    def step(self, actions: np.ndarray) -> tuple:
+        """See `ChessPeer`; actions (2, 2N) float32: of all agents, to pick and to place."""
+        for chosen in actions:
+            self._actions[:] = chosen
+            self._library.rungs_puffer_step(
+                self._games,
+                self.num_envs,
+                self.threads,
+                self._rewards.ctypes.data,
+                self._terminals.ctypes.data,
+            )
+        return 2 * (self._seen, self._masks, self._rewards, self._terminals)
+
+    @property
+    def ended(self) -> np.ndarray:  # type: ignore[override]
+        return self._terminals[self._agents[0]] != 0
+
+    @property
+    def result(self) -> np.ndarray:  # type: ignore[override]
+        return self._rewards[self._agents[0]]
+
+    def choose(self, rng: np.random.Generator) -> np.ndarray:
+        self._list()
+        return self._picked_and_placed(
+            self._moves[np.arange(self.num_envs), rng.integers(self._counts)]
+        )
+
+    def mask(self) -> np.ndarray:
+        boards, _, ours = self._listed()
+        mask = np.zeros((self.num_envs, NUM_ACTIONS), np.bool_)
+        mask[boards, ours] = True
+        return mask
+
+    def native(self, actions: np.ndarray) -> np.ndarray:
+        # Of what is legal, the one that is ours; else nothing that it knows.
+        boards, moves, ours = self._listed()
+        same = ours == actions[boards]
+        chosen = np.zeros(self.num_envs, np.uint16)
+        chosen[boards[same]] = moves[same]
+        return self._picked_and_placed(chosen)
+
+    def begin(
+        self, fen: str | None = None, chess960: bool = False, max_plies: int | None = None
+    ) -> None:
+        """See `Environment`; positions by its `pos_set`, which leaves the clock out."""
+        check_not_asked(chess960=chess960, max_plies=max_plies)
+        if fen and int(fen.split()[4]):
+            raise UnsupportedError("a halfmove clock to begin with")
+        self.board = chess.Board(fen or chess.STARTING_FEN)
+        self._rewards[:] = self._terminals[:] = 0
+        self._library.rungs_puffer_begin(self._games, fen.encode() if fen else None)
+
+    def outcome(self) -> Outcome:
+        white, black = (float(self._rewards[agent]) for agent in self._agents[:, 0])
+        return Outcome(terminated=bool(self.ended[0]), rewards=(white, black))
+
+    def close(self) -> None:
+        self._library.rungs_puffer_close(self._games)
+
+    def _list(self) -> None:
+        self._library.rungs_puffer_legal(
+            self._games, self.num_envs, self._counts.ctypes.data, self._moves.ctypes.data
+        )
+
+    def _listed(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Returns the legal moves of all games: whose each is, as it has it, and in our ids."""
+        self._list()
+        boards, places = np.nonzero(np.arange(_MOST_MOVES) < self._counts[:, None])
+        moves = self._moves[boards, places]
+        return boards, moves, to_ours()[self._movers()[boards], moves]
+
+    def _movers(self) -> np.ndarray:
+        """Returns (N,) who moves: 0 White, 1 Black."""
+        return 1 - self._seen[self._agents[0], _SIDE].astype(np.intp)
+
+    def _picked_and_placed(self, moves: np.ndarray) -> np.ndarray:
+        """Returns (2, 2N) actions of all agents, of whom one moves and the other passes."""
+        movers = self._movers()
+        flip = 56 * movers
+        origin, target, piece = moves % 64, moves // 64 % 64, moves // 4096
+        promotes = 64 + 8 * (chess.QUEEN - piece.astype(np.intp)) + target % 8
+        actions = np.full((2, 2 * self.num_envs), _PASS, np.float32)
+        agents = self._agents[movers, np.arange(self.num_envs)]
+        actions[0, agents] = origin ^ flip
+        actions[1, agents] = np.where(piece > 0, promotes, target ^ flip)
+        return actions
