@@ -45,6 +45,26 @@ def _add_commands(commands: argparse._SubParsersAction) -> None:
     place = Path("data/run")
     book.add_argument("--out", type=to_path, default=place, help=f"of the run (default: {place})")
 
+    bench = add("bench", _bench, "race any chess environment against ours, for data/bench/")
+    bench.add_argument(
+        "name",
+        nargs="?",
+        metavar="ENVIRONMENT",
+        help="FILE.py:CLASS or MODULE:CLASS of yours, or a peer; without: only the page is made",
+    )
+    bench.add_argument(
+        "--boards",
+        type=int,
+        nargs="+",
+        default=[1, 256],
+        metavar="N",
+        help="numbers of boards, of which the best counts (default: 1 256)",
+    )
+    bench.add_argument("--repeats", type=int, default=11, help="turns of each (default: 11)")
+    bench.add_argument("--seed", type=int, default=0, help="of the games (default: 0)")
+    bench.add_argument("--out", type=to_path, help="the result's folder (default: data/bench)")
+    add_quiet(bench)
+
     add("doctor", _doctor, "what works here, and how to get what doesn't", extra="")
 
     compare = add("compare", _compare, "what changed between two runs beyond the noise")
@@ -180,6 +200,27 @@ def _race(options: argparse.Namespace) -> int:
 
     first.look()
     return 0
+
+
+def _bench(options: argparse.Namespace) -> int:
+    from rungs_course import bench, pages
+
+    wrong = False
+    if options.name:
+        result = bench.measure(
+            options.name,
+            boards=options.boards,
+            repeats=options.repeats,
+            seed=options.seed,
+            say=options.say,
+        )
+        path = bench.write(result, options.out or bench.FOLDER)
+        print(pages.bench_in_words(result))
+        print(f"The result is {path}")
+        wrong = bool(result["conformance"]["failed"])
+    if not options.out:
+        pages.write_bench(paths.ROOT)
+    return int(wrong)
 
 
 def _book(options: argparse.Namespace) -> int:

@@ -2,7 +2,9 @@
 
 import contextlib
 import functools
+import os
 import re
+import shlex
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -13,7 +15,7 @@ import chess
 import pandas as pd
 
 from rungs._src import paths
-from rungs.errors import EngineError, MismatchError
+from rungs.errors import ConfigurationError, EngineError, MismatchError, UnavailableError
 from rungs_course import plots
 from rungs_course.measure import valgrind
 from rungs_course.measure.turns import timed_rounds
@@ -33,17 +35,7 @@ def stockfish(program: str) -> Iterator[Counter]:
     Raises:
         EngineError: it stopped before it answered.
     """
-    # Without buffers, nothing written is left over when the program is gone.
-    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "bufsize": 0}
-    with subprocess.Popen([program], **pipes) as engine:
-
-        def ask(text: str, answer: str) -> str:
-            with contextlib.suppress(BrokenPipeError):
-                engine.stdin.write(f"{text}\n".encode())  # type: ignore[union-attr]  # a pipe
-            for line in engine.stdout:  # type: ignore[union-attr]
-                if line.startswith(answer.encode()):
-                    return line.decode()
-            raise EngineError(f"{program} stopped when asked {text!r}")
+    with _conversation([program]) as ask:
 
         def perft(fen: str, depth: int) -> int:
             answer = ask(f"position fen {fen}\ngo perft {depth}", "Nodes searched")
@@ -51,8 +43,70 @@ def stockfish(program: str) -> Iterator[Counter]:
 
         ask("uci", "uciok")
         ask("isready", "readyok")
+        yield perft
+
+
+def perft_programs() -> dict[str, list[str]]:
+    """Returns the move generators that the environment variable `RUNGS_PERFT` names, by name.
+
+    It holds `NAME=COMMAND`, several separated by semicolons. What a command has to do, says
+    `perft_program`.
+
+    Raises:
+        ConfigurationError: an entry is not of that form.
+    """
+    programs = {}
+    for entry in filter(str.strip, os.environ.get("RUNGS_PERFT", "").split(";")):
+        name, _, command = map(str.strip, entry.partition("="))
+        if not name or not command:
+            raise ConfigurationError(f"RUNGS_PERFT: {entry.strip()!r} is not NAME=COMMAND")
+        programs[name] = shlex.split(command)
+    return programs
+
+
+@contextlib.contextmanager
+def perft_program(command: list[str]) -> Iterator[Counter]:
+    """Runs a program as a function (FEN, depth) -> leaves.
+
+    It reads lines of a depth and a FEN, "5 rnbq... w KQkq - 0 1", and answers each with a line, the
+    number of leaves, at once. It counts on one thread, without a table of positions already counted.
+
+    Raises:
+        UnavailableError: there is no such program.
+        EngineError: it stopped before it answered, or answered with something else.
+    """
+    with _conversation(command) as ask:
+
+        def perft(fen: str, depth: int) -> int:
+            answer = ask(f"{depth} {fen}", "").strip()
+            if not answer.isdigit():
+                raise EngineError(f"{command[0]} answered {answer!r}, no number of leaves")
+            return int(answer)
+
+        yield perft
+
+
+@contextlib.contextmanager
+def _conversation(command: list[str]) -> Iterator[Callable[[str, str], str]]:
+    """Runs a program; yields what sends it a text and returns its next line that begins so."""
+    # Without buffers, nothing written is left over when the program is gone.
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "bufsize": 0}
+    try:
+        running = subprocess.Popen(command, **pipes)
+    except OSError as error:
+        raise UnavailableError(f"{command[0]} can't be run: {error.strerror}") from None
+    with running as engine:
+
+        def ask(text: str, answer: str) -> str:
+            with contextlib.suppress(BrokenPipeError):
+                engine.stdin.write(f"{text}\n".encode())  # type: ignore[union-attr]  # a pipe
+            for line in engine.stdout:  # type: ignore[union-attr]
+                if line.startswith(answer.encode()):
+                    return line.decode()
+            raise EngineError(f"{command[0]} stopped when asked {text!r}")
+
         try:
-            yield perft
+            yield ask
         finally:
             engine.kill()
 

@@ -10,7 +10,7 @@ from rungs._src.search.settings import POLICIES
 from rungs._src.selfplay import elo
 from rungs._src.selfplay.players import search_in_words
 from rungs._src.train.ppo import PARTS
-from rungs_course import nb03_cpp, nb07_ladder
+from rungs_course import bench, nb03_cpp, nb07_ladder
 from rungs_course import nb11_full_system as nb11
 from rungs_course import nb16_search as nb16
 from rungs_course import rating
@@ -499,6 +499,96 @@ def leaders(root: Path) -> str:
         }
     )
     return f"{markdown(table)}\n"
+
+
+_BENCH = _DOCS / "bench.md"
+
+
+def write_bench(root: Path) -> None:
+    """Puts the results of `data/bench/` into `docs/bench.md`.
+
+    Raises:
+        ConfigurationError: as of `rungs_course.bench.read`.
+    """
+    page = root / _BENCH
+    page.write_text(fill(page.read_text(), {"bench": benched(root)}))
+
+
+def benched(root: Path) -> str:
+    """Writes the results of `data/bench/` as a table, by machine, the fastest first.
+
+    Raises:
+        ConfigurationError: as of `rungs_course.bench.read`.
+    """
+    found = [bench.read(path) for path in sorted((root / "data" / "bench").glob("*.json"))]
+    if not found:
+        return "Nobody is there yet.\n"
+    lines = []
+    for result in found:
+        table, facts = bench.rows(result), result["facts"]
+        theirs = table.iloc[0]
+        machine = f"{in_words(facts)}, {facts['date'][:10]}"
+        busy = "; busy" if result["disturbed"] else ""
+        version = f"{result['version']}".strip()
+        lines.append(
+            {
+                "Machine": f"{machine}{busy}",
+                "rate": -theirs["rate"],
+                "Environment": f"{result['name']} {version}".strip(),
+                **_bench_cells(theirs),
+                "Ours, over it": "; ".join(
+                    f"{row.racer.removeprefix('rungs, ')} "
+                    f"{_with_noise(row.gain, row.gain_low, row.gain_high)}"
+                    for row in table.iloc[1:].itertuples()
+                ),
+                "Rules": _verdict(result["conformance"]),
+            }
+        )
+    lines.sort(key=lambda line: (line["Machine"], line["rate"]))
+    return f"{markdown(pd.DataFrame(lines).drop(columns='rate'))}\n"
+
+
+def bench_in_words(result: dict) -> str:
+    """Writes a result of `rungs_course.bench` for the screen: a row for each racer."""
+    table = bench.rows(result)
+    lines = pd.DataFrame(
+        [
+            {"": row["racer"], **_bench_cells(row), "as fast": ratio(row["gain"])}
+            for row in table.to_dict("records")
+        ]
+    )
+    return "\n".join(
+        [
+            lines.to_string(index=False),
+            f"Rules: {_verdict(result['conformance'])}",
+            *(f"Disturbed: {how}" for how in result["disturbed"]),
+        ]
+    )
+
+
+def _bench_cells(row) -> dict[str, str]:
+    """Writes what was measured of a racer; a row of `rungs_course.bench.rows`."""
+
+    def cell(name: str, form: str) -> str:
+        return "" if pd.isna(row[name]) else form.format(row[name])
+
+    return {
+        "Boards": f"{row['num_envs']:,}",
+        "plies/s": speed(row["rate"]),
+        "per 1,000 cycles": cell("per_kilocycle", "{:.3g}"),
+        "Bytes per ply": cell("bytes_per_ply", "{:,.0f}"),
+        "Of the bound": cell("share", "{:.1%}"),
+    }
+
+
+def _verdict(conformance: dict) -> str:
+    """Writes how many cases of the suite hold, and some of those that don't."""
+    failed = conformance["failed"]
+    asked = conformance["passes"] + len(failed)
+    some = ", ".join(f"`{case}`" for case in failed[:3])
+    more = f" and {len(failed) - 3} more" if len(failed) > 3 else ""
+    fails = f"; not {some}{more}" if failed else ""
+    return f"{conformance['passes']} of {asked} hold{fails}"
 
 
 _PAGE = _DOCS / "machines.md"

@@ -1,6 +1,8 @@
 """Notebook 03: move generators, the versions of a step, and bitboards as the rules have them."""
 
+import shlex
 import shutil
+import sys
 
 import chess
 import numpy as np
@@ -10,10 +12,16 @@ import pytest
 from rungs._src.chess.engine import find_program
 from rungs._src.chess.perft import perft_cpp, perft_python
 from rungs._src.chess.unpack import unpack_mask
-from rungs.errors import EngineError, MismatchError, UnavailableError
+from rungs.errors import ConfigurationError, EngineError, MismatchError, UnavailableError
 from rungs_course import compiled, nb03_bitboards, nb03_cpp, nb03_hot_loop
 from rungs_course.measure.valgrind import have_valgrind
-from rungs_course.nb03_perft import instructions_by_header, perft_race, stockfish
+from rungs_course.nb03_perft import (
+    instructions_by_header,
+    perft_program,
+    perft_programs,
+    perft_race,
+    stockfish,
+)
 
 DEPTHS = {"start": 3, "Kiwipete": 2}
 
@@ -41,6 +49,41 @@ def test_stockfish_counts_too():
 def test_a_program_that_stops_is_an_error():
     with pytest.raises(EngineError, match="true stopped"), stockfish("true"):
         pass
+
+
+class TestPrograms:
+    """A program that others' users name, here of a few lines of Python."""
+
+    LEAVES = "import sys\nfor line in sys.stdin: print({answer}, flush=True)"
+
+    def test_one_that_is_named_takes_part(self, monkeypatch):
+        code = self.LEAVES.format(answer="{'3': 8902, '2': 2039}[line.split()[0]]")
+        monkeypatch.setenv("RUNGS_PERFT", f"some one={sys.executable} -c {shlex.quote(code)}")
+        ((name, command),) = perft_programs().items()
+        with perft_program(command) as count:
+            frame = perft_race({"ours": perft_cpp, name: count}, DEPTHS, repeats=2)
+        assert set(frame["racer"]) == {"ours", "some one"}
+
+    def test_its_form_is_checked_and_none_is_none(self, monkeypatch):
+        monkeypatch.delenv("RUNGS_PERFT", raising=False)
+        assert perft_programs() == {}
+        monkeypatch.setenv("RUNGS_PERFT", "a=b c; =d")
+        with pytest.raises(ConfigurationError, match="RUNGS_PERFT: '=d' is not NAME=COMMAND"):
+            perft_programs()
+
+    def test_one_that_is_not_there_or_answers_nonsense_is_named(self, tmp_path):
+        missing = str(tmp_path / "missing")
+        with (
+            pytest.raises(UnavailableError, match="missing can't be run"),
+            perft_program([missing]),
+        ):
+            pass
+        nonsense = [sys.executable, "-c", self.LEAVES.format(answer="'20 leaves'")]
+        with (
+            pytest.raises(EngineError, match="answered '20 leaves'"),
+            perft_program(nonsense) as count,
+        ):
+            count(chess.STARTING_FEN, 1)
 
 
 @pytest.mark.system

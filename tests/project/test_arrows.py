@@ -32,7 +32,7 @@ COURSE = (
     ("measure", "agents", "analysis"),
     ("peers",),
     ("labs", "plots"),
-    ("tables", "boards", "widgets", "comparison"),
+    ("tables", "boards", "widgets", "comparison", "bench"),
     ("notebook", "adapters", "playing", "tournament", "rating"),
     ("notebooks",),  # nb00_start, nb01_python and so on
     ("dashboard", "doctor", "pages"),

@@ -17,6 +17,7 @@ from rungs._src.conformance.environment import Outcome
 from rungs_course.peers import imported
 from rungs_course.peers.peer import ChessPeer, Step
 
+
 @functools.cache
 def to_ours() -> np.ndarray:
     """Returns our action for each of its ids, (2, 5632): White's and Black's; -1 for none."""

@@ -2,7 +2,7 @@
 
 import abc
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
 import chess
@@ -60,6 +60,48 @@ class Peer(abc.ABC):
 
     def close(self) -> None:  # noqa: B027 (most have nothing to end)
         """Ends what belongs to it."""
+
+
+def array_bytes(outputs: Any) -> int:
+    """Returns the bytes of all arrays, NumPy's or JAX's, in what a step returned."""
+    if isinstance(outputs, dict):
+        return array_bytes(list(outputs.values()))
+    if isinstance(outputs, list | tuple):
+        return sum(map(array_bytes, outputs))
+    return getattr(outputs, "nbytes", 0)
+
+
+class Games(Peer):
+    """A game of chess each, in an environment as the conformance suite plays it.
+
+    A step plays a move and asks whether the game is over, then which moves are legal; where it is
+    over the next game begins.
+
+    Args:
+        kind: a class derived from `Environment`, which takes no arguments.
+    """
+
+    def __init__(self, num_envs: int, kind: Callable[[], Environment]):
+        super().__init__(num_envs)
+        self._games = [kind() for _ in range(num_envs)]
+
+    def reset(self, seed: int) -> None:
+        for game in self._games:
+            game.begin()
+        self._legal = [game.legal_moves() for game in self._games]
+
+    def choose(self, rng: np.random.Generator) -> list[str]:
+        return [legal[rng.integers(len(legal))] for legal in self._legal]
+
+    def step(self, actions: list[str]) -> tuple:
+        outcomes = []
+        for i, (game, move) in enumerate(zip(self._games, actions, strict=True)):
+            game.play(move)
+            outcomes.append(game.outcome())
+            if outcomes[-1].over:
+                game.begin()
+            self._legal[i] = game.legal_moves()
+        return self._legal, outcomes
 
 
 class ChessPeer(Peer, Environment):

@@ -29,7 +29,7 @@ from rungs_course.measure.noise import Factor, factor_apart
 from rungs_course.measure.quartiles import quartiles
 from rungs_course.measure.turns import timed_rounds
 from rungs_course.peers import agreement
-from rungs_course.peers.peer import Peer
+from rungs_course.peers.peer import Peer, array_bytes
 
 
 @dataclasses.dataclass(frozen=True)
@@ -93,6 +93,13 @@ class Field:
             ]
         columns = ["racer", "num_envs", "threads", "repeat", "plies", "seconds"]
         return pd.DataFrame(rows, columns=columns)
+
+    def bytes_per_ply(self) -> dict[str, float]:
+        """Returns the bytes of the arrays that a step returns, by racer and per ply.
+
+        It takes a step of the racers that were raced last; 0 where outputs are no arrays.
+        """
+        return self._in_parallel({name: (_PeerProcess.bytes_per_ply,) for name in self._racers})
 
     def compare(self, names: list[str], games: int, seed: int) -> dict:
         """Compares chess entries' rules with python-chess's over one game on each of their boards.
@@ -257,6 +264,10 @@ class _PeerProcess:
 
     def play(self, steps: int) -> tuple[int, float]:
         return _timed(steps, self.choose, lambda actions: [self.step(actions)])
+
+    def bytes_per_ply(self) -> float:
+        played, outputs = self.step(self.choose())
+        return array_bytes(outputs) / played
 
     def compare(self, seed: int):
         return agreement.compare(self._peer, seed)

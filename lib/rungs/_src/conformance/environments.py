@@ -160,21 +160,28 @@ def make(name: str) -> Environment:
     check(name)
     if name in ours():
         return RungEnvironment(name)
-    if name == PYTHON_CHESS:
-        return PythonChess()
+    return PythonChess() if name == PYTHON_CHESS else class_of(name)()
+
+
+def class_of(name: str) -> type[Environment]:
+    """Returns the class that FILE.py:CLASS or MODULE:CLASS names.
+
+    Raises:
+        ConfigurationError, UnavailableError: as `make`.
+    """
     place, _, kind = name.rpartition(":")
     try:
         module = _of_file(place) if place.endswith(".py") else importlib.import_module(place)
-        made = getattr(module, kind, None)
-        if not isinstance(made, type) or not issubclass(made, Environment):
-            raise ConfigurationError(f"{place} has no class {kind} derived from Environment")
-        return made()
     except ModuleNotFoundError as error:
         if f"{place}.".startswith(f"{error.name}."):
             raise ConfigurationError(f"there is no module {place}") from None
         if paths.is_ours(error.name):
             raise  # a bug of ours: nothing to install
         raise UnavailableError(f"{error.name} is not installed") from None
+    found = getattr(module, kind, None)
+    if not isinstance(found, type) or not issubclass(found, Environment):
+        raise ConfigurationError(f"{place} has no class {kind} derived from Environment")
+    return found
 
 
 def version(name: str) -> str:

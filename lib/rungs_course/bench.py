@@ -1,0 +1,232 @@
+"""The benchmark of record: any chess environment raced against ours, on one core of this machine.
+
+What was measured becomes a file of JSON, which a pull request can add to `data/bench/`: the times
+of every turn, the bytes that a step writes and how fast this machine writes them, the verdict of
+the conformance suite, and what machine it was. What is derived, `rows`, is derived anew wherever it
+is shown.
+"""
+
+import dataclasses
+import json
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from rungs._src.conformance import environments
+from rungs._src.conformance.run import FAILS, NOT_OFFERED, PASSES, run_aside
+from rungs._src.conformance.suite import load as load_suite
+from rungs._src.core.atomic import atomic_write
+from rungs._src.core.progress import Say, line
+from rungs._src.core.schema import check_is_file, schema_error
+from rungs._src.machine.describe import slug_of
+from rungs._src.provenance import provenance
+from rungs.errors import ConfigurationError
+from rungs_course import paths, peers
+from rungs_course.measure import disturbance
+from rungs_course.measure.peaks import core_speed, measure_writing
+from rungs_course.peers import race
+from rungs_course.peers.ours import OurChess
+from rungs_course.peers.peer import ChessPeer, Games, Peer
+from rungs_course.peers.race import Entry, Field
+
+SCHEMA = 1
+FOLDER = paths.ROOT / "data" / "bench"
+
+# Ours, with little to write and with much.
+OURS = {
+    "rungs, board + bits": {"mask": "bits"},
+    "rungs, board + bool": {},
+    "rungs, planes + bool": {"obs": "planes"},
+}
+_MIN_PLIES, _MIN_STEPS = 2048, 16  # of a turn: what fewer would take is hardly more than a clock's
+_WARMUP = 3
+_COLUMNS = ["racer", "num_envs", "threads", "repeat", "plies", "seconds"]
+_NUMBER = (int, float)
+_FORM = {
+    "schema": int,
+    "name": str,
+    "version": str,
+    "step": {...: str},
+    "facts": {...: (int, float, str, bool, type(None))},
+    "disturbed": [str],
+    "times": [{"racer": str, "num_envs": int, "repeat": int, "plies": int, "seconds": _NUMBER}],
+    "bytes_per_ply": {...: _NUMBER},
+    "writing_seconds_per_ply": {...: _NUMBER},
+    "conformance": {"suite": int, "passes": int, "not_offered": int, "failed": [str]},
+}
+_FACTS = ("machine", "microarchitecture", "gpu", "cores", "clock_mhz", "commit", "date", "rungs")
+# What a page of Markdown takes for nothing but text.
+_PLAIN = re.compile(r"[\w][\w .,:;/()@#+~-]{0,99}")
+
+
+def make_racer(num_envs: int, threads: int = 1, *, name: str) -> Peer:
+    """Makes a batch of an environment.
+
+    Args:
+        name: as of `rungs._src.conformance.environments.make`, but no rung. A class derived from
+            `rungs_course.peers.peer.ChessPeer` steps a batch of its own; another has a game each.
+
+    Raises:
+        ConfigurationError, UnavailableError: as there.
+    """
+    if name == environments.PYTHON_CHESS:
+        return Games(num_envs, environments.PythonChess)
+    kind: Any = environments.class_of(name)
+    return kind(num_envs, threads) if issubclass(kind, ChessPeer) else Games(num_envs, kind)
+
+
+def measure(
+    name: str, *, boards: list[int], repeats: int, seed: int, say: Say = line
+) -> dict[str, Any]:
+    """Races an environment against ours, in turns, and asks it the conformance suite.
+
+    Args:
+        name: a project with chess, a rung, python-chess, FILE.py:CLASS or MODULE:CLASS.
+        boards: numbers of boards; each racer counts with the one that suits it most.
+        repeats: turns timed.
+        seed: of games and actions.
+        say: is told what is done.
+
+    Returns:
+        What `read` returns of the file that holds it.
+
+    Raises:
+        ConfigurationError: there is no such environment, or no boards or repeats.
+        UnavailableError: it is not here, or can't say which moves are legal.
+    """
+    if min([repeats, *boards], default=0) < 1 or not boards:
+        raise ConfigurationError("boards and repeats are numbers from 1")
+    ((label, (made, _)),) = peers.to_be_asked([name]).items()
+    if made in environments.ours():
+        theirs = Entry(OurChess, {"rung": made})
+    else:
+        theirs = Entry(make_racer, {"name": made}, parent=True)
+    label = label.rpartition(":")[2]
+    say(f"asking {label} the conformance suite")
+    suite = load_suite()
+    results = run_aside(made, suite.cases)
+    before = disturbance.usage()
+    with Field(
+        {label: theirs} | {ours: Entry(OurChess, how) for ours, how in OURS.items()}
+    ) as field:
+        say(f"racing it on {' and '.join(map(str, boards))} boards, {repeats} turns")
+        times = field.race(
+            boards,
+            steps=lambda count: max(_MIN_STEPS, _MIN_PLIES // count),
+            repeats=repeats,
+            warmup=_WARMUP,
+            seed=seed,
+        )
+        disturbed = disturbance.disturbances(before, disturbance.usage())
+        written = field.bytes_per_ply()
+    at = race.best(times).set_index("racer")["num_envs"]
+    status = [result.status for result in results]
+    return {
+        "schema": SCHEMA,
+        "name": label,
+        "version": peers.version(name),
+        "step": _step(made),
+        "facts": provenance({"seed": seed}, core_speed()),
+        "disturbed": [phrase.format(much) for phrase, much in disturbed.items()],
+        "times": times.drop(columns="threads").to_dict("records"),
+        "bytes_per_ply": written,
+        "writing_seconds_per_ply": {
+            racer: _writing(each * at[racer]) / at[racer] for racer, each in written.items() if each
+        },
+        "conformance": {
+            "suite": suite.version,
+            "passes": status.count(PASSES),
+            "not_offered": status.count(NOT_OFFERED),
+            "failed": [result.case for result in results if result.status == FAILS],
+        },
+    }
+
+
+def rows(result: dict[str, Any]) -> pd.DataFrame:
+    """Returns what a result says of each racer, each at the number of boards that suits it most.
+
+    Returns:
+        A row per racer, the environment first: `racer`, `num_envs`, `rate` (plies per second, the
+        median), `low` and `high` (quartiles), `per_kilocycle` (plies in 1,000 cycles of a core),
+        `bytes_per_ply` (NaN where outputs are no arrays), `share` of the bound (what writing those
+        bytes alone would take, over what a ply takes), `gain`, `gain_low` and `gain_high`: how many
+        times as fast as the environment it is.
+    """
+    times = pd.DataFrame(result["times"]).assign(threads=1)[_COLUMNS]
+    table = race.best(times).set_index("racer").loc[[result["name"], *OURS]]
+    clock = result["facts"]["clock_mhz"]
+    written = pd.Series(result["bytes_per_ply"], dtype=float).replace(0, math.nan)
+    writing = pd.Series(result["writing_seconds_per_ply"], dtype=float)
+    gains = [race.gain(times, result["name"], racer) for racer in table.index]
+    return table.assign(
+        per_kilocycle=table["rate"] / (clock * 1e3) if clock else math.nan,
+        bytes_per_ply=written,
+        share=writing * table["rate"],
+        gain=[gain.middle for gain in gains],
+        gain_low=[gain.low for gain in gains],
+        gain_high=[gain.high for gain in gains],
+    ).reset_index()
+
+
+def write(result: dict[str, Any], folder: Path) -> Path:
+    """Writes a result as `<machine>-<name>.json` into a folder; returns where."""
+    stem = re.sub(r"[^a-z0-9]+", "-", result["name"].lower()).strip("-")
+    path = folder / f"{slug_of(result['facts'])}-{stem}.json"
+    with atomic_write(path) as unfinished:
+        unfinished.write_text(json.dumps(result, indent=1) + "\n")
+    return path
+
+
+def read(path: Path) -> dict[str, Any]:
+    """Reads a result.
+
+    Raises:
+        ConfigurationError: it is none, or of another schema; the file and what is wrong are named.
+    """
+    try:
+        check_is_file(path)
+        result = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ConfigurationError(f"{path} is no result of bench: {error}") from None
+    if wrong := schema_error(result, _FORM) or _flaw(result):
+        raise ConfigurationError(f"{path} is no result of bench: {wrong}")
+    return result
+
+
+def _flaw(result: dict[str, Any]) -> str:
+    """Returns what is wrong with a result of the right form; "" where nothing is."""
+    if result["schema"] != SCHEMA:
+        return f"schema {result['schema']}, not {SCHEMA}"
+    facts = result["facts"]
+    if missing := [name for name in _FACTS if name not in facts]:
+        return f"facts has no {missing[0]!r}"
+    named = [result["name"], result["version"], *facts.values(), *result["disturbed"]]
+    texts = [text for text in named if isinstance(text, str) and text]
+    if wrong := [text for text in texts if not (_PLAIN.fullmatch(text) or "%" in text)]:
+        return f"{wrong[0]!r} is not plain text"
+    racers = {row["racer"] for row in result["times"]}
+    if racers != {result["name"], *OURS}:
+        return f"times are of {', '.join(sorted(racers))}"
+    numbers = [
+        row[column] for row in result["times"] for column in ("num_envs", "plies", "seconds")
+    ]
+    numbers += [*result["writing_seconds_per_ply"].values()]
+    if not all(0 < number < math.inf for number in numbers):
+        return "a time or a count is not above 0"
+    unknown = {*result["bytes_per_ply"], *result["writing_seconds_per_ply"]} - racers
+    return f"no times of {unknown.pop()!r}" if unknown else ""
+
+
+def _step(made: str) -> dict[str, str]:
+    """Returns what a step of an environment includes, where its class says so."""
+    step = getattr(environments.class_of(made), "STEP", None) if ":" in made else None
+    return dataclasses.asdict(step) if step else {}
+
+
+def _writing(num_bytes: float) -> float:
+    """Returns the seconds that overwriting so many bytes takes on one core, the fewest of nine."""
+    rates = measure_writing([round(num_bytes)], [1], repeats=9, seconds=0.01)["per_second"]
+    return num_bytes / rates.max()
