@@ -33,24 +33,26 @@ def _add_commands(commands: argparse._SubParsersAction) -> None:
         parser.set_defaults(command=command, extra=extra)
         return parser
 
-    run = add("run", _run, "run the notebooks, each in a process of its own")
+    run = add("run", _run, "run the notebooks, each in its own process")
     run.add_argument("--size", help="smoke, quick (the default) or full")
-    run.add_argument("--only", metavar="01,03", help="numbers of the notebooks to run")
+    run.add_argument("--only", metavar="01,03", help="numbers of the notebooks (default: all)")
     add_run_options(run, RUN)
-    add_parameters(run, "a value for the notebooks' parameters cells")
+    add_parameters(run, "set a parameter of the notebooks")
 
-    add("race", _race, "what works here, and a race of some seconds")
+    add("race", _race, "say what works here, and race the rungs for some seconds")
 
-    book = add("book", _book, "make a book of the notebooks that were run", extra="book")
+    book = add("book", _book, "make a book of a run's notebooks", extra="book")
     place = Path("data/run")
-    book.add_argument("--out", type=to_path, default=place, help=f"of the run (default: {place})")
+    book.add_argument(
+        "--out", type=to_path, default=place, help=f"the run's folder (default: {place})"
+    )
 
     bench = add("bench", _bench, "race any chess environment against ours, for data/bench/")
     bench.add_argument(
         "name",
         nargs="?",
         metavar="ENVIRONMENT",
-        help="FILE.py:CLASS or MODULE:CLASS of yours, or a peer; without: only the page is made",
+        help="FILE.py:CLASS or MODULE:CLASS of yours, or a peer; without it only the page is made",
     )
     bench.add_argument(
         "--boards",
@@ -58,29 +60,33 @@ def _add_commands(commands: argparse._SubParsersAction) -> None:
         nargs="+",
         default=[1, 256],
         metavar="N",
-        help="numbers of boards, of which the best counts (default: 1 256)",
+        help="numbers of boards; the best counts (default: 1 256)",
     )
-    bench.add_argument("--repeats", type=int, default=11, help="turns of each (default: 11)")
-    bench.add_argument("--seed", type=int, default=0, help="of the games (default: 0)")
+    bench.add_argument(
+        "--repeats", type=int, default=11, help="turns of each environment (default: 11)"
+    )
+    bench.add_argument("--seed", type=int, default=0, help="seed of the games (default: 0)")
     bench.add_argument("--out", type=to_path, help="the result's folder (default: data/bench)")
     add_quiet(bench)
 
-    add("doctor", _doctor, "what works here, and how to get what doesn't", extra="")
+    add("doctor", _doctor, "say what works here, and how to get the rest", extra="")
 
-    compare = add("compare", _compare, "what changed between two runs beyond the noise")
+    compare = add("compare", _compare, "say what changed between two runs beyond the noise")
     compare.add_argument(
-        "a", type=to_path, metavar="RUN_A", help="a run's folder, or one of CSV files"
+        "a", type=to_path, metavar="RUN_A", help="a run's folder, or a folder of CSV files"
     )
-    compare.add_argument("b", type=to_path, metavar="RUN_B", help="the one that is better or worse")
+    compare.add_argument("b", type=to_path, metavar="RUN_B", help="the run to compare with RUN_A")
     compare.add_argument(
         "--out",
         type=to_path,
         default=Path("data/run/compare"),
-        help="for table and figure (default: data/run/compare)",
+        help="folder for table and figure (default: data/run/compare)",
     )
-    compare.add_argument("--floor", type=float, help="changes of timings that count (default: 0.1)")
     compare.add_argument(
-        "--fail-on-regression", action="store_true", help="exit with 1 where anything is worse"
+        "--floor", type=float, help="smallest change of a time that counts (default: 0.1)"
+    )
+    compare.add_argument(
+        "--fail-on-regression", action="store_true", help="exit with 1 if anything is worse"
     )
 
     record = add("record", _record, "keep the last run's results in data/recorded/")
@@ -89,60 +95,65 @@ def _add_commands(commands: argparse._SubParsersAction) -> None:
         nargs="+",
         type=to_path,
         metavar="PATH",
-        help="keep agents instead, the earliest first: files of a pool, or a training run's folder",
+        help="keep agents instead, earliest first: files of a pool, or a training run's folder",
     )
     record.add_argument(
         "--check",
         action="store_true",
-        help="keep nothing; say whether what is recorded can be offered to others",
+        help="keep nothing; check whether the recorded results can be published",
     )
     record.add_argument(
         "folder",
         type=to_path,
         nargs="?",
-        help="of the run (default: data/run); what --check looks at (default: this machine's)",
+        help="the run (default: data/run); for --check the record (default: this machine's)",
     )
 
-    progress = add("progress", _progress, "which labs are right, and how fast")
+    progress = add("progress", _progress, "list which labs are right, and how fast")
     progress.add_argument(
-        "--hand-in", type=to_path, metavar="FILE", help="write a file with the answers, to hand in"
+        "--hand-in", type=to_path, metavar="FILE", help="write your right answers to this file"
     )
 
-    grade = add("grade", _grade, "judge what students handed in, in a sandbox")
-    grade.add_argument(
-        "folder", type=to_path, help="of JSON files: STUDENT.json, STUDENT@TIME.json"
-    )
+    grade = add("grade", _grade, "judge students' answers in a sandbox")
+    grade.add_argument("folder", type=to_path, help="folder of STUDENT.json, STUDENT@TIME.json")
     grade.add_argument("--out", type=to_path, required=True, help="the table, a CSV file")
-    grade.add_argument("--page", type=to_path, help="the class as a table to look at, a HTML file")
+    grade.add_argument("--page", type=to_path, help="a HTML page that shows the class")
     grade.add_argument(
         "--deadline",
         metavar="TIME",
-        help="what comes later is judged, and does not count: 2026-11-25T16:00",
+        help="later answers are judged but do not count: 2026-11-25T16:00",
     )
     grade.add_argument(
         "--trust",
         action="store_true",
-        help="run answers without a sandbox: they may do all you may",
+        help="run answers without a sandbox: they can do everything you can",
     )
     add_quiet(grade)
 
     board = add("leaderboard", _leaderboard, "show data/leaderboard.csv in docs/labs.md")
-    board.add_argument("--add", metavar="NAME", help="judge your answers anew, and add them")
-    board.add_argument("--labs", metavar="03a,open", help="whose answers to add")
-    board.add_argument("--trust", action="store_true", help="as of grade")
+    board.add_argument("--add", metavar="NAME", help="judge your answers again, and add them")
+    board.add_argument("--labs", metavar="03a,open", help="the labs of these answers")
+    board.add_argument("--trust", action="store_true", help="as for grade")
 
-    tournament = add("tournament", _tournament, "race steps, and have agents play each other")
-    tournament.add_argument("folder", type=to_path, help="with steps/*.hpp and agents/*.pt")
+    tournament = add(
+        "tournament", _tournament, "race students' steps, and let their agents play each other"
+    )
+    tournament.add_argument("folder", type=to_path, help="folder with steps/*.hpp and agents/*.pt")
     place = Path("data/run/tournament")
     tournament.add_argument(
-        "--out", type=to_path, default=place, help=f"for tables, games and page (default: {place})"
+        "--out",
+        type=to_path,
+        default=place,
+        help=f"folder for tables, games and page (default: {place})",
     )
-    tournament.add_argument("--games", type=int, default=20, help="of each pair (default: 20)")
-    tournament.add_argument("--seed", type=int, default=0, help="of the openings (default: 0)")
-    tournament.add_argument("--trust", action="store_true", help="as of grade")
+    tournament.add_argument(
+        "--games", type=int, default=20, help="games of each pair (default: 20)"
+    )
+    tournament.add_argument("--seed", type=int, default=0, help="seed of the openings (default: 0)")
+    tournament.add_argument("--trust", action="store_true", help="as for grade")
     add_quiet(tournament)
 
-    rate = add("rate", _rate, "rate an agent by matches with opponents that stay the same")
+    rate = add("rate", _rate, "rate an agent by matches against fixed opponents")
     rate.add_argument(
         "agent", type=to_path, metavar="AGENT", help="a file of a pool, or a training run's folder"
     )
@@ -152,7 +163,7 @@ def _add_commands(commands: argparse._SubParsersAction) -> None:
         nargs="+",
         default=[32],
         metavar="N",
-        help="of each search, one after another; 0 for the policy alone (default: 32)",
+        help="simulations per move, one or more numbers; 0 for the policy alone (default: 32)",
     )
     rate.add_argument(
         "--policy",
@@ -161,11 +172,11 @@ def _add_commands(commands: argparse._SubParsersAction) -> None:
         metavar="RULE",
         help="the search's rule: gumbel (the default), puct, or both",
     )
-    rate.add_argument("--games", type=int, default=200, help="of each match (default: 200)")
-    rate.add_argument("--seed", type=int, default=0, help="of the openings (default: 0)")
+    rate.add_argument("--games", type=int, default=200, help="games of each match (default: 200)")
+    rate.add_argument("--seed", type=int, default=0, help="seed of the openings (default: 0)")
     place = Path("data/run/rate")
     rate.add_argument(
-        "--out", type=to_path, default=place, help=f"for tables and games (default: {place})"
+        "--out", type=to_path, default=place, help=f"folder for tables and games (default: {place})"
     )
     add_quiet(rate)
 
@@ -179,7 +190,9 @@ def _run(options: argparse.Namespace) -> int:
 
     if options.resume:
         if options.size or options.only is not None or options.parameters:
-            raise ConfigurationError("--resume goes on as the run began: it takes only --out")
+            raise ConfigurationError(
+                "--resume continues with the old settings: it takes only --out"
+            )
         chain.resume(out=options.out, say=options.say)
     else:
         chain.run(

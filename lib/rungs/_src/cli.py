@@ -122,7 +122,7 @@ def add_run_options(parser: argparse.ArgumentParser, default: Path) -> None:
     """Adds `--out`, a run's folder, `--resume` and `--quiet`."""
     text = f"the run's folder (default: {default})"
     parser.add_argument("--out", type=to_path, default=default, help=text)
-    parser.add_argument("--resume", action="store_true", help="go on with the run in --out")
+    parser.add_argument("--resume", action="store_true", help="continue the run in --out")
     add_quiet(parser)
 
 
@@ -153,14 +153,14 @@ def add_parameters(parser: argparse.ArgumentParser, what: str) -> None:
 def add_conformance(commands: argparse._SubParsersAction, names: str) -> argparse.ArgumentParser:
     """Adds the command `conformance`, whose environments are described by `names`."""
     conformance = commands.add_parser(
-        "conformance", help="whether environments play chess: the suite, and what does not hold"
+        "conformance", help="test environments with the conformance suite"
     )
     conformance.add_argument(
         "names",
         nargs="*",
         default=["rungs"],
         metavar="ENVIRONMENT",
-        help=f"{names}; or FILE.py:CLASS or MODULE:CLASS of yours",
+        help=f"{names}; or your FILE.py:CLASS or MODULE:CLASS",
     )
     conformance.add_argument(
         "--group", dest="groups", action="append", metavar="NAME", help="only these cases"
@@ -168,7 +168,7 @@ def add_conformance(commands: argparse._SubParsersAction, names: str) -> argpars
     conformance.add_argument(
         "--format", default="text", choices=("text", "markdown", "json"), help="default: text"
     )
-    conformance.add_argument("--out", type=to_path, metavar="FILE", help="write the table there")
+    conformance.add_argument("--out", type=to_path, metavar="FILE", help="write the table to FILE")
     return conformance
 
 
@@ -179,30 +179,36 @@ def _add_commands(commands: argparse._SubParsersAction) -> None:
     what.add_argument("--divide", metavar="FEN", help="count each move's leaves of this position")
     perft.add_argument("--depth", type=int, required=True, help="the deepest count, in plies")
     perft.add_argument("--rung", default="cpp", choices=("cpp", "wasm", "python"))
-    perft.add_argument("--threads", type=int, default=1, help="of the rung cpp (default: 1)")
+    perft.add_argument(
+        "--threads", type=int, default=1, help="threads of the rung cpp (default: 1)"
+    )
     perft.set_defaults(command=_perft)
 
-    listed = commands.add_parser("list", help="environments, rungs, and what is missing for each")
+    listed = commands.add_parser(
+        "list", help="list environments, rungs, and what is missing for each"
+    )
     listed.set_defaults(command=_list)
 
-    found = commands.add_parser("paths", help="where C programs find the header and the library")
+    found = commands.add_parser(
+        "paths", help="print where C programs find the header and the library"
+    )
     found.add_argument(
-        "name", nargs="?", choices=("include", "lib", "pkgconfig", "cmake"), help="one of them"
+        "name", nargs="?", choices=("include", "lib", "pkgconfig", "cmake"), help="only this path"
     )
     found.set_defaults(command=_paths)
 
     mpi = commands.add_parser("mpi", help="run a script on several MPI ranks")
-    mpi.add_argument("-n", dest="ranks", type=int, required=True, help="how many")
-    mpi.add_argument("--hosts", default="", help="where, separated by commas (default: here)")
+    mpi.add_argument("-n", dest="ranks", type=int, required=True, help="number of ranks")
+    mpi.add_argument("--hosts", default="", help="hosts, separated by commas (default: this one)")
     mpi.add_argument("-m", dest="module", action="store_true", help="SCRIPT is a module's name")
     mpi.add_argument("script")
-    mpi.add_argument("arguments", nargs=argparse.REMAINDER, help="what the script is called with")
+    mpi.add_argument("arguments", nargs=argparse.REMAINDER, help="the script's arguments")
     mpi.set_defaults(command=_mpi)
 
     train = commands.add_parser("train", help="train a policy by PPO on any rung")
     add_run_options(train, Path("data/run/train"))
     train.add_argument(
-        "--trust", action="store_true", help="let a run that goes on start the engine it names"
+        "--trust", action="store_true", help="let a resumed run start the engine that it names"
     )
     add_parameters(train, "a setting of the rung, such as threads=4")
     add_options(train, Training, PpoSettings)
@@ -335,7 +341,9 @@ def _train(options: argparse.Namespace) -> int:
     training = training_of(options, parameters(options.parameters))
     if options.resume:
         if training != Training():
-            raise ConfigurationError("--resume goes on as the run began: it takes only --out")
+            raise ConfigurationError(
+                "--resume continues with the old settings: it takes only --out"
+            )
         training = checkpoint.load(options.out)["training"]
         if training.opponent != "random" and not options.trust:
             path = options.out / CHECKPOINT
@@ -351,7 +359,7 @@ def _selfplay(options: argparse.Namespace) -> int:
 
     settings = given(options, SelfPlayTraining)
     if options.resume and settings:
-        raise ConfigurationError("--resume goes on as the run began: it takes only --out")
+        raise ConfigurationError("--resume continues with the old settings: it takes only --out")
     training = SelfPlayTraining(**settings)
     if options.resume:
         training = checkpoint.load(options.out)["training"]
