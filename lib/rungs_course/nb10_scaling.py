@@ -334,10 +334,10 @@ def draw_lost(table: pd.DataFrame):
     seaborn.pointplot(**at, **palette, estimator="median", dodge=0.4, **bars, ax=axes)
     axes.axhline(0, color=plots.BLACK, linewidth=1)
     axes.set_xlabel("boards")
-    axes.set_ylabel("microseconds lost, a step")
+    axes.set_ylabel("microseconds lost per step")
     axes.get_legend().remove()
     figure.legend(frameon=False, title="mask", loc="outside right upper")
-    axes.set_title("What a step takes beyond its share of one thread's time")
+    axes.set_title("Time of a step beyond its share of one thread's time")
     return figure
 
 

@@ -426,13 +426,14 @@ def draw_throughput(updates: pd.DataFrame):
     total = updates.groupby(["racer", "num_envs", "repeat"], sort=False)["seconds"].sum()
     rates = (1 / total).rename("rate").reset_index()
     null = rates[rates["racer"] == "null"].groupby("num_envs")["rate"].median()
-    label = "an environment that costs nothing"
+    label = "null environment"
     axes.plot(null.index, null, color=plots.BLACK, linestyle="--", label=label, zorder=3)
     plots.median_lines(axes, rates[rates["racer"] != "null"], "racer", "num_envs", "rate")
     axes.set_yscale("log")
     axes.set_ylabel("updates per second")
-    plots.boards_below(axes)
-    axes.set_title("Training, one update per step of all boards")
+    plots.numbers_below(axes, "boards")
+    figure.legend(loc="outside lower center", ncols=4, frameon=False)
+    axes.set_title("Training: one update per step of all boards")
     return figure
 
 
@@ -449,7 +450,7 @@ def draw_generation(
     figure, axes = plots.axes(width=8.0, height=4.8)
     for system, rows, look in plots.lines(shares.groupby("system", sort=False)):
         line = {"color": look["color"]}
-        axes.plot(rows["speed"], rows["share"], label=f"behind {system}", **line)
+        axes.plot(rows["speed"], rows["share"], label=system, **line)
         there = points[points["system"] == system]
         axes.plot(there["speed"], there["share"], look["marker"], **line, markersize=7)
     speeds = points.groupby("learner", sort=False)["speed"].first()
@@ -461,14 +462,14 @@ def draw_generation(
         axes.annotate(learner, (speed, 0.65), (-3, 0), rotation=90, ha="right", va="top", **at)
     if study:
         share, speed = study
-        label = f"the study's, on an A100, behind OpenSpiel: at least {share:.0%}"
+        label = f"the study's learner (A100) with OpenSpiel: at least {share:.0%}"
         axes.plot(speed, share, "*", color=plots.BLACK, markersize=14, label=label, zorder=4)
     axes.axhline(0.5, color=plots.BLACK, linestyle="--", linewidth=0.8, zorder=0)
     axes.set_xscale("log")
     axes.set_ylim(0, 1)
     axes.yaxis.set_major_formatter(matplotlib.ticker.PercentFormatter(1))
-    axes.set_xlabel("positions a second that the learner plays and learns from, by itself")
-    axes.set_ylabel("share of training that is generating")
+    axes.set_xlabel("positions per second of the learner alone")
+    axes.set_ylabel("share of generating in training")
     figure.legend(loc="outside lower center", ncols=2, frameon=False)
     axes.set_title("How much does a step of the environment matter?")
     return figure
@@ -489,7 +490,7 @@ def draw_wins(evaluations: pd.DataFrame, over: str):
     axes.yaxis.set_major_formatter(matplotlib.ticker.PercentFormatter(1))
     axes.set_ylabel("games won against random play")
     plots.training_below(figure, axes, over)
-    axes.set_title(f"Games won over {over}, each seed")
+    axes.set_title(f"Games won over {over}, one line per seed")
     return figure
 
 
@@ -505,7 +506,7 @@ def draw_ladder(table: pd.DataFrame):
     axes.invert_yaxis()
     axes.set_xlim(0, 1.8 * table["high"].max())  # room for the text next to the bars
     axes.xaxis.set_major_formatter(matplotlib.ticker.EngFormatter())
-    axes.set_xlabel("steps a second, end to end")
+    axes.set_xlabel("steps per second of a whole update")
     axes.set_title("The ladder of learners")
     return figure
 

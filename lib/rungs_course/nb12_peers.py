@@ -5,12 +5,13 @@ import pandas as pd
 from IPython.display import display
 
 from rungs_course import plots, widgets
+from rungs_course.measure.quartiles import quartiles
 
 
 def draw_rates(times: pd.DataFrame, things: str, title: str):
     """Draws steps per second over the number of environments, a line for each racer."""
     values = times.assign(rate=times["plies"] / times["seconds"])
-    quantity = f"steps per second, of all {things} together"
+    quantity = f"steps per second of all {things} together"
     at = ("racer", "num_envs", "rate")
     return plots.medians(values, *at, things=things, quantity=quantity, title=title)
 
@@ -25,17 +26,21 @@ def draw_step_times(times: pd.DataFrame, things: str = "boards", title: str = "T
 
 def draw_bars(times: pd.DataFrame, ours: str, title: str):
     """Draws steps per second of each racer, and how many times as many `ours` makes."""
-    values = times.assign(rate=times["plies"] / times["seconds"])
-    medians = values.groupby("racer")["rate"].median().sort_values()
-    figure, axes = plots.axes(height=1.4 + 0.38 * len(medians))
-    colors = [plots.BLUE if racer == ours else plots.GREY for racer in medians.index]
-    texts = medians.map(plots.speed)
-    for racer in medians.index.drop(ours) if ours in medians else ():
-        texts[racer] += f", {plots.ratio(medians[ours] / medians[racer])}"
-    axes.bar_label(axes.barh(medians.index, medians, color=colors), texts, padding=4)
+    rates = times.assign(rate=times["plies"] / times["seconds"])
+    table = quartiles(rates.groupby("racer")["rate"], "rate").sort_values("rate")
+    figure, axes = plots.axes(height=1.4 + 0.38 * len(table))
+    right = {"xytext": (8, 0), "textcoords": "offset points", "va": "center"}
+    for row, (racer, (rate, low, high)) in enumerate(table[["rate", "low", "high"]].iterrows()):
+        look = {"color": plots.BLUE if racer == ours else plots.GREY, "fmt": "o", "capsize": 3}
+        axes.errorbar(rate, row, xerr=[[rate - low], [high - rate]], **look)
+        text = plots.speed(rate)
+        if ours in table.index and racer != ours:
+            text += f", {plots.ratio(table.loc[ours, 'rate'] / rate)}"
+        axes.annotate(text, (high, row), **right)
+    axes.set_yticks(range(len(table)), table.index)
     axes.set_xscale("log")
-    axes.set_xlim(medians.min() / 3, medians.max() * 12)
-    axes.set_xlabel("steps per second, of all environments together")
+    axes.set_xlim(table["low"].min() / 3, table["high"].max() * 12)
+    axes.set_xlabel("steps per second of all environments (logarithmic; lines: quartiles)")
     axes.set_title(title)
     return figure
 

@@ -337,6 +337,7 @@ def draw_messages(times: pd.DataFrame, link: Link, cores: int):
             markerfacecolor="white" if processes > cores else look["color"],
             markeredgecolor=look["color"],
             label=f"{_processes(processes, cores)}, measured",
+            legend=False,
             ax=axes,
             **look,
         )
@@ -349,7 +350,7 @@ def draw_messages(times: pd.DataFrame, link: Link, cores: int):
     axes.xaxis.set_major_formatter(matplotlib.ticker.FuncFormatter(_bytes))
     axes.set_xlabel("size of the message")
     axes.set_ylabel("milliseconds per all-reduce")
-    axes.legend(frameon=False, fontsize="small")
+    figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize="small")
     axes.set_title("All-reduce over loopback (markers: medians and quartiles)")
     return figure
 
@@ -367,7 +368,7 @@ def _bytes(value: float, position=None) -> str:
 
 
 def draw_slowdowns(ratios: pd.DataFrame, cores: int):
-    """Draws how many times as long computing takes side by side as alone: repeats and medians."""
+    """Draws how many times as long computing takes in parallel as alone: repeats and medians."""
     figure, axes = plots.axes(height=3.2)
     several = ratios[ratios.index > 1]
     long = several.melt(ignore_index=False).reset_index()
@@ -381,7 +382,7 @@ def draw_slowdowns(ratios: pd.DataFrame, cores: int):
     axes.set_xlabel("")
     axes.set_ylim(0, None)
     axes.set_ylabel("times as long as one alone")
-    axes.set_title("Computing side by side, nothing exchanged (dashed: only cores shared)")
+    axes.set_title("Computing in parallel without messages (dashed: only cores are shared)")
     return figure
 
 
@@ -413,7 +414,7 @@ def draw_check(table: pd.DataFrame, cores: int):
     handles = [matplotlib.patches.Patch(label=part, **_FILLS[part]) for part in PARTS]
     handles += axes.plot([], [], "D", color=plots.BLACK, label="overlapped", **_HOLLOW)
     figure.legend(handles=handles, loc="outside lower center", ncols=3, frameon=False)
-    axes.set_title("An update: parts by their medians, the whole with its quartiles")
+    axes.set_title("An update, measured and predicted (bars: medians; line: quartiles)")
     return figure
 
 
@@ -462,7 +463,9 @@ def _write_efficiency(axes, frames: dict[str, pd.DataFrame], nodes: int) -> None
     lines = [f"{nodes:,} nodes"]
     for name, frame in frames.items():
         lines.append(f"{name}: {frame.set_index('nodes')['efficiency'][nodes]:.1%}")
-    axes.text(0.03, 0.03, "\n".join(lines), transform=axes.transAxes, fontsize="small")
+    white = {"facecolor": "white", "linewidth": 0, "alpha": 0.8}
+    text, at = "\n".join(lines), {"transform": axes.transAxes, "bbox": white}
+    axes.text(0.03, 0.03, text, fontsize="small", **at)
 
 
 def draw_feeding(rates: dict[str, float], limits: dict[str, float], max_generators: int):
@@ -479,8 +482,8 @@ def draw_feeding(rates: dict[str, float], limits: dict[str, float], max_generato
     _numbers_below(axes)
     axes.set_xlabel("generators")
     axes.set_ylabel("positions per second, all generators")
-    axes.legend(frameon=False, fontsize="small", loc="lower right")
-    axes.set_title("Generators feeding one learner (dashed: what it can take)")
+    figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize="small")
+    axes.set_title("Generators for one learner (dashed: the learner's limits)")
     return figure
 
 
@@ -511,8 +514,8 @@ def draw_savings(
     axes.set(xscale="log", xlim=(rates[0], rates[-1]), ylim=(0, 1), ylabel="time saved")
     axes.yaxis.set_major_formatter(matplotlib.ticker.PercentFormatter(1))
     axes.set_xlabel("positions inferred per second and worker")
-    axes.legend(frameon=False, fontsize="small", loc="upper left")
-    axes.set_title("What a faster environment saves a worker")
+    figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize="small")
+    axes.set_title("Time that a faster environment saves a worker")
     return figure
 
 

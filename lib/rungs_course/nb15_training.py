@@ -159,7 +159,7 @@ def draw_learning(evaluations: pd.DataFrame, over: str):
         plots.band_line(axes, once, over, "score", "all rungs", {"color": plots.GREY})
         for rung, rows, look in groups:
             last = rows.iloc[-1]
-            axes.plot(last["steps"], last["score"], label=f"{rung} stopped", ls="none", **look)
+            axes.plot(last["steps"], last["score"], label=f"end of {rung}", ls="none", **look)
     else:
         for rung, rows, look in groups:
             plots.band_line(axes, rows, over, "score", rung, look)
@@ -167,7 +167,8 @@ def draw_learning(evaluations: pd.DataFrame, over: str):
     axes.set_ylim(0.4, 1.0)
     axes.set_ylabel("score per game against random play")
     plots.training_below(figure, axes, over)
-    axes.set_title({"steps": "Over steps: one curve", "seconds": "Over time: the rungs"}[over])
+    titles = {"steps": "Over steps all rungs have the same score", "seconds": "Score over time"}
+    axes.set_title(titles[over])
     return figure
 
 

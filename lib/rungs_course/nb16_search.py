@@ -238,22 +238,27 @@ def same_opening(players: Iterable[NetworkPlayer], opening: str, plies: int) -> 
 
 
 def draw_search_ladder(raced: pd.DataFrame, games: int):
-    """Draws simulations per second of each way to search, a bar for each evaluator."""
+    """Draws simulations per second of each way to search, medians and repeats, by evaluator."""
     rows = raced[raced["games"] == games]
-    rates = rows.groupby(["evaluator", "racer"], sort=False)["per_second"].median().unstack("racer")
-    ways, evaluators = list(rates.columns), list(rates.index)
-    figure, axes = plots.axes(7.5, 0.8 + 0.62 * len(ways))
-    looks = plots.fills(evaluators, plots.COLORS[: len(evaluators)])
-    height = 0.8 / len(evaluators)
-    for i, (name, of) in enumerate(rates.iterrows()):
-        place = [k + (i - (len(evaluators) - 1) / 2) * height for k in range(len(ways))]
-        bars = axes.barh(place, of[ways], height, **looks[name])
-        axes.bar_label(bars, [plots.speed(rate) for rate in of[ways]], padding=3, fontsize=8)
+    ways, evaluators = list(rows["racer"].unique()), list(rows["evaluator"].unique())
+    figure, axes = plots.axes(7.5, 1.2 + 0.75 * len(ways))
+    groups = plots.lines(rows.groupby("evaluator", sort=False))
+    for i, (name, own, look) in enumerate(groups):
+        repeats = own.groupby("racer")["per_second"]
+        rates, low, high = (getattr(repeats, of)()[ways] for of in ("median", "min", "max"))
+        place = [k + 0.27 * (i - (len(evaluators) - 1) / 2) for k in range(len(ways))]
+        style = {"linestyle": "none", "capsize": 3, "label": name} | look
+        axes.errorbar(rates, place, xerr=[rates - low, high - rates], **style)
+        for y, rate, end in zip(place, rates, high, strict=True):
+            right = {"xytext": (8, 0), "textcoords": "offset points", "va": "center"}
+            axes.annotate(plots.speed(rate), (end, y), fontsize=8, **right)
     axes.set_xscale("log")
-    axes.set_xlim(right=rates.max().max() * 4)
-    axes.set(yticks=range(len(ways)), yticklabels=ways, xlabel="simulations per second")
+    axes.set_xlim(right=rows["per_second"].max() * 4)
+    axes.set(yticks=range(len(ways)), yticklabels=ways)
+    axes.set_xlabel("simulations per second (logarithmic; lines: all repeats)")
+    axes.set_title(f"Four ways to search {games} games at once")
     axes.invert_yaxis()
-    plots.legend_below(figure, looks, len(evaluators))
+    figure.legend(loc="outside lower center", ncols=len(evaluators), frameon=False)
     return figure
 
 
