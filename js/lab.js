@@ -7,7 +7,7 @@ import { PLANES, squareName, toUci } from "./moves.js";
 import { NUM_ACTIONS } from "./rungs.js";
 
 const WORDS = 73;
-const DRAWS = 4000; // of one position, for whether all actions are equally likely
+const DRAWS = 2000; // of one position, for whether all actions are equally likely
 
 /**
  * What is wrong first, as a position with marks for the board.
@@ -50,8 +50,8 @@ function randomAction(words, random) {
     const cases = [];
     const add = (draws) =>
       cases.push({ given: Array.from(envs.mask.subarray(0, WORDS)), draws, fen: envs.fen(0) });
-    for (let position = 0; position < 200; ++position) {
-      add(position === 0 ? DRAWS : 20);
+    for (let position = 0; position < 100; ++position) {
+      add(position === 0 ? DRAWS : 5);
       envs.step(envs.sampleActions(random));
     }
     envs.close();

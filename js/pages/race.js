@@ -53,7 +53,7 @@ function drawSizes(rows) {
     return { version, boards, rate: quartiles(rates), bound: quartiles(bounds) };
   });
   const all = found.flatMap(({ rate, bound }) => [rate.low, rate.high, bound.middle]);
-  const y = logarithmic(all, height - bottom - 16);
+  const y = logarithmic(all, height - bottom - 32);
   const top = (rate) => height - bottom - y.at(rate);
   const apart = (width - left - 48) / (SIZES.length - 1);
   const x = (boards) => left + 24 + SIZES.indexOf(boards) * apart;
@@ -102,7 +102,7 @@ function drawTable(rows) {
   table.tBodies[0]?.remove();
   const body = table.createTBody();
   const head = body.insertRow();
-  for (const words of ["mask, observation", "bytes a board", ...SIZES.map((n) => `${n} boards`)]) {
+  for (const words of ["mask, observation", "bytes a board", ...SIZES.map((n) => `${n} board${n > 1 ? "s" : ""}`)]) {
     const cell = head.appendChild(document.createElement("th"));
     cell.scope = "col";
     cell.textContent = words;
@@ -115,9 +115,8 @@ function drawTable(rows) {
     for (const boards of SIZES) {
       const row = own.find((each) => each.boards === boards);
       const { low, middle, high } = row ? quartiles(row.rates) : {};
-      const millions = (rate) => (rate / 1e6).toFixed(2);
       line.insertCell().textContent = row
-        ? `${millions(middle)} (${millions(low)} to ${millions(high)})`
+        ? `${speed(middle)} (${speed(low)} to ${speed(high)})`
         : "left out";
     }
   }
@@ -149,8 +148,8 @@ function drawLadder(rows, machines) {
     made("line", group, { x1: at(low), x2: at(high), y1: y, y2: y });
     const transform = `translate(${at(middle)} ${y})`;
     made("path", group, { class: "point", d: POINTS[here ? 3 : 0], transform });
-    const right = at(middle) > width / 2;
     const words = `${rung}: ${speed(middle)}`;
+    const right = at(middle) + 8 * words.length > width; // pixels, about
     made("text", svg, { x: at(middle), y: y - 10, "text-anchor": right ? "end" : "start" }, words);
   });
   const about = machines.map((each) => `${each.machine}, ${each.date}, commit ${each.commit}`);
