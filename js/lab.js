@@ -67,8 +67,11 @@ function randomAction(words, random) {
       const wrong = results[i].find((action) => !isLegal(action));
       if (typeof wrong === "bigint")
         return { words: `${wrong}n is a BigInt; an action is a number.`, fen, marks: {} };
-      if (wrong !== undefined)
-        return { words: `${wrong} is no legal action here.`, fen, marks: marksOf(wrong, fen) };
+      if (wrong !== undefined) {
+        const marks = marksOf(wrong, fen);
+        const move = Object.keys(marks).length ? `, ${Object.keys(marks).join(" to ")},` : "";
+        return { words: `${wrong}${move} is no legal action here.`, fen, marks };
+      }
       if (draws < DRAWS) continue;
       const legal = words.flatMap((word, w) => squaresOf(word).map((s) => 64 * w + s));
       const expected = draws / legal.length;
@@ -84,7 +87,7 @@ function randomAction(words, random) {
   },
 };
 
-/** Returns marks of where an action goes from and to, where that is on the board. */
+/** Returns marks of where an action goes from and to; none where that is no action on the board. */
 function marksOf(action, fen) {
   if (!Number.isInteger(action) || action < 0 || action >= NUM_ACTIONS) return {};
   const { east, north } = PLANES[action >> 6];

@@ -102,7 +102,8 @@ function drawTable(rows) {
   table.tBodies[0]?.remove();
   const body = table.createTBody();
   const head = body.insertRow();
-  for (const words of ["mask, observation", "bytes a board", ...SIZES.map((n) => `${n} board${n > 1 ? "s" : ""}`)]) {
+  const sizes = SIZES.map((n) => `${n} board${n > 1 ? "s" : ""}`);
+  for (const words of ["mask, observation", "bytes a board", ...sizes]) {
     const cell = head.appendChild(document.createElement("th"));
     cell.scope = "col";
     cell.textContent = words;
@@ -125,7 +126,7 @@ function drawTable(rows) {
 /** Draws recorded rungs and this machine's, 512 boards and masks of bool, a point each. */
 function drawLadder(rows, machines) {
   const own = rows.find(({ version, boards }) => version === "bool, board" && boards === 512);
-  const yours = { rung: "here: WebAssembly, one thread", ...quartiles(own.rates), yours: true };
+  const yours = { rung: "here, WebAssembly", ...quartiles(own.rates), yours: true };
   const recorded = machines.flatMap(({ rows: all, machine }) =>
     all
       .filter(({ boards, mask }) => boards === 512 && mask === "bool")
@@ -149,8 +150,8 @@ function drawLadder(rows, machines) {
     const transform = `translate(${at(middle)} ${y})`;
     made("path", group, { class: "point", d: POINTS[here ? 3 : 0], transform });
     const words = `${rung}: ${speed(middle)}`;
-    const right = at(middle) + 8 * words.length > width; // pixels, about
-    made("text", svg, { x: at(middle), y: y - 10, "text-anchor": right ? "end" : "start" }, words);
+    const longest = 7.5 * words.length; // pixels, about
+    made("text", svg, { x: Math.max(0, Math.min(at(middle), width - longest)), y: y - 10 }, words);
   });
   const about = machines.map((each) => `${each.machine}, ${each.date}, commit ${each.commit}`);
   byId("machines").textContent = about.join("; ");

@@ -187,7 +187,7 @@ def test_the_first_lab_from_wrong_to_right(opened, how):
         verdict.wait_for()
         return verdict.inner_text()
 
-    assert "1 is no legal action here" in answer("randomAction", None)
+    assert "1, b1 to b2, is no legal action here" in answer("randomAction", None)
     assert marked(page, "from") == {"b1"}
     page.screenshot(path=SCREENSHOTS / f"lab_wrong_{shade}.png", full_page=True)
     first = RANDOM.replace("Math.floor(random() * legal.length)", "0")

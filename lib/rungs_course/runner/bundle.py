@@ -60,8 +60,7 @@ def missing() -> str:
     """Returns why there are no pages, in a sentence; "" where they can be made."""
     if NEEDED.exists():
         return ""
-    where = NEEDED.relative_to(paths.ROOT)
-    return f"The pages in which Rungs runs are left out: `make wasm` has not made {where}."
+    return f"The pages in which Rungs runs are left out: `make wasm` has not made {NEEDED.name}."
 
 
 def build(out: Path) -> dict[str, str]:
