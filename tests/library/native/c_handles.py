@@ -259,9 +259,9 @@ class NetworkConfig(ctypes.Structure):
 class Network(Handle):
     """A network of (492673,) float32 or float16 weights; settings as in `rungs_network_config`."""
 
-    def __init__(self, weights, march="native", **settings):
-        given = {"weights": weights.ctypes.data, "num_weights": weights.size}
-        given["type"] = int(weights.dtype == np.float16)
+    def __init__(self, numbers, march="native", **settings):
+        given = {"weights": numbers.ctypes.data, "num_weights": numbers.size}
+        given["type"] = int(numbers.dtype == np.float16)
         super().__init__("network", NetworkConfig, None, given | settings, library(march))
 
     def evaluate(self, observation, actions, counts):
