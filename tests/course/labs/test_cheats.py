@@ -303,7 +303,7 @@ struct Kept {{
   std::uint8_t mask[584];
 }};
 inline void step(const Position* now, const std::int16_t* actions, Position* next,
-                 std::uint8_t* masks, std::int64_t count, std::int32_t threads) {{
+                 std::uint8_t* masks, std::int64_t count, std::int32_t) {{
   static std::vector<Kept> kept(1 << 18);
   for (std::int64_t i = 0; i < count; ++i) {{
     std::uint64_t key = 0x9E3779B97F4A7C15ULL * (actions[i] + 1), words[8];
@@ -315,7 +315,7 @@ inline void step(const Position* now, const std::int16_t* actions, Position* nex
       next[i] = entry.next;
       for (int n = 0; n < 4672; ++n) mask[n] = entry.mask[n / 8] >> n % 8 & 1;
     }} else {{
-      honest::step(now + i, actions + i, next + i, mask, 1, threads);
+      honest::step_group(now + i, actions + i, next + i, mask, 1);
       entry.key = key, entry.next = next[i];
       for (std::uint8_t& byte : entry.mask) byte = 0;
       for (int n = 0; n < 4672; ++n) entry.mask[n / 8] |= mask[n] << n % 8;
