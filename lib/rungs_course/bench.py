@@ -21,7 +21,7 @@ from rungs._src.conformance.suite import load as load_suite
 from rungs._src.core.atomic import atomic_write
 from rungs._src.core.progress import Say, line
 from rungs._src.core.schema import check_is_file, schema_error
-from rungs._src.machine.describe import slug_of
+from rungs._src.machine.describe import SAME, slug_of
 from rungs._src.provenance import provenance
 from rungs.errors import ConfigurationError
 from rungs_course import paths, peers
@@ -57,7 +57,7 @@ _FORM = {
     "writing_seconds_per_ply": {...: _NUMBER},
     "conformance": {"suite": int, "passes": int, "not_offered": int, "failed": [str]},
 }
-_FACTS = ("machine", "microarchitecture", "gpu", "cores", "clock_mhz", "commit", "date", "rungs")
+_FACTS = (*SAME, "clock_mhz", "commit", "date", "rungs")
 # What a page of Markdown takes for nothing but text.
 _PLAIN = re.compile(r"[\w][\w .,:;/()@#+~-]{0,99}")
 

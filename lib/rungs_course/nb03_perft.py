@@ -68,8 +68,9 @@ def perft_programs() -> dict[str, list[str]]:
 def perft_program(command: list[str]) -> Iterator[Counter]:
     """Runs a program as a function (FEN, depth) -> leaves.
 
-    It reads lines of a depth and a FEN, "5 rnbq... w KQkq - 0 1", and answers each with a line, the
-    number of leaves, at once. It counts on one thread, without a table of positions already counted.
+    It reads lines of a depth and a FEN, "5 rnbq... w KQkq - 0 1", and answers each at once with a
+    line, the number of leaves. It counts on one thread, without a table of positions that it has
+    counted before.
 
     Raises:
         UnavailableError: there is no such program.

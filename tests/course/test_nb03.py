@@ -72,10 +72,10 @@ class TestPrograms:
             perft_programs()
 
     def test_one_that_is_not_there_or_answers_nonsense_is_named(self, tmp_path):
-        missing = str(tmp_path / "missing")
+        missing = [str(tmp_path / "missing")]
         with (
             pytest.raises(UnavailableError, match="missing can't be run"),
-            perft_program([missing]),
+            perft_program(missing),
         ):
             pass
         nonsense = [sys.executable, "-c", self.LEAVES.format(answer="'20 leaves'")]

@@ -1,9 +1,10 @@
 """PufferLib's chess (`ocean/chess`, version 5), C that its users compile into their trainer.
 
-A ply takes two steps of it: one picks a piece, the next places it. Clone `PufferAI/PufferLib`, build
-its chess as it says, which brings raylib's headers, and name the folder in the environment variable
-`RUNGS_PUFFERLIB`. Its one header is compiled here with `cpp/course/puffer_chess.c`, which makes and
-steps a batch as its own `binding.c` and `vecenv.h` do; nothing of it is in this repository.
+A ply takes two steps of it: one picks a piece, the next places it. Clone `PufferAI/PufferLib`,
+build its chess as it says, which brings raylib's headers, and name the folder in the environment
+variable `RUNGS_PUFFERLIB`. Its one header is compiled here with `cpp/course/puffer_chess.c`, which
+makes and steps a batch as its own `binding.c` and `vecenv.h` do; nothing of it is in this
+repository.
 """
 
 import contextlib
