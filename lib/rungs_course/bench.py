@@ -43,7 +43,6 @@ OURS = {
 }
 _MIN_PLIES, _MIN_STEPS = 2048, 16  # of a turn: what fewer would take is hardly more than a clock's
 _WARMUP = 3
-_COLUMNS = ["racer", "num_envs", "threads", "repeat", "plies", "seconds"]
 _NUMBER = (int, float)
 _FORM = {
     "schema": int,
@@ -121,8 +120,8 @@ def measure(
             seed=seed,
         )
         disturbed = disturbance.disturbances(before, disturbance.usage())
-        written = field.bytes_per_ply()
     at = race.best(times).set_index("racer")["num_envs"]
+    written = times.groupby("racer")["bytes_per_ply"].median().to_dict()
     status = [result.status for result in results]
     return {
         "schema": SCHEMA,
@@ -131,7 +130,7 @@ def measure(
         "step": _step(made),
         "facts": provenance({"seed": seed}, core_speed()),
         "disturbed": [phrase.format(much) for phrase, much in disturbed.items()],
-        "times": times.drop(columns="threads").to_dict("records"),
+        "times": times.drop(columns=["threads", "bytes_per_ply"]).to_dict("records"),
         "bytes_per_ply": written,
         "writing_seconds_per_ply": {
             racer: _writing(each * at[racer]) / at[racer] for racer, each in written.items() if each
@@ -155,7 +154,7 @@ def rows(result: dict[str, Any]) -> pd.DataFrame:
         bytes alone would take, over what a ply takes), `gain`, `gain_low` and `gain_high`: how many
         times as fast as the environment it is.
     """
-    times = pd.DataFrame(result["times"]).assign(threads=1)[_COLUMNS]
+    times = pd.DataFrame(result["times"])
     table = race.best(times).set_index("racer").loc[[result["name"], *OURS]]
     clock = result["facts"]["clock_mhz"]
     written = pd.Series(result["bytes_per_ply"], dtype=float).replace(0, math.nan)

@@ -77,10 +77,10 @@ def test_what_is_written_is_read_and_stands_on_the_page(tmp_path):
     bench.write(result("other"), folder)
     page = tmp_path / "docs" / "bench.md"
     page.parent.mkdir()
-    page.write_text("before\n<!-- bench -->\nold\n<!-- /bench -->\nafter\n")
+    page.write_text("before\n<!-- bench -->\nbefore it\n<!-- /bench -->\nafter\n")
     pages.write_bench(tmp_path)
     text = page.read_text()
-    assert "old" not in text
+    assert "before it" not in text
     assert "| My Chess 1.0 |" in text
     assert "board + bits 10× (10 to 10)" in text
     assert "90 of 91 hold; not `dead-kings`" in text

@@ -29,6 +29,7 @@ class Project:
         chess: MODULE:CLASS, of `rungs_course.peers.peer.ChessPeer`; "" where its chess is not here.
         besides: what else to do after installing the extra.
         folder: the environment variable that names a clone of it, where it may be one.
+        tuned: since when its chess is what it is, and for what it was made fast, if for anything.
     """
 
     distribution: str
@@ -36,29 +37,64 @@ class Project:
     chess: str = ""
     besides: str = ""
     folder: str = ""
+    tuned: str = ""
 
 
 PROJECTS = {
-    "OpenSpiel": Project("open-spiel", "peers", f"{__name__}.open_spiel:OpenSpielStates"),
-    "PettingZoo": Project("pettingzoo", "peers", f"{__name__}.pettingzoo:PettingZooChess"),
-    "Pgx": Project("pgx", "peers", f"{__name__}.pgx:PgxChess"),
+    "OpenSpiel": Project(
+        "open-spiel",
+        "peers",
+        f"{__name__}.open_spiel:OpenSpielStates",
+        tuned="C++ since 2019, for many games; a state at a time",
+    ),
+    "PettingZoo": Project(
+        "pettingzoo",
+        "peers",
+        f"{__name__}.pettingzoo:PettingZooChess",
+        tuned="python-chess behind an interface; not for speed",
+    ),
+    "Pgx": Project(
+        "pgx", "peers", f"{__name__}.pgx:PgxChess", tuned="JAX since 2023, for accelerators"
+    ),
     "EnvPool": Project(
         "envpool",
         "peers",
         f"{__name__}.envpool:EnvPoolChess",
         # With all that it depends on it would take 0.6 GB more.
         besides=", and pip install --no-deps envpool",
+        tuned="C++ since May 2026, after Pgx's code line by line; not yet",
     ),
-    "NChess": Project("nchess", "peers", f"{__name__}.nchess:NChessBoards"),
-    "chess-env-rl": Project("chess-env-rl", "peers", f"{__name__}.chess_env_rl:ChessEnvRlGames"),
+    "NChess": Project(
+        "nchess", "peers", f"{__name__}.nchess:NChessBoards", tuned="C, a board at a time"
+    ),
+    "chess-env-rl": Project(
+        "chess-env-rl",
+        "peers",
+        f"{__name__}.chess_env_rl:ChessEnvRlGames",
+        tuned="C++, a game at a time; lists of ints",
+    ),
     "Gymnasium": Project("gymnasium", "peers"),
     "Stable-Baselines3": Project("stable-baselines3", "sb3"),
     "chessenv": Project(
-        "fastchessenv", "", f"{__name__}.chessenv:ChessEnvGames", folder="RUNGS_CHESSENV"
+        "fastchessenv",
+        "",
+        f"{__name__}.chessenv:ChessEnvGames",
+        folder="RUNGS_CHESSENV",
+        tuned="C of 2022 around MisterQueen's of 2014, with OpenMP",
     ),
-    "pgx1": Project("pgx1", "", f"{__name__}.pgx1:Pgx1Chess", folder="RUNGS_PGX1"),
+    "pgx1": Project(
+        "pgx1",
+        "",
+        f"{__name__}.pgx1:Pgx1Chess",
+        folder="RUNGS_PGX1",
+        tuned="JAX since August 2026, for TPUs",
+    ),
     "PufferLib": Project(
-        "pufferlib", "", f"{__name__}.pufferlib:PufferLibChess", folder="RUNGS_PUFFERLIB"
+        "pufferlib",
+        "",
+        f"{__name__}.pufferlib:PufferLibChess",
+        folder="RUNGS_PUFFERLIB",
+        tuned="C of 2026, for speed on processors: magic bitboards, OpenMP",
     ),
 }
 

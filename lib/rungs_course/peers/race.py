@@ -91,15 +91,8 @@ class Field:
                 (name, num_envs, self._threads, repeat, *played)
                 for name, repeat, played in timed_rounds(racers, repeats=repeats, warmup=warmup)
             ]
-        columns = ["racer", "num_envs", "threads", "repeat", "plies", "seconds"]
+        columns = ["racer", "num_envs", "threads", "repeat", "plies", "seconds", "bytes_per_ply"]
         return pd.DataFrame(rows, columns=columns)
-
-    def bytes_per_ply(self) -> dict[str, float]:
-        """Returns the bytes of the arrays that a step returns, by racer and per ply.
-
-        It takes a step of the racers that were raced last; 0 where outputs are no arrays.
-        """
-        return self._in_parallel({name: (_PeerProcess.bytes_per_ply,) for name in self._racers})
 
     def compare(self, names: list[str], games: int, seed: int) -> dict:
         """Compares chess entries' rules with python-chess's over one game on each of their boards.
@@ -166,7 +159,8 @@ def race(
 
     Returns:
         A row per entry, count and repeat: `racer`, `num_envs`, `threads`, `repeat`, `plies`
-        (actions played), `seconds`.
+        (actions played), `seconds`, `bytes_per_ply` (of the arrays that the last step returned; 0
+        where it returned none).
     """
     with Field(entries, threads) as field:
         return field.race(counts, steps=steps, repeats=repeats, warmup=warmup, seed=seed)
@@ -219,7 +213,7 @@ class _Racer:
         shares = np.diff(share_ends(num_envs, self._count), prepend=0).tolist()
         self._pool.call(_PeerProcess.begin, [(share, seed + i) for i, share in enumerate(shares)])
 
-    def play(self, steps: int) -> tuple[int, float]:
+    def play(self, steps: int) -> tuple[int, float, float]:
         if self._count == 1:
             return self.call(_PeerProcess.play, steps)
         return _timed(
@@ -262,12 +256,8 @@ class _PeerProcess:
         outputs = self._peer.step(actions)
         return self._peer.played(), outputs
 
-    def play(self, steps: int) -> tuple[int, float]:
+    def play(self, steps: int) -> tuple[int, float, float]:
         return _timed(steps, self.choose, lambda actions: [self.step(actions)])
-
-    def bytes_per_ply(self) -> float:
-        played, outputs = self.step(self.choose())
-        return array_bytes(outputs) / played
 
     def compare(self, seed: int):
         return agreement.compare(self._peer, seed)
@@ -276,8 +266,8 @@ class _PeerProcess:
         return conformance.run(environments.make(peers.to_be_asked([name])[name][0]), cases)
 
 
-def _timed(steps: int, choose: Callable, step: Callable) -> tuple[int, float]:
-    """Returns how many actions were played in how many seconds.
+def _timed(steps: int, choose: Callable, step: Callable) -> tuple[int, float, float]:
+    """Returns how many actions were played in how many seconds, and the bytes of each at last.
 
     As many steps as a quarter come first, until memory and processor are as they are in the middle
     of a race.
@@ -291,4 +281,5 @@ def _timed(steps: int, choose: Callable, step: Callable) -> tuple[int, float]:
         if turn >= 0:
             seconds += taken
             plies += sum(played for played, _ in outcomes)
-    return plies, seconds
+    written = sum(array_bytes(outputs) for _, outputs in outcomes)
+    return plies, seconds, written / max(1, sum(played for played, _ in outcomes))
