@@ -117,15 +117,15 @@ class NotebookRun:
             than: what it is compared with.
 
         Returns:
-            `larger`, `smaller`, or that this run does not tell, with the reason; then it names
+            `larger`, `smaller`, or that this run does not decide, with the reason; then it names
             neither a difference nor its absence.
         """
         if self.disturbed:
-            return "This run was disturbed, so it does not tell."
+            return "Not decided: this run was disturbed."
         if not factor.judged:
-            return "There are too few repeats to tell, or one of them is infinite or not a number."
+            return "Not decided: too few repeats, or one of them is infinite or not a number."
         if not factor.beyond(than):
-            return "This run does not tell: its noise is larger."
+            return "Not decided: the noise is larger."
         return larger if factor.middle > than else smaller
 
     def verdicts(
@@ -184,14 +184,14 @@ class NotebookRun:
         """Shows the recorded figure of what this run measured; arguments as of `figure`."""
         tables = self._recorded({table: frame, **others})
         if tables is None:
-            say("*No run of this figure is recorded.*")
+            say("*There is no recorded run of this figure.*")
             return
         facts = tables[table].attrs["provenance"]
         try:
             where = f"{describe.in_words(facts)}, {facts['date'][:10]}, size `{facts['size']}`"
             figure = draw(tables.pop(table), **tables)
         except (KeyError, IndexError, ValueError) as error:  # it may lack this size's boards
-            say(f"*What is recorded can't be drawn so: {type(error).__name__}, {error}.*")
+            say(f"*The recorded data cannot be drawn here: {type(error).__name__}, {error}.*")
         else:
             say(f"*As recorded on {where}:*")
             display(figure)
@@ -223,7 +223,7 @@ class NotebookRun:
             worst.update({what: max(much, worst.get(what, 0)) for what, much in found.items()})
         self._top(
             f"**This run was disturbed**: at worst {_listed(self._all)}. Figures of disturbed "
-            "measurements are marked, a recorded one is below, and nothing is concluded from them."
+            "measurements are marked and have a recorded figure below; nothing is concluded from them."
         )
 
 
