@@ -191,7 +191,7 @@ class NotebookRun:
             where = f"{describe.in_words(facts)}, {facts['date'][:10]}, size `{facts['size']}`"
             figure = draw(tables.pop(table), **tables)
         except (KeyError, IndexError, ValueError) as error:  # it may lack this size's boards
-            say(f"*The recorded data cannot be drawn here: {type(error).__name__}, {error}.*")
+            say(f"*Recorded data can't be drawn here: {type(error).__name__}, {error}.*")
         else:
             say(f"*As recorded on {where}:*")
             display(figure)
@@ -223,7 +223,7 @@ class NotebookRun:
             worst.update({what: max(much, worst.get(what, 0)) for what, much in found.items()})
         self._top(
             f"**This run was disturbed**: at worst {_listed(self._all)}. Figures of disturbed "
-            "measurements are marked and have a recorded figure below; nothing is concluded from them."
+            "measurements are marked, with a recorded figure below; nothing is concluded from them."
         )
 
 
