@@ -31,9 +31,11 @@ def draw_ladder(table: pd.DataFrame, floor: float | None = None):
         speeds, range(len(table)), xerr=errors, fmt="o", color=plots.BLUE, capsize=3, markersize=7
     )
     white = {"facecolor": "white", "linewidth": 0, "pad": 1}
-    above = {"xytext": (0, 7), "textcoords": "offset points", "ha": "center", "bbox": white}
+    above = {"xytext": (0, 7), "textcoords": "offset points", "bbox": white}
     for i, (rate, gain) in enumerate(zip(speeds, table["absolute_speedup"], strict=True)):
-        axes.annotate(f"{plots.speed(rate)}  ({plots.ratio(gain)})", (rate, i), **above)
+        side = "right" if rate**2 > speeds.min() * speeds.max() else "left"  # off the bound's line
+        text = f"{plots.speed(rate)}  ({plots.ratio(gain)})"
+        axes.annotate(text, (rate, i), ha=side, **above)
     axes.set_yticks(range(len(table)), table["rung"])
     axes.set_ylim(len(table) - 0.4, -0.6)
     axes.set_xscale("log")
