@@ -4,6 +4,7 @@
  */
 import { bit, squaresOf } from "./bitboards.js";
 import { PLANES, squareName, toUci } from "./moves.js";
+import { randoms } from "./randoms.js";
 import { NUM_ACTIONS } from "./rungs.js";
 
 const WORDS = 73;
@@ -27,11 +28,6 @@ const DRAWS = 2000; // of one position, for whether all actions are equally like
  * @property {(rungs: import("./rungs.js").Rungs) => Case[]} cases
  * @property {(cases: Case[], results: any[]) => Fault | null} judge
  */
-
-/** Numbers from 0 to less than 1, the same each time; also for `lab_worker.js`. */
-export function randoms(state = 1) {
-  return () => (state = (state * 48271) % 2147483647) / 2147483647;
-}
 
 /** @type {Task} */
 const randomAction = {

@@ -1,7 +1,7 @@
 // Calls a reader's function in a thread that can be ended: {code, name, cases} is what it is sent,
 // {results} or {failed}, in words, what it tells. A case has arguments and `draws`, if it is called
 // so often, with random numbers.
-import { randoms } from "../lab.js";
+import { randoms } from "../randoms.js";
 
 addEventListener("message", ({ data: { code, name, cases } }) => {
   try {
