@@ -26,11 +26,11 @@ def costs(times: pd.DataFrame, clock_mhz: float | None) -> pd.DataFrame:
 
     Returns:
         A row per racer: `num_envs`, `rate` (plies per second), `per_kilocycle` (plies in 1,000
-        cycles; NaN where the clock is not known), `bytes_per_ply` (NaN where a step returns no
-        arrays), `tuned` (of other projects: for what it was made fast).
+        cycles; NaN where the clock is not known), `bytes_per_ply` (where no game ends; NaN
+        where a step returns no arrays), `tuned` (of other projects: for what it was made fast).
     """
     best = race.best(times).set_index("racer")
-    written = times.groupby("racer")["bytes_per_ply"].median().replace(0, float("nan"))
+    written = times.groupby("racer")["bytes_per_ply"].min().replace(0, float("nan"))
     tuned = {name: project.tuned for name, project in peers.PROJECTS.items()}
     return best[["num_envs", "rate"]].assign(
         per_kilocycle=best["rate"] / (clock_mhz * 1e3) if clock_mhz else float("nan"),

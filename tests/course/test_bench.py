@@ -94,7 +94,11 @@ def test_what_is_written_is_read_and_stands_on_the_page(tmp_path):
         ({"name": "<script>"}, "'<script>' is not plain text"),
         ({"times": []}, "times are of "),
         ({"times": [{"racer": "mine"}]}, "no 'num_envs'"),
-        ({"facts": {"machine": "m"}}, "no 'gpu'"),
+        ({"facts": {"machine": "m"}}, "no 'cores'"),
+        (
+            {"facts": result()["facts"] | {"system": "| a |"}},
+            "'| a |' is not plain".replace("|", r"\|"),
+        ),
         ({"writing_seconds_per_ply": {"x": 1.0}}, "no times of 'x'"),
     ],
 )
