@@ -75,7 +75,7 @@ def main() -> None:
     for function in ("ping_pong", "send_early", "agree"):
         getattr(library, f"rungs_mpi_{function}").restype = ctypes.c_double
 
-    racers = {}
+    racers: dict[tuple[str, int], Callable[[], float]] = {}
     for size in settings["sizes"]:
         trips = max(1, min(_MAX_TRIPS, _TURN // size))
         count = ctypes.c_int64(size)

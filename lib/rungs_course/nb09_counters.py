@@ -113,7 +113,8 @@ def served_by(sizes: Iterable[int], caches: Sequence[Cache]) -> dict[str, int]:
         By "L1", ..., and "memory", for which it is the largest set, where that is at least twice as
         large as the last cache. A level for which there is none is left out.
     """
-    sizes, sets, least = sorted(sizes), {}, 0
+    sizes, least = sorted(sizes), 0
+    sets: dict[str, int] = {}
     for cache in caches:
         fit = [size for size in sizes if least < size <= cache.bytes // 2]
         sets |= {f"L{cache.level}": fit[-1]} if fit else {}

@@ -210,7 +210,8 @@ def quotient(one: Factor, other: Factor) -> Factor:
     """Returns how many times one factor is as large as another, as far off as both may be."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ends = np.array([one.middle, one.low, one.high]) / [other.middle, other.high, other.low]
-    return Factor(*map(float, ends), min(one.repeats, other.repeats))
+    middle, low, high = map(float, ends)
+    return Factor(middle, low, high, min(one.repeats, other.repeats))
 
 
 def step_bytes(dtype: str = "float64") -> dict[str, int]:

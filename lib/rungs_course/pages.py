@@ -10,10 +10,9 @@ from rungs._src.search.settings import POLICIES
 from rungs._src.selfplay import elo
 from rungs._src.selfplay.players import search_in_words
 from rungs._src.train.ppo import PARTS
-from rungs_course import bench, nb03_cpp, nb07_ladder
+from rungs_course import bench, nb03_cpp, nb07_ladder, rating
 from rungs_course import nb11_full_system as nb11
 from rungs_course import nb16_search as nb16
-from rungs_course import rating
 from rungs_course.labs import leaderboard
 from rungs_course.measure import results
 from rungs_course.measure.noise import Factor, factor_apart
@@ -399,7 +398,8 @@ def _strength(frame: pd.DataFrame) -> str:
         f"The recorded agent *{facts['agent']}*: points a game against {facts['against']} "
         f"({facts['engine']}), Elo above random play from all matches together, and wins, draws "
         f"and losses of Gumbel against PUCT at equal simulations; matches of {facts['games']} "
-        f"games, 95 % intervals, {facts['date'][:10]} ([data](../{rating.STRENGTH.as_posix()})).\n\n"
+        f"games, 95 % intervals, {facts['date'][:10]} "
+        f"([data](../{rating.STRENGTH.as_posix()})).\n\n"
         f"{markdown(pd.DataFrame(rows, columns=columns))}\n"
     )
 

@@ -121,7 +121,8 @@ def test_a_tree_is_looked_at_in_the_middle_of_a_search(network):
     looked = search.visits.copy(), search.action_values.copy(), search.value[0]
     search.call("finish")
     assert search.visits.sum() == 300
-    for now, then in zip((search.visits, search.action_values, search.value[0]), looked):
+    finished = search.visits, search.action_values, search.value[0]
+    for now, then in zip(finished, looked, strict=True):
         np.testing.assert_array_equal(now, then)
     most = int(search.chosen[0])
     rank = search.actions[0].tolist().index(most)

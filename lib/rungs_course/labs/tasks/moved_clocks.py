@@ -33,7 +33,8 @@ def _judge(yours, _):
         boards[:, 0] = clocks
         word = f"board {{}} of {count}, after three plies: word {{}}".format
         clock = f"board {{}} of {count}, after three plies: word 0, its clock".format
-        yield compare(*(each[:, 0].astype(np.int64) for each in (found, boards)), clock, exact=True)
+        found_clocks, expected_clocks = (each[:, 0].astype(np.int64) for each in (found, boards))
+        yield compare(found_clocks, expected_clocks, clock, exact=True)
         yield compare(found, boards, word, exact=True)
 
 
