@@ -184,7 +184,7 @@ class NotebookRun:
         """Shows the recorded figure of what this run measured; arguments as of `figure`."""
         tables = self._recorded({table: frame, **others})
         if tables is None:
-            say("*There is no recorded run of this figure.*")
+            say("*No run of this figure is recorded.*")
             return
         facts = tables[table].attrs["provenance"]
         try:
