@@ -169,6 +169,9 @@ class OfUnknowns(ast.NodeTransformer):
 
     visit_comprehension = visit_For
 
+    def visit_While(self, node):
+        raise AssertionError(f"line {node.lineno}: what decides when this loop ends is not known")
+
     def _unpacked(self, value, target):
         shape = ast.Constant(shape_of(target))
         return ast.Call(ast.Name("unpacked", ast.Load()), [value, shape], [])
