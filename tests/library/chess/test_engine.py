@@ -394,7 +394,7 @@ def test_a_strength_out_of_its_range_is_told_by_the_engine(fake):
         ({"skill": 3, "elo": 1500}, "skill=3 and elo=1500"),
         ({"skill": 3, "options": {"skill level": 2}}, "option skill level"),
         ({"elo": 1500, "options": {"UCI_Elo": 1600}}, "option UCI_Elo"),
-        ({"seconds": 10.0}, "seconds=10.0.*timeout=10.0"),
+        ({"seconds": 10.0, "timeout": 10.0}, "seconds=10.0.*timeout=10.0"),
         ({"skill": 21}, "skill=21"),
         ({"nodes": 0}, "nodes=0"),
     ],
