@@ -251,7 +251,7 @@ class Page {
   }
 
   #forget() {
-    $("value").textContent = "Here its search will be seen at work.";
+    $("value").textContent = "The agent's search appears here when it is its turn.";
     $("meter").value = 0;
     for (const id of ["candidates", "line", "tree", "numbers"]) $(id).replaceChildren();
   }
