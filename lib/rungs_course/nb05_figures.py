@@ -106,9 +106,9 @@ def draw_messages(times: pd.DataFrame):
     figure, (trips, sends) = plots.axes(7.5, 5.2, nrows=2, sharex=True)
     edge = border(times)
     look = {"marker": "o", "color": plots.BLUE}
-    for panel, what, label in ((trips, "trip", "measured"), (sends, "send", "in MPI_Send")):
+    for panel, what in ((trips, "trip"), (sends, "send")):
         seconds = times[times["what"] == what].set_index("bytes")["seconds"] * 1e6
-        plots.median_line(panel, seconds.groupby(level=0), label, look | {"linestyle": ""})
+        plots.median_line(panel, seconds.groupby(level=0), "measured", look | {"linestyle": ""})
     looks = zip((plots.ORANGE, plots.GREEN), ("--", "-."), strict=True)
     sizes = {name: medians.index.to_numpy() for name, medians in _by_protocol(times).items()}
     for (name, link), (color, style) in zip(fit_links(times).items(), looks, strict=False):
@@ -120,8 +120,8 @@ def draw_messages(times: pd.DataFrame):
         if edge:
             panel.axvline(np.sqrt(edge[0] * edge[1]), color=plots.GREY, linestyle=":")
         plots.legend_beside(panel)
-    trips.set(title="A message's way, by its size", ylabel="microseconds")
-    sends.set(title="How long its sender is held", ylabel="microseconds")
+    trips.set(title="Time of a message, by its size", ylabel="microseconds")
+    sends.set(title="Time in MPI_Send, where the receiver comes late", ylabel="microseconds")
     plots.numbers_below(sends, "bytes of the message")
     return figure
 

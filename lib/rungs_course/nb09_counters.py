@@ -139,8 +139,8 @@ def draw_latency(times: pd.DataFrame, caches: Sequence[Cache]):
         axes.annotate(
             f"L{cache.level} ", at, xycoords=("data", "axes fraction"), ha="right", va="top"
         )
-    axes.set(yscale="log", ylabel="nanoseconds", title="A load that waits for the one before")
-    plots.numbers_below(axes, "kibibytes that are gone through")
+    axes.set(yscale="log", ylabel="nanoseconds", title="Latency of a load, by the memory in use")
+    plots.numbers_below(axes, "working set in KiB")
     return figure
 
 

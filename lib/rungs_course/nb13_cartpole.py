@@ -280,7 +280,7 @@ def draw_fused(table: pd.DataFrame):
     axes.xaxis.set_major_formatter(matplotlib.ticker.FuncFormatter(lambda x, _: plots.speed(x)))
     axes.set_xlabel("steps per second, of all environments together")
     figure.legend(loc="outside lower center", ncols=2, frameon=False)
-    axes.set_title("Steps one by one, and many in a call")
+    axes.set_title("CartPole: one step in a call, and many")
     return figure
 
 
