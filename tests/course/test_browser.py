@@ -107,7 +107,7 @@ def opened(chromium):
 
     def open_page(address, width=1280, height=900, **how):
         page = chromium.new_page(viewport={"width": width, "height": height}, **how)
-        page.set_default_timeout(120_000)
+        page.set_default_timeout(300_000)
         origin = address.partition("/?")[0]
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("console", lambda said: said.type == "error" and wrong.append(said.text))
