@@ -180,6 +180,7 @@ def test_the_first_lab_from_wrong_to_right(opened, how):
 
     def answer(name, code):
         section = page.locator(f"#{name}")
+        section.wait_for()  # hidden until the page listens, which pressing a key does not mind
         if code is not None:
             section.locator("textarea").fill(code)
         section.locator("textarea").press("Control+Enter")
