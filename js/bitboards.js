@@ -5,7 +5,7 @@
  * For looking at, one position at a time: BigInt makes them readable and slow.
  * @module
  */
-import { piecesOf } from "./moves.js";
+import { COMPASS, JUMPS, piecesOf } from "./moves.js";
 
 const ALL = 2n ** 64n - 1n;
 const FILE_A = 0x0101010101010101n;
@@ -13,21 +13,15 @@ const NOT = { "-1": ALL ^ (FILE_A << 7n), 0: ALL, 1: ALL ^ FILE_A }; // what a s
 
 /** @typedef {{east: number, north: number, name: string}} Direction */
 
+// prettier-ignore
+const NAMES = [
+  "north", "north-east", "east", "south-east", "south", "south-west", "west", "north-west",
+];
+
 /** @type {readonly Direction[]} */
-export const DIRECTIONS = Object.freeze([
-  { east: 0, north: 1, name: "north" },
-  { east: 1, north: 1, name: "north-east" },
-  { east: 1, north: 0, name: "east" },
-  { east: 1, north: -1, name: "south-east" },
-  { east: 0, north: -1, name: "south" },
-  { east: -1, north: -1, name: "south-west" },
-  { east: -1, north: 0, name: "west" },
-  { east: -1, north: 1, name: "north-west" },
-]);
+export const DIRECTIONS = Object.freeze(COMPASS.map((each, i) => ({ ...each, name: NAMES[i] })));
 const STRAIGHT = DIRECTIONS.filter(({ east, north }) => !east || !north);
 const DIAGONAL = DIRECTIONS.filter(({ east, north }) => east && north);
-// prettier-ignore
-const JUMPS = [[1, 2], [2, 1], [2, -1], [1, -2], [-1, -2], [-2, -1], [-2, 1], [-1, 2]];
 
 /** @param {number} square @returns {bigint} */
 export const bit = (square) => 1n << BigInt(square);
@@ -154,7 +148,7 @@ export function attacksOf(square, sets, empty = sets.empty) {
     case "p":
       return pawnAttacks(from, sign === "P");
     case "n":
-      return together(JUMPS.map(([east, north]) => shift(from, { east, north })));
+      return together(JUMPS.map((each) => shift(from, each)));
     case "k":
       return together(DIRECTIONS.map((each) => shift(from, each)));
     default:

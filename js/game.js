@@ -3,7 +3,7 @@
  * ended. Draws need no claim, as in Rungs' environments, which know the rules.
  * @module
  */
-import { PLANES, piecesOf, squareName, squareOf, toUci } from "./moves.js";
+import { COMPASS, JUMPS, piecesOf, squareName, squareOf, toUci } from "./moves.js";
 import { REASONS } from "./rungs.js";
 
 export const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
@@ -36,7 +36,7 @@ export function checked(fen) {
     return sign && (sign === sign.toLowerCase()) === black ? "x" : sign.toLowerCase();
   };
   const forward = black ? -1 : 1;
-  const slides = PLANES.slice(0, 8).some(({ east, north }) => {
+  const slides = COMPASS.some(({ east, north }) => {
     let n = 1;
     while (!seen(n * east, n * north)) ++n;
     const found = seen(n * east, n * north);
@@ -44,7 +44,7 @@ export function checked(fen) {
     const near = n === 1 && (found === "k" || (found === "p" && !straight && north === forward));
     return near || found === "q" || found === (straight ? "r" : "b");
   });
-  const jumps = PLANES.slice(56, 64).some(({ east, north }) => seen(east, north) === "n");
+  const jumps = JUMPS.some(({ east, north }) => seen(east, north) === "n");
   return slides || jumps ? squareName(king) : "";
 }
 

@@ -7,7 +7,6 @@ import { PLANES, squareName, toUci } from "./moves.js";
 import { randoms } from "./randoms.js";
 import { NUM_ACTIONS } from "./rungs.js";
 
-const WORDS = 73;
 const DRAWS = 2000; // of one position, for whether all actions are equally likely
 
 /**
@@ -45,7 +44,11 @@ function randomAction(words, random) {
     const random = randoms();
     const cases = [];
     const add = (draws) =>
-      cases.push({ given: Array.from(envs.mask.subarray(0, WORDS)), draws, fen: envs.fen(0) });
+      cases.push({
+        given: Array.from(envs.mask.subarray(0, PLANES.length)),
+        draws,
+        fen: envs.fen(0),
+      });
     for (let position = 0; position < 100; ++position) {
       add(position === 0 ? DRAWS : 5);
       envs.step(envs.sampleActions(random));

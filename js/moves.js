@@ -3,10 +3,21 @@
  * @module
  */
 
+/** @typedef {{east: number, north: number}} Offset */
+
+const offset = ([east, north]) => Object.freeze({ east, north });
+
+/** The eight directions, clockwise from north. @type {readonly Offset[]} */
 // prettier-ignore
-const COMPASS = [[0, 1], [1, 1], [1, 0], [1, -1], [0, -1], [-1, -1], [-1, 0], [-1, 1]];
+export const COMPASS = Object.freeze(
+  [[0, 1], [1, 1], [1, 0], [1, -1], [0, -1], [-1, -1], [-1, 0], [-1, 1]].map(offset),
+);
+
+/** A knight's jumps. @type {readonly Offset[]} */
 // prettier-ignore
-const JUMPS = [[1, 2], [2, 1], [2, -1], [1, -2], [-1, -2], [-2, -1], [-2, 1], [-1, 2]];
+export const JUMPS = Object.freeze(
+  [[1, 2], [2, 1], [2, -1], [1, -2], [-1, -2], [-2, -1], [-2, 1], [-1, 2]].map(offset),
+);
 
 /** @typedef {{east: number, north: number, promotion: string}} Plane */
 
@@ -17,9 +28,9 @@ const JUMPS = [[1, 2], [2, 1], [2, -1], [1, -2], [-1, -2], [-2, -1], [-2, 1], [-
  */
 export const PLANES = Object.freeze([
   ...[1, 2, 3, 4, 5, 6, 7].flatMap((n) =>
-    COMPASS.map(([x, y]) => ({ east: n * x, north: n * y, promotion: "" })),
+    COMPASS.map(({ east, north }) => ({ east: n * east, north: n * north, promotion: "" })),
   ),
-  ...JUMPS.map(([x, y]) => ({ east: x, north: y, promotion: "" })),
+  ...JUMPS.map((jump) => ({ ...jump, promotion: "" })),
   ..."nbr".split("").flatMap((promotion) =>
     [-1, 0, 1].map((x) => ({ east: x, north: 1, promotion })),
   ),

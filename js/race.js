@@ -22,6 +22,7 @@ export const SIZES = Object.freeze([1, 64, 512, 4096]);
 
 const MOST_BYTES = 64e6; // of a batch's outputs, so that a phone's memory will do
 const PLIES = 16384; // of a timing: some milliseconds, as a page's clock may tick in tenths of one
+const WRITTEN_BYTES = 64e6; // of a timing of the bound: some milliseconds, too
 const SECOND = 1000; // of `performance.now`
 
 /**
@@ -40,10 +41,14 @@ function bytesOf(rungs, { mask, observation }) {
 
 /** Games that are played again and again: the same actions from the same boards. */
 class Racer {
-  /** @param {import("./rungs.js").Rungs} rungs @param {Version} version @param {number} boards */
-  constructor(rungs, version, boards) {
+  /**
+   * @param {import("./rungs.js").Rungs} rungs
+   * @param {Version} version
+   * @param {number} boards
+   * @param {number} bytes of a board's outputs
+   */
+  constructor(rungs, version, boards, bytes) {
     const { mask, observation } = version;
-    const bytes = bytesOf(rungs, version);
     this.envs = rungs.chess({ numEnvs: boards, mask, observation });
     this.envs.reset(0);
     /** @type {Row} */
@@ -66,8 +71,7 @@ class Racer {
     for (const chosen of this.actions) this.envs.step(chosen);
     const played = performance.now();
     this.row.rates.push((PLIES / (played - begin)) * SECOND);
-    // So often that it takes as long as a clock that ticks in tenths of a millisecond needs.
-    const times = Math.ceil(64e6 / this.written.length);
+    const times = Math.ceil(WRITTEN_BYTES / this.written.length);
     const from = performance.now();
     for (let i = 0; i < times; ++i) this.written.fill(i);
     const seconds = (performance.now() - from) / SECOND;
@@ -83,11 +87,11 @@ class Racer {
  *   the time that is over
  */
 export function race(rungs, seconds, tell) {
-  const racers = VERSIONS.flatMap((version) =>
-    SIZES.filter((boards) => boards * bytesOf(rungs, version) <= MOST_BYTES).map(
-      (boards) => new Racer(rungs, version, boards),
-    ),
-  );
+  const racers = VERSIONS.flatMap((version) => {
+    const bytes = bytesOf(rungs, version);
+    const sizes = SIZES.filter((boards) => boards * bytes <= MOST_BYTES);
+    return sizes.map((boards) => new Racer(rungs, version, boards, bytes));
+  });
   const rows = racers.map((racer) => racer.row);
   const begin = performance.now();
   for (let round = 1, share = 0; share < 1; ++round) {

@@ -91,7 +91,7 @@ def from_folder(chromium):
         page.set_default_timeout(120_000)
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("console", lambda said: said.type == "error" and wrong.append(said.text))
-        own = ("file:", "blob:", "data:")
+        own = ("file:", "blob:")
         page.on("request", lambda asked: asked.url.startswith(own) or wrong.append(asked.url))
         page.goto(path.as_uri() + query)
         pages.append(page)

@@ -17,8 +17,8 @@ RUNGS_PUFFER Chess* rungs_puffer_open(int num_envs, uint8_t* observations, unsig
   init_bitboards();
   for (int i = 0; i < num_envs; ++i) {
     Chess* game = &games[i];
-    game->mode =
-        CHESS_MODE_SELFPLAY;  // all as in config/chess.ini, but for positions to begin with
+    // All as in config/chess.ini, but for positions to begin with.
+    game->mode = CHESS_MODE_SELFPLAY;
     game->max_moves = 5000;
     game->enable_50_move_rule = game->enable_threefold_repetition = 1;
     game->log_pgn_choice_made = 1;

@@ -21,7 +21,6 @@ const STAGES = [
   "After three, the third of 4 squares: 7 squares, as far as a board is wide",
   "One step more takes what stands behind: all that the piece attacks, its own side's pieces too",
 ];
-const WORDS = 73;
 
 const rungs = await load(await file("rungs.wasm"));
 const envs = rungs.chess({ mask: "bits", autoreset: "DISABLED" });
@@ -43,11 +42,10 @@ let flipped = false;
 
 /** The board is seen from the mover in actions and masks. */
 const turned = () => (fen.split(" ")[1] === "b" ? 56 : 0);
-const words = () => Array.from(envs.mask.subarray(0, WORDS));
+const words = () => Array.from(envs.mask.subarray(0, PLANES.length));
 const legal = () =>
   words().flatMap((word, number) => squaresOf(word).map((from) => 64 * number + from));
 const asSet = (squares) => squares.reduce((set, square) => set | bit(square), 0n);
-const named = (square) => squareName(square);
 
 /** What each view marks: sets by what the squares are called, and a sentence. */
 const VIEWS = {
@@ -71,7 +69,8 @@ const VIEWS = {
       const own = legal().filter((action) => (action & 63) === (looked ^ turned()));
       const targets = asSet(own.map((action) => squareOf(toUci(action, fen).slice(2, 4))));
       const count = `${own.length} legal action${own.length === 1 ? "" : "s"}`;
-      return [{ legal: targets }, `${count} from ${named(looked)}, by the environment's mask.`];
+      const from = squareName(looked);
+      return [{ legal: targets }, `${count} from ${from}, by the environment's mask.`];
     },
   },
   pins: {
@@ -79,7 +78,7 @@ const VIEWS = {
     show({ pins }) {
       const pinned = asSet([...pins.keys()]);
       const line = [...pins.values()].reduce((set, each) => set | each, 0n);
-      const found = [...pins.keys()].map(named).join(", ");
+      const found = [...pins.keys()].map(squareName).join(", ");
       const about = found
         ? `Pinned: ${found}. Such a piece may only go along its line to the king.`
         : "Nothing is pinned.";
@@ -89,7 +88,7 @@ const VIEWS = {
   check: {
     title: "check mask",
     show({ checkers, checkMask }) {
-      const found = squaresOf(checkers).map(named).join(" and ");
+      const found = squaresOf(checkers).map(squareName).join(" and ");
       const about = !found
         ? "No check: a piece may go to any square, as far as this mask is concerned."
         : checkMask
@@ -132,13 +131,13 @@ function described(number) {
 function draw() {
   const sets = setsOf(fen);
   const [marked, about] = VIEWS[view].show(sets);
-  const marks = { [named(looked)]: "looked" };
+  const marks = { [squareName(looked)]: "looked" };
   for (const [name, set] of Object.entries(marked))
-    for (const square of squaresOf(set).map(named))
+    for (const square of squaresOf(set).map(squareName))
       marks[square] = [marks[square], name].filter(Boolean).join(" ");
   const moves = legal().map((action) => toUci(action, fen));
   const king = [...sets.pieces].find(([, sign]) => sign === (sets.white ? "K" : "k"));
-  const check = sets.checkers ? named(king[0]) : "";
+  const check = sets.checkers ? squareName(king[0]) : "";
   board.show({ fen, moves, marks, check, flipped });
   const all = Object.values(marked).reduce((set, each) => set | each, 0n);
   drawBits(all);
@@ -166,7 +165,8 @@ function drawBits(set) {
     pre.append(`  ${byteOf(set, rank)}  rank ${rank + 1}\n`);
   }
   const squares = squaresOf(set);
-  pre.setAttribute("aria-label", `Squares in the set: ${squares.map(named).join(", ") || "none"}`);
+  const names = squares.map(squareName).join(", ");
+  pre.setAttribute("aria-label", `Squares in the set: ${names || "none"}`);
   byId("word").textContent = `0x${set.toString(16).padStart(16, "0")}, ${squares.length} bits`;
 }
 
@@ -179,7 +179,7 @@ function drawMask() {
   byId("mask-about").textContent =
     "Action 64 w + s is bit s of word w: from square s a move of the kind w, seen from the side " +
     `to move${turned() ? ", so that rank 1 is Black's own" : ""}. ${legal().length} actions are ` +
-    `legal, in ${used.length} words; bold are those of ${named(looked)}.`;
+    `legal, in ${used.length} words; bold are those of ${squareName(looked)}.`;
   const focused = document.activeElement?.dataset?.word;
   const body = byId("mask").tBodies[0];
   body.replaceChildren();

@@ -137,7 +137,7 @@ class Page {
       this.#show(`${SIDES[side]}, ${agent.about.name}, thinks …`);
       const thoughts = await this.#think(agent, job, "expects", least);
       if (!thoughts) return;
-      this.#game.play(this.#game.line([thoughts.chosen])[0]);
+      this.#game.play(toUci(thoughts.chosen, this.#game.fen));
       this.#show();
     }
   }
@@ -239,8 +239,11 @@ class Page {
       flipped: this.#flipped,
       marks: hint ? { [hint.slice(0, 2)]: "hint", [hint.slice(2, 4)]: "hint" } : {},
     });
-    const lines = game.lines().map(() => document.createElement("li"));
-    game.lines().forEach((text, i) => (lines[i].textContent = text));
+    const lines = game.lines().map((text) => {
+      const line = document.createElement("li");
+      line.textContent = text;
+      return line;
+    });
     $("moves").replaceChildren(...lines);
     $("moves").scrollTop = $("moves").scrollHeight;
     $("fen").value = game.fen;
@@ -310,10 +313,6 @@ class Page {
       }),
     );
     $("tree").setAttribute("viewBox", `0 0 ${wide} ${4 * high}`);
-    $("tree").setAttribute(
-      "aria-label",
-      "Its tree: below each move the replies, as wide as the simulations they got.",
-    );
   }
 }
 

@@ -35,7 +35,6 @@ PAGES = (Path("README.md"), *(_DOCS / f"{name}.md" for name in ("numbers", "self
 _ROWS = 6  # of the table of self-play
 # Matches of levers of self-play's learning, of one machine whatever else is recorded.
 _LEVERS = Path("data") / "ablations" / "selfplay.csv"
-# Likewise matches of a recorded agent by both rules: `python -m rungs_course rate`.
 # Our rung `python`: what is gained over it is the ladder's to say.
 _OURS = "python-chess"
 _LEFT_OUT = (
@@ -522,19 +521,18 @@ def benched(root: Path) -> str:
     """
     found = [bench.read(path) for path in sorted((root / "data" / "bench").glob("*.json"))]
     if not found:
-        return "Nobody is there yet.\n"
+        return "No entries yet.\n"
     lines = []
     for result in found:
         table, facts = bench.rows(result), result["facts"]
         theirs = table.iloc[0]
         machine = f"{in_words(facts)}, {facts['date'][:10]}"
         busy = "; busy" if result["disturbed"] else ""
-        version = f"{result['version']}".strip()
         lines.append(
             {
                 "Machine": f"{machine}{busy}",
                 "rate": -theirs["rate"],
-                "Environment": f"{result['name']} {version}".strip(),
+                "Environment": f"{result['name']} {result['version']}".strip(),
                 **_bench_cells(theirs),
                 "Ours, over it": "; ".join(
                     f"{row.racer.removeprefix('rungs, ')} "

@@ -41,7 +41,8 @@ ENGINES: Final[dict[str, dict[str, Any]]] = {
 POLICY: Final[Policy] = "gumbel"
 SIMULATIONS: Final = 32
 
-# Matches of a recorded agent and its opponents, by numbers of simulations.
+# Matches of a recorded agent and its opponents by both rules and several numbers of simulations,
+# as `python -m rungs_course rate` plays them.
 STRENGTH: Final = Path("data") / "ablations" / "strength.csv"
 
 _EVENT = "A rating by Rungs"

@@ -7,14 +7,13 @@ import chess.pgn
 import pytest
 
 from rungs_course.runner import bundle
-from tests.browser import SCREENSHOTS, browser, needs_chromium
+from tests.browser import SCREENSHOTS, browser, from_folder, needs_chromium
 
 pytestmark = [
     pytest.mark.system,
     needs_chromium,
     pytest.mark.skipif(bool(bundle.missing()), reason=bundle.missing()),
 ]
-OWN = "file:", "data:"  # what a page may ask for
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
 LOST = "6k1/8/6K1/8/8/8/8/7Q w - - 0 1"  # for Black
 MATE_IN_ONE = "6k1/5ppp/8/8/8/8/8/K2R4 w - - 0 1"
@@ -24,7 +23,7 @@ MATE_IN_ONE = "6k1/5ppp/8/8/8/8/8/K2R4 w - - 0 1"
 def address(tmp_path_factory):
     out = tmp_path_factory.mktemp("pages")
     bundle.build(out)
-    return (out / "play.html").as_uri()
+    return out / "play.html"
 
 
 @pytest.fixture(scope="module")
@@ -35,25 +34,15 @@ def chromium():
 
 @pytest.fixture
 def opened(chromium, address):
-    pages, wrong = [], []
+    with from_folder(chromium) as open_page:
 
-    def open_page(seconds="0.1", **how):
-        page = chromium.new_page(**{"viewport": {"width": 1200, "height": 900}} | how)
-        page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.on("console", lambda said: said.type == "error" and wrong.append(said.text))
-        page.on(
-            "request", lambda asked: asked.url[:5] in ("file:", "blob:") or wrong.append(asked.url)
-        )
-        page.goto(address)
-        page.locator("main").wait_for()
-        page.locator("#seconds").select_option(seconds)
-        pages.append(page)
-        return page
+        def play(seconds="0.1", **how):
+            page = open_page(address, **how)
+            page.locator("main").wait_for()
+            page.locator("#seconds").select_option(seconds)
+            return page
 
-    yield open_page
-    for page in pages:
-        page.close()
-    assert not wrong
+        yield play
 
 
 def square(page, name):

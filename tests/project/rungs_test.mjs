@@ -4,24 +4,19 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 import { Agent, Network } from "../../js/agent.js";
-import { Game } from "../../js/game.js";
+import { Game, START } from "../../js/game.js";
 import { toUci } from "../../js/moves.js";
+import { randoms } from "../../js/randoms.js";
 import { MAX_LEGAL, NUM_ACTIONS, REASONS, RungsError, evenly, load } from "../../js/rungs.js";
 
 const rungs = await load(readFileSync(process.env.RUNGS_WASM));
 const AGENT = readFileSync(process.env.RUNGS_AGENT);
-const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 const MATE_IN_ONE = "6k1/5ppp/8/8/8/8/8/K2R4 w - - 0 1";
 const SCHOLARS = "r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5Q2/PPPP1PPP/RNB1K1NR w KQkq - 0 1";
 const QUEEN_MATES = 64 * (8 * 3) + 21; // four squares north from f3
 const ROOK_MATES = 64 * (8 * 6) + 3; // seven squares north from d1
 const refused = (code, message) => (error) =>
   error instanceof RungsError && error.code === code && message.test(error.message);
-
-/** Numbers from 0 to 1, the same in every run. */
-function randoms(state = 1) {
-  return () => (state = (state * 48271) % 2147483647) / 2147483647;
-}
 
 test("perft counts what is published", () => {
   assert.equal(rungs.perft(START, 4), 197281n);

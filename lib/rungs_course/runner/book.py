@@ -88,8 +88,9 @@ def stage(out: Path, folder: Path) -> None:
 
 def _stage_browser(folder: Path) -> None:
     """Makes the pages in which Rungs runs, and links to them from the page that is about them."""
-    links = f"{bundle.missing()}\n"
-    if not bundle.missing():
+    if why := bundle.missing():
+        links = f"{why}\n"
+    else:
         (folder / _BROWSER).mkdir()
         titles = bundle.build(folder / _BROWSER).items()
         links = "".join(f'- <a href="../{_BROWSER}/{name}">{title}</a>\n' for name, title in titles)
