@@ -239,7 +239,6 @@ WRONG = {
     "train --num-minibatches 1000 --num-envs 2 --num-steps 2": "num_minibatches=1000",
     "train --seed 18446744073709551616": "seed=18446744073709551616",
     "train --opponent {folder}": "is no program",
-    "train --resume --seed 3": "--resume",
     "train --resume --out {folder}": "checkpoint.pt",
     "train -p threads=x": "threads='x'",
     "train --rung openmp -p schedule=[]": "schedule=[]",

@@ -16,7 +16,14 @@ from rungs._src import paths
 from rungs._src.core import progress
 from rungs._src.core.arguments import shortened, shown
 from rungs._src.selfplay.settings import SelfPlayTraining
-from rungs._src.train.settings import PpoSettings, Training, add_options, given, training_of
+from rungs._src.train.settings import (
+    PpoSettings,
+    Training,
+    add_options,
+    given,
+    lengthened,
+    training_of,
+)
 from rungs.errors import (
     CompilerError,
     ConfigurationError,
@@ -118,11 +125,11 @@ def to_path(text: str) -> Path:
     return Path(text)
 
 
-def add_run_options(parser: argparse.ArgumentParser, default: Path) -> None:
-    """Adds `--out`, a run's folder, `--resume` and `--quiet`."""
+def add_run_options(parser: argparse.ArgumentParser, default: Path, more: str = "") -> None:
+    """Adds `--out`, a run's folder, `--resume`, whose help ends with `more`, and `--quiet`."""
     text = f"the run's folder (default: {default})"
     parser.add_argument("--out", type=to_path, default=default, help=text)
-    parser.add_argument("--resume", action="store_true", help="continue the run in --out")
+    parser.add_argument("--resume", action="store_true", help=f"continue the run in --out{more}")
     add_quiet(parser)
 
 
@@ -172,6 +179,9 @@ def add_conformance(commands: argparse._SubParsersAction, names: str) -> argpars
     return conformance
 
 
+_LONGER = ", to the end it was to have or a later one: --updates N, --seconds S"
+
+
 def _add_commands(commands: argparse._SubParsersAction) -> None:
     perft = commands.add_parser("perft", help="count move-tree leaves against published counts")
     what = perft.add_mutually_exclusive_group(required=True)
@@ -206,7 +216,7 @@ def _add_commands(commands: argparse._SubParsersAction) -> None:
     mpi.set_defaults(command=_mpi)
 
     train = commands.add_parser("train", help="train a policy by PPO on any rung")
-    add_run_options(train, Path("data/run/train"))
+    add_run_options(train, Path("data/run/train"), _LONGER)
     train.add_argument(
         "--trust", action="store_true", help="let a resumed run start the engine that it names"
     )
@@ -215,7 +225,7 @@ def _add_commands(commands: argparse._SubParsersAction) -> None:
     train.set_defaults(command=_train, extra="train")
 
     selfplay = commands.add_parser("selfplay", help="train a policy by search and self-play")
-    add_run_options(selfplay, Path("data/run/selfplay"))
+    add_run_options(selfplay, Path("data/run/selfplay"), _LONGER)
     add_options(selfplay, SelfPlayTraining)
     selfplay.set_defaults(command=_selfplay, extra="train")
 
@@ -338,18 +348,19 @@ def _train(options: argparse.Namespace) -> int:
     from rungs._src.train.runs import CHECKPOINT
     from rungs._src.train.training import checkpoint, train
 
-    training = training_of(options, parameters(options.parameters))
+    how = parameters(options.parameters)
     if options.resume:
-        if training != Training():
-            raise ConfigurationError(
-                "--resume continues with the old settings: it takes only --out"
-            )
-        training = checkpoint.load(options.out)["training"]
+        if how:
+            raise ConfigurationError("--resume continues with the old settings: it takes no -p")
+        settings = given(options, Training) | given(options, PpoSettings)
+        training = lengthened(checkpoint.load(options.out)["training"], **settings)
         if training.opponent != "random" and not options.trust:
             path = options.out / CHECKPOINT
             raise ConfigurationError(
                 f"{path} would run the program {training.opponent!r}: --trust lets it"
             )
+    else:
+        training = training_of(options, how)
     train(training, options.out, resume=options.resume, say=options.say)
     return 0
 
@@ -358,11 +369,10 @@ def _selfplay(options: argparse.Namespace) -> int:
     from rungs._src.selfplay.training import checkpoint, train
 
     settings = given(options, SelfPlayTraining)
-    if options.resume and settings:
-        raise ConfigurationError("--resume continues with the old settings: it takes only --out")
-    training = SelfPlayTraining(**settings)
     if options.resume:
-        training = checkpoint.load(options.out)["training"]
+        training = lengthened(checkpoint.load(options.out)["training"], **settings)
+    else:
+        training = SelfPlayTraining(**settings)
     train(training, options.out, resume=options.resume, say=options.say)
     return 0
 

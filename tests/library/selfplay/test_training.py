@@ -144,6 +144,12 @@ def test_a_run_that_broke_goes_on_as_if_it_had_not(unbroken, tmp_path, monkeypat
     assert_same_run(tmp_path, unbroken)
 
 
+def test_a_lengthened_run_is_one_that_was_as_long_from_the_start(unbroken, tmp_path):
+    train(SelfPlayTraining(**SMALL, updates=3), tmp_path)
+    assert run(tmp_path, "--resume", "--updates", "5") == 0
+    assert_same_run(tmp_path, unbroken)
+
+
 @pytest.fixture
 def copied(unbroken, tmp_path):
     """A run that is over, to change."""
@@ -281,8 +287,10 @@ def test_a_flag_needs_no_value():
 
 
 def test_it_says_what_it_does_not_take(unbroken, tmp_path, capsys):
-    assert run(unbroken, "--resume", "--updates", "7") == 2
-    assert "it takes only --out" in capsys.readouterr().err
+    assert run(unbroken, "--resume", "--games", "4") == 2
+    assert "not --games" in capsys.readouterr().err
+    assert run(unbroken, "--resume", "--updates", "2") == 2
+    assert "--updates 2 is less than the run's" in capsys.readouterr().err
     assert run(tmp_path / "none", "--resume") == 2
     assert "there is no" in capsys.readouterr().err
     assert run(tmp_path / "none", "--games", "0") == 2

@@ -80,6 +80,15 @@ def test_a_killed_run_goes_on_as_if_it_had_not_been(name, unbroken, tmp_path):
     assert_same_run(out, whole)
 
 
+def test_a_lengthened_run_is_one_that_was_as_long_from_the_start(unbroken, tmp_path):
+    assert train(tmp_path, *LONG, "--updates", "4") == 0
+    assert train(tmp_path, "--resume", "--updates", "9") == 0
+    assert checkpoint.load(tmp_path)["training"].updates == 9
+    updates = [row["update"] for row in table(tmp_path / "evaluations.csv")]
+    assert updates == ["0", "3", "4", "6", "9"]  # the 4th was the last
+    runs.assert_same(tmp_path, unbroken, ("metrics.csv",), weights)
+
+
 def test_a_run_that_is_over_stays_as_it_is(unbroken):
     before = (unbroken / "metrics.csv").read_text()
     assert train(unbroken, "--resume") == 0
@@ -162,6 +171,10 @@ def test_mistakes_are_named_and_nothing_is_lost(unbroken, tmp_path, capsys):
     mistakes = [
         ((unbroken, *LONG), "holds a run already"),
         ((unbroken, "--resume", "--seed", "3"), "--resume"),
+        ((unbroken, "--resume", "--num-steps", "4"), "--num-steps"),
+        ((unbroken, "--resume", "-p", "threads=2"), "-p"),
+        ((unbroken, "--resume", "--updates", "8"), "--updates 8 is less than the run's 9"),
+        ((unbroken, "--resume", "--seconds", "8"), "--seconds 8 is less than the run's inf"),
         ((tmp_path, "--resume"), "there is no"),
         ((tmp_path, "--rung", "abacus"), "abacus"),
         ((tmp_path, "--num-envs", "0"), "num_envs"),

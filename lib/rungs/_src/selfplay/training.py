@@ -74,7 +74,7 @@ def train(
     learns, evaluates and writes.
 
     Args:
-        training: what to do; to resume a run, its checkpoint's.
+        training: what to do; to resume a run, its checkpoint's, or with a later end.
         out: a folder. A new run's must hold no run.
         resume: whether to resume from the checkpoint there.
         say: where progress goes, a line at a time. By default lines are printed; in a terminal or

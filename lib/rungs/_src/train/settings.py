@@ -146,6 +146,27 @@ def given(options: argparse.Namespace, settings: type) -> dict:
     return {name: value for name, value in vars(options).items() if name in names - {"how"}}
 
 
+def lengthened(saved: RunSettings, **limits: Any) -> Any:
+    """Returns the settings of a run that is resumed, with later ends where they are given.
+
+    Args:
+        saved: of the run so far.
+        limits: `updates` or `seconds`, instead of those of `saved`.
+
+    Raises:
+        ConfigurationError: another setting is given, or an earlier end; the message names it.
+    """
+    for name, limit in limits.items():
+        if name not in ("updates", "seconds"):
+            raise ConfigurationError(
+                "--resume continues with the old settings: it takes --updates and --seconds, "
+                f"but not --{name.replace('_', '-')}"
+            )
+        if limit < (before := getattr(saved, name)):
+            raise ConfigurationError(f"--{name} {limit:g} is less than the run's {before:g}")
+    return dataclasses.replace(saved, **limits)
+
+
 def training_of(options: argparse.Namespace, how: dict) -> Training:
     """Returns the settings that the command line gave.
 

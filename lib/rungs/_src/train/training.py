@@ -74,7 +74,7 @@ def train(
     resumed without `resume`: so it is when a rank died, and torchrun starts them all again.
 
     Args:
-        training: what to train; to resume a run, its checkpoint's.
+        training: what to train; to resume a run, its checkpoint's, or with a later end.
         out: a folder. A new run's must hold no checkpoint.
         resume: whether to resume from the checkpoint there.
         make: makes the environment of a name, a number of boards and settings; by default a rung's.
