@@ -18,8 +18,8 @@ from rungs._src.chess.reason import Reason
 from rungs._src.search.result import Result, Tree
 from rungs._src.search.search import Evaluator, Search, uniform
 from rungs._src.search.settings import Puct
-from rungs._src.selfplay.players import NetworkPlayer
-from rungs_course import boards, plots, widgets
+from rungs._src.selfplay.players import RULES, NetworkPlayer
+from rungs_course import boards, plots, rating, widgets
 from rungs_course.analysis import think
 from rungs_course.measure.turns import timed_rounds
 from rungs_course.measure.verify import assert_same
@@ -403,6 +403,56 @@ def draw_side_by_side(lines: pd.DataFrame, columns: int = 4):
         for row in shown.itertuples()
     ]
     return boards.rows_of(shown.assign(title=titles).itertuples(), columns)
+
+
+def draw_strength(matches: pd.DataFrame):
+    """Draws an agent's rating over its simulations, a line per rule, with 95 % intervals.
+
+    Args:
+        matches: of `rungs_course.rating.rate`, by two rules.
+    """
+    table = _strength(matches)
+    figure, axes = plots.axes(7, 3.6)
+    for policy, name, look in plots.lines(RULES.items()):
+        rows = table[table["policy"] == policy]
+        around = [rows["elo"] - rows["low"], rows["high"] - rows["elo"]]
+        axes.errorbar(rows["simulations"], rows["elo"], yerr=around, label=name, capsize=3, **look)
+    axes.set_xscale("log", base=2)
+    counts = sorted(table["simulations"].unique())
+    axes.set_xticks(counts, [f"{count:.0f}" for count in counts])
+    axes.set(xlabel="simulations of a move", ylabel="Elo above random play")
+    axes.legend(frameon=False)
+    return figure
+
+
+def compare_rules(matches: pd.DataFrame) -> str:
+    """Writes which rule won their matches at equal simulations, and what more simulations gave.
+
+    Args:
+        matches: as of `draw_strength`.
+    """
+    better: dict[str, list[str]] = {}
+    between = matches[matches["opponent"].isin(_strength(matches)["player"])]
+    for row in between.sort_values("simulations").itertuples():
+        won = "Gumbel" if row.low > 0.5 else "PUCT" if row.high < 0.5 else "neither"
+        better.setdefault(won, []).append(f"{row.simulations:.0f}")
+    said = [f"{rule} wins with {', '.join(counts)}" for rule, counts in better.items()]
+    gains = []
+    for policy, rows in _strength(matches).groupby("policy"):
+        first, last = rows.iloc[0], rows.iloc[-1]
+        clear = last["low"] > first["high"]
+        gained = f"{last['elo'] - first['elo']:+.0f} Elo" if clear else "nothing beyond the noise"
+        counts = f"from {first['simulations']:.0f} to {last['simulations']:.0f} simulations"
+        gains.append(f"{RULES[policy]} gains {gained} {counts}")
+    return f"Of the rules' matches at equal simulations, {'; '.join(said)}. {', and '.join(gains)}."
+
+
+def _strength(matches: pd.DataFrame) -> pd.DataFrame:
+    """Returns a row for each rule and number of simulations, sorted, with its rating."""
+    ratings = rating.of_matches(matches)
+    ways = matches.dropna(subset="policy").drop_duplicates("player")
+    merged = ways[["player", "policy", "simulations"]].merge(ratings, on="player")
+    return merged.sort_values(["policy", "simulations"])
 
 
 def draw_ratings_over_time(evaluations: pd.DataFrame):

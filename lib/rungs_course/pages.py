@@ -8,7 +8,7 @@ from rungs._src.machine.describe import in_words, slug_of
 from rungs._src.registry import rungs_of
 from rungs._src.search.settings import POLICIES
 from rungs._src.selfplay import elo
-from rungs._src.selfplay.players import search_in_words
+from rungs._src.selfplay.players import RULES, search_in_words
 from rungs._src.train.ppo import PARTS
 from rungs_course import bench, nb03_cpp, nb07_ladder, rating
 from rungs_course import nb11_full_system as nb11
@@ -391,7 +391,7 @@ def _strength(frame: pd.DataFrame) -> str:
         (both,) = group[group["opponent"].isin(group["player"])].itertuples()
         better = "Gumbel" if both.low > 0.5 else "PUCT" if both.high < 0.5 else "within noise"
         rows.append((*told, f"{both.wins}, {both.draws}, {both.losses}", better))
-    columns = [f"{name}: {what}" for name in ("Gumbel", "PUCT") for what in ("points", "Elo")]
+    columns = [f"{name}: {what}" for name in RULES.values() for what in ("points", "Elo")]
     columns = ["Simulations", *columns, "Gumbel against PUCT", "Better"]
     return (
         f"The recorded agent *{facts['agent']}*: points a game against {facts['against']} "

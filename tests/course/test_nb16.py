@@ -1,6 +1,9 @@
 """Notebook 16: races of searches, a tree as it grows, and agents that play on."""
 
+import re
+
 import chess
+import pandas as pd
 import pytest
 
 from rungs._src.search.result import Result
@@ -87,3 +90,19 @@ def test_each_goes_on_from_the_opening():
             board.push_san(san)
         assert board.fen() == rows["fen"].iloc[-1]
     nb16.draw_side_by_side(lines, 2).draw_without_rendering()
+
+
+def matches(rows):
+    names = ("player", "policy", "simulations", "opponent", "score", "low", "high", "games")
+    return pd.DataFrame(rows, columns=names)
+
+
+def test_rules_are_compared_only_beyond_the_noise():
+    rows = [("g2", "gumbel", 2, "p2", 0.5, 0.4, 0.6, 200)]
+    rows += [("g8", "gumbel", 8, "p8", 0.8, 0.7, 0.9, 200)]
+    rows += [("p2", "puct", 2, "random", 0.7, 0.6, 0.8, 200)]
+    rows += [("p8", "puct", 8, "random", 0.72, 0.62, 0.82, 200)]
+    said = nb16.compare_rules(matches(rows))
+    assert "neither wins with 2; Gumbel wins with 8" in said
+    assert re.search(r"Gumbel gains \+\d+ Elo from 2 to 8", said)
+    assert "PUCT gains nothing beyond the noise" in said

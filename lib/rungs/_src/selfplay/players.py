@@ -21,12 +21,14 @@ NOISELESS: Final[dict[Policy, Gumbel | Puct]] = {
 }
 
 
+RULES: Final[dict[Policy, str]] = {"gumbel": "Gumbel", "puct": "PUCT"}  # in words
+
+
 def search_in_words(policy: Policy, simulations: int) -> str:
     """Returns how an agent searches, for names and beside ratings."""
     if not simulations:
         return "no search"
-    rule = {"gumbel": "Gumbel", "puct": "PUCT"}[policy]
-    return f"{rule}, {simulations} simulation{'s' * (simulations > 1)}"
+    return f"{RULES[policy]}, {simulations} simulation{'s' * (simulations > 1)}"
 
 
 class RandomPlayer:
