@@ -215,6 +215,7 @@ def test_first_contact_takes_pip_alone_and_little_room(wheel, tmp_path):
     assert not [*empty.rglob("rungs")]  # nothing was compiled, and kept for later
 
 
+@pytest.mark.slow
 def test_the_lowest_versions_that_are_allowed_will_do(wheel, tmp_path):
     succeed([sys.executable, "-m", "venv", tmp_path])
     python = tmp_path / "bin" / "python"
@@ -313,7 +314,7 @@ PROGRAMS = {
     "tianshou": on_pages("docs/howto/train_with.md", "rungs[.]adapters[.]tianshou"),
     "torchrl": on_pages("docs/howto/train_with.md", "rungs[.]adapters[.]torchrl"),
 }
-QUICK = ("cling", "mpi", "train", "pettingzoo")  # sb3 brings PyTorch, too
+QUICK = ("cling", "mpi", "pettingzoo")
 
 
 def test_every_extra_for_users_is_tried():
