@@ -64,6 +64,13 @@ conformance: $(INSTALLED)
 record: $(INSTALLED)
 	$(BIN)/python -m rungs_course record
 
+# What needs a GPU: first its games against the host's, then notebooks 06 and 13, recorded.
+gpu-record: $(TESTED)
+	$(BIN)/python -c "from rungs._src.machine import gpu; gpu.usable() or exit('There is no GPU here.')"
+	$(BIN)/python -m pytest -q tests/library/chess/test_cuda.py tests/library/cartpole
+	$(BIN)/python -m rungs_course run --size full --only 06,13 --out data/run/gpu
+	$(BIN)/python -m rungs_course record data/run/gpu
+
 # All of them run, whichever fails.
 check: $(TESTED)
 	@failed=; \
@@ -159,4 +166,4 @@ $(ALL_TESTED): $(TESTED)
 	@$(INSTALL) $(call extras,system wasm wheels rllib torchrl) && $(INSTALL) --no-deps $(call extras,tianshou)
 	@touch $@
 
-.PHONY: run book test test-system test-all test-slow mutants lab explore play doctor bench peers conformance record check format fuzz compile_commands archive wheels wasm tools free_threaded lock clean
+.PHONY: run book test test-system test-all test-slow mutants lab explore play doctor bench peers conformance record gpu-record check format fuzz compile_commands archive wheels wasm tools free_threaded lock clean
