@@ -261,7 +261,7 @@ def draw_interpreters(times: pd.DataFrame):
     racer = times["interpreter"] + ", " + times["lock"] + " its lock"
     team = np.where(times["threads"] > 1, times["threads"].astype(str) + " threads", "1 thread")
     named = times.assign(racer=racer, name=racer + ", " + team)
-    return plots.repeats(named, "plies per second", "Python's boards on threads of Python")
+    return plots.repeats(named, "plies per second", "Python boards on Python threads")
 
 
 _PROCESSES = 4  # started to be measured

@@ -41,7 +41,7 @@ from rungs_course.nb03_mailbox import Mailbox
 
 # The versions of `cpp/course/steps.cpp`, and the idea that each adds to the one before.
 VERSIONS = {
-    "first": "C++, as one first writes it",
+    "first": "the first attempt in C++",
     "king": "look out from the king",
     "arrays": "no allocation",
     "bitboards": "bitboards",
@@ -319,7 +319,7 @@ def race_versions(
 def _turn(name: object, racer: Racer, games: Games, steps: int) -> tuple[int, float]:
     seconds = racer.play(steps)
     if not np.array_equal(bits(racer.masks), games.masks[steps - 1]):
-        raise MismatchError(f"{name}: other legal actions than the rung cpp's")
+        raise MismatchError(f"{name}: its legal actions differ from the rung cpp's")
     return steps * games.num_envs, seconds
 
 
@@ -440,6 +440,6 @@ def draw_waterfall(table: pd.DataFrame, floor: float | None = None):
         axes.axvline(floor, color=plots.BLACK, linestyle="--", zorder=0)
         axes.text(floor, -0.75, " bound: only writing the outputs", fontsize="small")
     axes.grid(axis="x", color="#DDDDDD")
-    axes.set_xlabel("time of a ply (logarithmic), and how many times as fast as the row above")
+    axes.set_xlabel("time of a ply (logarithmic), and speed relative to the row above")
     axes.set_title("From Python to C++, one idea at a time", pad=16)
     return figure

@@ -40,10 +40,10 @@ _MEANINGS = {
     "and": "and",
     "or": "or",
     "xor": "exclusive or",
-    "add": "on to the next boards",
-    "cmp": "are all boards done?",
+    "add": "go to the next boards",
+    "cmp": "compare with the end",
 }
-_TERNARY = {0xF8: "a | (b & c), in one", 0x80: "a & b & c, in one"}
+_TERNARY = {0xF8: "a | (b & c) in one instruction", 0x80: "a & b & c in one instruction"}
 
 
 def build(name: str) -> Path:
@@ -91,7 +91,7 @@ def loop(library: Path, function: str) -> pd.DataFrame:
 
 def _meaning(name: str, operands: str) -> str:
     if name.startswith("j"):
-        return "if not, again"
+        return "repeat if not at the end"
     *_, last = operands.rpartition(",")
     if "mov" in name:
         return "store" if last.endswith(")") else "load" if "(" in operands else "copy"
@@ -100,10 +100,10 @@ def _meaning(name: str, operands: str) -> str:
         text = f"shift by {squares}: {squares // 9} north-east"
     elif name == "vpternlogq":
         table = int(operands.split(",")[0].removeprefix("$"), 16)
-        text = _TERNARY.get(table, f"of three, by the table {table:#x}")
+        text = _TERNARY.get(table, f"function {table:#x} of three words")
     else:
         text = _MEANINGS.get(re.sub(r"^vp|q$", "", name), "")
-    return f"{text}, of what is loaded" if text and "(" in operands else text
+    return f"{text}, one operand from memory" if text and "(" in operands else text
 
 
 def boards_at_once(instructions: pd.DataFrame) -> int:
@@ -180,7 +180,7 @@ def _waits(report: str) -> str:
         )
     }
     kind, share = max(shares.items(), key=lambda each: each[1], default=("", 0.0))
-    words = {"Resource Pressure": "ports", "Register Dependencies": "results"}
+    words = {"Resource Pressure": "ports", "Register Dependencies": "dependencies"}
     return f"{words.get(kind, 'loads and stores')}, {share:.0f}%" if share else "nothing"
 
 
@@ -245,7 +245,7 @@ def race_builds(number: int, *, times: int, repeats: int, warmup: int, seed: int
         found = run(name, times)
         seconds = time.perf_counter() - begin
         if not np.array_equal(found, expected):
-            raise MismatchError(f"{name}: other squares than a walk's")
+            raise MismatchError(f"{name}: its squares differ from the walk's")
         return seconds / number / times
 
     racers = {name: functools.partial(turn, name) for name in calls}

@@ -165,7 +165,7 @@ def race_schedules(
             found = call(work, len(work), _SCHEDULES.index(schedule), chunk, team)
             taken = time.perf_counter() - start
             if found != expected:
-                raise MismatchError(f"{schedule}, {chunk}: another sum than one thread's")
+                raise MismatchError(f"{schedule}, {chunk}: its sum differs from one thread's")
             return taken
 
         racers = {key: functools.partial(seconds, *how, threads) for key, how in SCHEDULES.items()}

@@ -75,7 +75,7 @@ def draw_lost(shares: pd.DataFrame):
     axes.axvline(0, color=plots.BLACK, linewidth=1)
     _symlog_below(axes, 100)  # next to busy neighbours some are thousands
     axes.set_xlabel("per cent of the ideal time (dots: repeats, strokes: medians)")
-    axes.set_title("What a step takes beyond its even share")
+    axes.set_title("Time of a step beyond an even share, by cause")
     return figure
 
 
@@ -141,7 +141,7 @@ def draw_barriers(times: pd.DataFrame):
     axes.axvline(0, color=plots.BLACK, linewidth=1)
     _symlog_below(axes, 10)
     axes.set_xlabel("microseconds per step (dots: repeats, strokes: medians)")
-    axes.set_title("What a second barrier takes")
+    axes.set_title("What a second barrier costs")
     return figure
 
 
@@ -156,7 +156,7 @@ def draw_schedules(scheduled: pd.DataFrame):
     _strips(axes, named, "per_cent", "schedule")
     axes.axvline(0, color=plots.BLACK, linewidth=1)
     axes.set_xlabel("per cent beyond the even share (dots: repeats, strokes: medians)")
-    axes.set_title("A loop, shared out by five schedules")
+    axes.set_title("A loop, divided by five schedules")
     return figure
 
 
@@ -175,8 +175,8 @@ def draw_speedups(
     """
     figure, axes = plots.axes(height=3.6)
     gains = [float(cost.speedup(np.array(boards), number)) for number in _THREADS]
-    axes.plot(_THREADS, _THREADS, "--", color=plots.BLACK, linewidth=1, label="a gain for each")
-    label = f"predicted: {boards:,} boards, meeting {plots.duration(cost.meeting)}"
+    axes.plot(_THREADS, _THREADS, "--", color=plots.BLACK, linewidth=1, label="ideal")
+    label = f"predicted: {boards:,} boards, synchronisation {plots.duration(cost.meeting)}"
     axes.plot(_THREADS, gains, "o-", color=plots.BLUE, label=label)
     gain = float(cost.speedup(np.array(boards), threads))
     axes.plot(threads, gain, "D", color=plots.ORANGE, markersize=9, label=f"{threads} {workers}")
@@ -189,7 +189,7 @@ def draw_speedups(
     axes.set_yscale("log", base=2)
     axes.set_ylim(min(0.25, min(gains) / 1.5), None)
     axes.set_xlabel(workers)
-    axes.set_ylabel("times as fast as one")
+    axes.set_ylabel("speed relative to one")
     axes.legend(frameon=False)
     axes.set_title(f"{workers.capitalize()} × boards")
     return figure
@@ -215,7 +215,7 @@ def explore_threads(cost: StepCost, measured: pd.DataFrame, workers: str = "thre
         draw,
         boards=widgets.slider(counts, max(measured["num_envs"]), "boards"),
         threads=widgets.slider(_THREADS, 2, workers),
-        microseconds=widgets.slider(choices, fitted, "µs a meeting"),
+        microseconds=widgets.slider(choices, fitted, "µs per synchronisation"),
     )
 
 

@@ -255,7 +255,7 @@ def seconds_of_games(
             play(each)
         seconds = time.perf_counter() - start
     if boards.fens() != after:
-        raise MismatchError("threads that share a step out play other games than one alone")
+        raise MismatchError("a team of threads plays other games than one thread")
     return seconds / len(part)
 
 
@@ -268,16 +268,16 @@ def parts(times: pd.DataFrame, threads: int) -> pd.DataFrame:
 
     Returns:
         A row per number of boards, repeat and part: `num_envs`, `repeat`, `part`, and `share` of
-        the ideal time, one thread's over their number. Parts: "side by side" is what boards take
-        longer, or shorter, while other threads play theirs; "meetings" is what threads wait for
-        each other; "calls" is Python's.
+        the ideal time, one thread's over their number. Parts: "at the same time" is how much longer
+        boards take while other threads play theirs; "synchronisation" is the waiting of threads for
+        each other; "calls" is Python's part.
     """
     wide = times.pivot(index=["num_envs", "repeat"], columns="way", values="seconds")
     ideal = wide["alone, one call"] / threads
     found = pd.DataFrame(
         {
-            "side by side": wide["apart"] - ideal,
-            "meetings": wide["meeting, one call"] - wide["apart"],
+            "at the same time": wide["apart"] - ideal,
+            "synchronisation": wide["meeting, one call"] - wide["apart"],
             "calls": wide["meeting"] - wide["meeting, one call"],
         }
     )

@@ -114,14 +114,14 @@ def draw_messages(times: pd.DataFrame):
     for (name, link), (color, style) in zip(fit_links(times).items(), looks, strict=False):
         micro = 1e6 * (link.latency + sizes[name] / link.bandwidth)
         trips.plot(sizes[name], micro, color=color, linestyle=style, label=f"fitted, {name}")
-    sends.axhline(LATE * 1e6, color=plots.BLACK, linestyle="--", label="the receiver comes")
+    sends.axhline(LATE * 1e6, color=plots.BLACK, linestyle="--", label="the receiver is ready")
     for panel in (trips, sends):
         panel.set_yscale("log")
         if edge:
             panel.axvline(np.sqrt(edge[0] * edge[1]), color=plots.GREY, linestyle=":")
         plots.legend_beside(panel)
     trips.set(title="Time of a message, by its size", ylabel="microseconds")
-    sends.set(title="Time in MPI_Send, where the receiver comes late", ylabel="microseconds")
+    sends.set(title="Time in MPI_Send, if the receiver is late", ylabel="microseconds")
     plots.numbers_below(sends, "bytes of the message")
     return figure
 

@@ -255,8 +255,8 @@ def predict_roofline(
 
 # What each version of `cpp/course/gemm_ladder.hpp` adds to the one before; last PyTorch's own.
 IDEAS = {
-    "naive": "as the formula has it",
-    "rows": "rows, not columns",
+    "naive": "the plain formula",
+    "rows": "rows instead of columns",
     "blocked": "blocks in the cache",
     "registers": "tiles in registers",
     "threads": "all cores",

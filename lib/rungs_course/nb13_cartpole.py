@@ -240,7 +240,7 @@ def draw_step_times(times: pd.DataFrame, turning: pd.DataFrame):
         line = next(line for line in axes.lines if line.get_label() == row.racer)
         look = {"markeredgecolor": line.get_color(), "markeredgewidth": 2.5}
         axes.plot(row.turning, 2 * row.fixed, marker="|", markersize=18, zorder=4, **look)
-    axes.set_title("Time per step; ticks: where the environments take as long as the call")
+    axes.set_title("Time per step; ticks: turning points")
     return figure
 
 
@@ -256,7 +256,7 @@ def draw_workloads(times: pd.DataFrame):
         order = times["racer"].unique()
         grid = seaborn.relplot(rows, **at, col="racer", col_order=order, **look)
     grid.set(xscale="log", yscale="log").set_titles("{col_name}")
-    grid.set_axis_labels("substeps of a step", "seconds per step of all")
+    grid.set_axis_labels("substeps per step", "seconds per step of all environments")
     plt.close(grid.figure)
     return grid.figure
 
@@ -265,14 +265,14 @@ def draw_fused(table: pd.DataFrame):
     """Draws steps per second one by one and many at once, and the bound of memory one by one."""
     figure, axes = plots.axes(height=1.6 + 0.7 * len(table))
     at = np.arange(len(table))
-    names = ("a call for each step", "many steps in a call")
+    names = ("one call per step", "many steps per call")
     looks = plots.fills(names, (plots.BLUE, plots.ORANGE))
     for shift, column, name in zip((-0.2, 0.2), ("alone", "fused"), names, strict=True):
         bars = axes.barh(at + shift, table[column], height=0.38, label=name, **looks[name])
         box = {"facecolor": "white", "edgecolor": "none", "pad": 1}
         axes.bar_label(bars, table[column].map(plots.speed), padding=4, zorder=5, bbox=box)
     for i, bound in enumerate(table["bound"]):
-        label = "bound of memory, a call for each step" if i == 0 else None
+        label = "bound of memory, one call per step" if i == 0 else None
         axes.vlines(bound, i - 0.45, i + 0.45, color=plots.BLACK, linestyle="--", label=label)
     axes.set_yticks(at, table["racer"])
     axes.invert_yaxis()
@@ -280,7 +280,7 @@ def draw_fused(table: pd.DataFrame):
     axes.xaxis.set_major_formatter(matplotlib.ticker.FuncFormatter(lambda x, _: plots.speed(x)))
     axes.set_xlabel("steps per second, of all environments together")
     figure.legend(loc="outside lower center", ncols=2, frameon=False)
-    axes.set_title("CartPole: one step in a call, and many")
+    axes.set_title("CartPole: one step per call, and many")
     return figure
 
 
@@ -292,7 +292,7 @@ def draw_learning(means: pd.DataFrame, over: str):
         plots.band_line(axes, within, over, "reward", system, look)
     axes.axhline(500, color=plots.BLACK, linestyle=":", linewidth=1)
     axes.set_ylim(0, 520)
-    axes.set_ylabel("reward of an episode")
+    axes.set_ylabel("reward per episode")
     plots.training_below(figure, axes, over)
     axes.set_title(f"Learning over {over}")
     return figure
@@ -314,7 +314,7 @@ def draw_architectures(operations: dict[str, int]):
 
 
 def _draw_processes(axes) -> None:
-    axes.set_title("a process for each environment")
+    axes.set_title("one process per environment")
     _box(axes, 0.2, 3.6, 3.0, 2.8, "agent", plots.SKY)
     for i in range(_ENVS):
         y = 7.9 - 2.4 * i
@@ -322,12 +322,12 @@ def _draw_processes(axes) -> None:
         _box(axes, 6.6, y, 2.8, 1.0, f"environment {i}", plots.ORANGE)
         _arrow(axes, (3.3, 5.2), (6.1, y + 0.7))
         _arrow(axes, (6.1, y + 0.3), (3.3, 4.8))
-    axes.text(2.9, 8.6, "actions there,\nobservations back", ha="center", fontsize=8)
-    axes.text(2.6, 0.6, "a message each way,\nfor every step", ha="center", fontsize=8)
+    axes.text(2.9, 8.6, "actions out,\nobservations back", ha="center", fontsize=8)
+    axes.text(2.6, 0.6, "one message each way\nper step", ha="center", fontsize=8)
 
 
 def _draw_tensors(axes, operations: dict[str, int]) -> None:
-    axes.set_title("an operation at a time, on all of them")
+    axes.set_title("one operation at a time on all environments")
     columns = [2.3 + 1.9 * i for i in range(_ENVS)]
     for i, x in enumerate(columns):
         axes.text(x, 9.3, f"{i}", ha="center", fontsize=9)
@@ -336,12 +336,12 @@ def _draw_tensors(axes, operations: dict[str, int]) -> None:
         _box(axes, 1.2, y, 7.8, 0.8, f"{name}, {operations[name]} times", plots.ORANGE)
         for x in columns:
             _arrow(axes, (x, y), (x, y - 0.7))
-    text = f"{sum(operations.values())} operations a step,\nwith memory in between"
+    text = f"{sum(operations.values())} operations per step,\nwith memory in between"
     axes.text(5.1, 0.1, text, ha="center", fontsize=9)
 
 
 def _draw_kernel(axes) -> None:
-    axes.set_title("a kernel, a thread for each")
+    axes.set_title("a kernel, one thread per environment")
     _frame(axes, 0.8, 1.5, 8.6, 7.6)
     for i in range(_ENVS):
         x, text = 1.3 + 2.05 * i, f"thread {i}\n\nread\n\nall of\nthe step\n\nwrite"

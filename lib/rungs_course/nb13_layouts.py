@@ -52,7 +52,7 @@ def race_layouts(
         (of `LAYOUTS`), `repeat`, and `seconds` of a cart.
 
     Raises:
-        MismatchError: the layouts come to different carts, or count differently.
+        MismatchError: the layouts end with different carts, or count differently.
         CompilerError: there is no g++.
     """
     api, rows = compiled.load_course(), []
@@ -86,7 +86,7 @@ def _check(api, carts: dict[str, np.ndarray], start: np.ndarray) -> None:
         api.rungs_layouts_advance(is_arrays, memory, number, 2)
         counts.append(api.rungs_layouts_count(is_arrays, memory, number, 1))
     if not np.array_equal(structures.reshape(number, 4), arrays.reshape(4, number).T):
-        raise MismatchError("the layouts come to different carts")
+        raise MismatchError("the layouts end with different carts")
     if counts[0] != counts[1]:
         raise MismatchError(f"the layouts count differently: {counts[0]} and {counts[1]}")
 
@@ -114,7 +114,7 @@ def draw_layouts(times: pd.DataFrame):
         look = {"dodge": 0.4, "linestyle": "none", "markers": ["s", "o"], "legend": False}
         look |= {"estimator": "median", "errorbar": ("pi", 50)}
         seaborn.pointplot(rows, ax=panel, **at, **look)
-        panel.set(title=work, ylabel="", xlabel="nanoseconds a cart")
+        panel.set(title=work, ylabel="", xlabel="nanoseconds per cart")
         panel.set_xlim(0, None)
     for layout, marker in zip(LAYOUTS, "so", strict=True):
         panels[0].plot([], [], marker, color=colors[layout], label=layout)

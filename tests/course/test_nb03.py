@@ -136,7 +136,7 @@ class Wrong:
 
 
 def test_nothing_is_timed_that_finds_other_actions(games):
-    with pytest.raises(MismatchError, match="wrong: other legal actions"):
+    with pytest.raises(MismatchError, match="wrong: its legal actions differ"):
         nb03_cpp.race_versions(games, {"wrong": Wrong(games)}, repeats=1, warmup=0, seconds=0.1)
 
 

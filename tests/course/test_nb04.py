@@ -62,12 +62,12 @@ def times_of(ply, call, meeting, slower=1.0):
 def test_time_is_taken_apart():
     times = times_of(1e-7, 2e-6, 3e-6, slower=1.5)
     shares = nb04_openmp.parts(times, 2).query("num_envs == 64").groupby("part")["share"].first()
-    assert shares["side by side"] == pytest.approx(0.5)
-    assert shares["meetings"] == pytest.approx(3e-6 / 3.2e-6)
+    assert shares["at the same time"] == pytest.approx(0.5)
+    assert shares["synchronisation"] == pytest.approx(3e-6 / 3.2e-6)
     assert shares["calls"] == pytest.approx(2e-6 / 3.2e-6)
 
 
-def test_a_serial_fraction_is_what_meetings_and_calls_make_it():
+def test_a_serial_fraction_is_what_synchronisation_and_calls_make_it():
     found = nb04_openmp.serial_fractions(times_of(1e-7, 2e-6, 3e-6), 2)
     assert found[64].middle == pytest.approx((3e-6 + 2e-6 / 2) / 8.4e-6 * 2)
     assert found[4096].middle < found[64].middle / 10
@@ -151,7 +151,7 @@ def test_a_sum_that_differs_is_noticed(monkeypatch):
             return threads
 
     monkeypatch.setattr(nb04_counters.compiled, "load_course", Wrong)
-    with pytest.raises(MismatchError, match="another sum"):
+    with pytest.raises(MismatchError, match="sum differs"):
         nb04_counters.race_schedules({"even": np.ones(3, np.int64)}, 2, repeats=1, warmup=0)
 
 
