@@ -144,6 +144,19 @@ def test_every_figure_table_and_equation_of_the_studies_has_a_row():
         assert found == {str(number + 1) for number in range(count)}
 
 
+def test_the_page_of_the_studies_counts_its_verdicts():
+    rows = re.findall(r"^\| (?!In the study|---).*$", STUDIES, re.MULTILINE)
+    found = [row.split(" | ")[2] for row in rows]
+    verdicts = ("full", "partly", "different", "missing")
+    assert {*found} == {*verdicts}
+    counts = [len(rows), *(found.count(verdict) for verdict in verdicts)]
+    stated = re.search(
+        r"Of (\d+) rows, (\d+) are full, (\d+) partly, (\d+) different and (\d+) miss", STUDIES
+    )
+    assert stated
+    assert counts == [int(number) for number in stated.groups()]
+
+
 @pytest.mark.parametrize("path", PAPER, ids=lambda path: path.stem)
 def test_every_table_of_theirs_names_its_source_and_has_a_row(path):
     table = results.load(path)
