@@ -104,7 +104,7 @@ def measure(
     else:
         theirs = Entry(make_racer, {"name": made}, parent=True)
     label = label.rpartition(":")[2]
-    say(f"asking {label} the conformance suite")
+    say(f"running the conformance suite on {label}")
     suite = load_suite()
     results = run_aside(made, suite.cases)
     before = disturbance.usage()

@@ -342,7 +342,7 @@ def _leaderboard(options: argparse.Namespace) -> int:
     from rungs_course.labs.sandbox import chosen
 
     if bool(options.add) != bool(options.labs):
-        raise ConfigurationError("--add and --labs belong together: who, and whose answers")
+        raise ConfigurationError("--add and --labs belong together: a name, and its answers")
     if options.add:
         leaderboard.add(options.add, options.labs.split(","), chosen(options.trust))
     pages.write_leaderboard(paths.ROOT)

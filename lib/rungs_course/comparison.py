@@ -147,7 +147,7 @@ def _counts(comparison: Comparison) -> list[str]:
         lines.append(f"Half of the times show a change only if it is beyond {plots.ratio(least)}")
         lines.append(f"All times together: B / A is {plots.ratio(median)} (median)")
         if abs(np.log(median)) > np.log1p(comparison.floor):
-            lines.append("So much on the whole may be the machine: was it as idle for A as for B?")
+            lines.append("All times changed: was the machine as idle for A as for B?")
     return lines
 
 

@@ -1,4 +1,4 @@
-"""The ladder of learners: from PyTorch as one writes it to the library's, each one idea faster.
+"""The ladder of learners: from plain PyTorch to the library's, each one idea faster.
 
 Importing this makes the course's learners known to the library by name.
 """
@@ -23,7 +23,7 @@ def reference(
     distribution: Callable[[Legal, torch.Tensor], Packed | Padded] = Padded,
     **how,
 ) -> TorchBackend:
-    """Makes the backend that all others are compared with: PyTorch as one writes it.
+    """Makes the backend that all others are compared with: plain PyTorch.
 
     Args:
         network: what learns; by default a `PolicyValueNetwork`.
@@ -56,7 +56,7 @@ def _kind(implementation: str, mask: str, maker: Callable) -> LearnerKind:
 
 
 OURS = {
-    "torch": _kind("PyTorch, as one writes it", "bits", reference),
+    "torch": _kind("plain PyTorch", "bits", reference),
     "lists": _kind("legal actions listed by the environment", "list", reference),
     "sparse": _kind("columns added up, no zeros multiplied", "list", sparse),
     "packed": _kind("legal actions without padding", "list", packed),

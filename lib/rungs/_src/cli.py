@@ -85,7 +85,7 @@ def _ending(error: BaseException, extra: str = "") -> tuple[int, str]:
     if isinstance(error, BrokenPipeError):
         # Otherwise Python flushes stdout as it ends, and reports the error again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1, "the output has no reader any more"
+        return 1, "the reader of the output has closed it"
     if isinstance(error, OSError):
         named = f"{error.filename}: " if error.filename else ""
         return 1, f"{named}{error.strerror or str(error) or type(error).__name__}"
@@ -288,7 +288,7 @@ def _perft(options: argparse.Namespace) -> int:
     if options.rung == "cpp":
         count = functools.partial(count, threads=options.threads)
     elif options.threads != 1:
-        raise ConfigurationError("--threads is of the rung cpp")
+        raise ConfigurationError("--threads is only for the rung cpp")
     if options.divide is not None:
         total = 0
         for move, leaves in divide(options.divide, options.depth, count):

@@ -76,7 +76,7 @@ _RUNGS = {
         ),
         Rung(
             "threads",
-            "C++, threads of our own",
+            "C++, its own thread pool",
             "chess.boards.threads:ThreadsBoards",
             needs=("C++",),
         ),
@@ -129,7 +129,7 @@ _RUNGS = {
             needs=("OpenMP",),
         ),
         Rung(
-            "threads", "C++, threads of our own", "cartpole.carts.cpp:ThreadsCarts", needs=("C++",)
+            "threads", "C++, its own thread pool", "cartpole.carts.cpp:ThreadsCarts", needs=("C++",)
         ),
     ),
 }

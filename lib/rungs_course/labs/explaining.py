@@ -85,12 +85,12 @@ def _counts(lab: Lab, codes: dict[str, str], folder: Path) -> Iterator[str]:
         words = "Mispredicted branches"
         yield _compared(lab, words, "mispredicted branches", counted, "of callgrind's predictor")
     except CompilerError as error:
-        yield f"Instructions: not counted, as {error}."
+        yield f"Instructions were not counted: {error}."
     for name, words in (("yours", "your answer"), ("solution", "the best known solution")):
         try:
             yield _waits(folder, name, words)
         except CompilerError as error:
-            yield f"What a loop waits for: not known, as {error}."
+            yield f"What limits a loop is not known: {error}."
             return
 
 
@@ -138,7 +138,7 @@ def _waits(folder: Path, name: str, words: str) -> str:
     _run(compilers()[0], *_FLAGS, "-g0", "-S", str(folder / f"{name}.cpp"), "-o", str(assembly))
     lines = innermost_loop(assembly.read_text())
     if not lines:
-        return f"What a loop waits for: {words} has none."
+        return f"What limits a loop is not known: {words} has no loop."
     loop.write_text("\n".join(lines) + "\n")
     report = _run("llvm-mca", "--bottleneck-analysis", "--instruction-info=0", str(loop))
     cycles = int(_number(r"Total Cycles:\s+(\d+)", report)) / 100  # iterations
@@ -153,14 +153,14 @@ def bottleneck(report: str) -> str:
     found = {
         words: float(_number(rf"{name}\s+\[ *([\d.]+)%", report, "0"))
         for words, name in (
-            ("execution units are in short supply", r"Resource Pressure"),
-            ("results of other instructions are waited for", r"Register Dependencies"),
-            ("stores and loads are waited for", r"Memory Dependencies"),
+            ("it waits for execution units", r"Resource Pressure"),
+            ("it waits for results of other instructions", r"Register Dependencies"),
+            ("it waits for stores and loads", r"Memory Dependencies"),
         )
     }
     words, share = max(found.items(), key=lambda each: each[1])
     if not share:
-        return "nothing but the width of the processor's front limits it"
+        return "only the width of the processor's front end limits it"
     return f"in {share:.0f}% of the cycles {words}"
 
 
@@ -207,7 +207,7 @@ def _bandwidth(lab: Lab, seconds: Mapping[str, float]) -> Iterator[str]:
     try:
         table = peaks.measure_bandwidth([1], repeats=3, seconds=0.01)
     except CompilerError as error:
-        yield f"{words}; what this machine's {lab.per.level} gives is not measured, as {error}."
+        yield f"{words}; what this machine's {lab.per.level} gives is not measured: {error}."
         return
     rows = table[(table["level"] == lab.per.level) & (table["stream"] == "copy")]
     if rows.empty:

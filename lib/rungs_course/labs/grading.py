@@ -74,7 +74,7 @@ def grade(
         if path.exists() and not path.is_file():
             raise ConfigurationError(f"{path} is no file")
         if path in handed_in:
-            raise ConfigurationError(f"{path} was handed in: what is found needs a file of its own")
+            raise ConfigurationError(f"{path} was handed in: choose another file for the result")
     for other in sorted(set(folder.iterdir()) - {*files, out, page}):
         say(f"{plain(other.name)} is no *.json: left out")
     place = chosen(trust)

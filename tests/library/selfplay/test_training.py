@@ -272,7 +272,7 @@ def test_an_earlier_self_that_is_corrupt_is_named(copied):
 
 
 def test_a_folder_with_a_run_is_refused_unless_it_goes_on(unbroken):
-    with pytest.raises(ConfigurationError, match="--resume goes on with it"):
+    with pytest.raises(ConfigurationError, match="--resume continues it"):
         train(SelfPlayTraining(**SMALL, updates=5), unbroken)
     before = (unbroken / "metrics.csv").read_text()
     assert run(unbroken, "--resume") == 0

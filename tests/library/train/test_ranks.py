@@ -117,7 +117,7 @@ def test_a_run_whose_ranks_die_is_the_one_that_never_broke(three, tmp_path):
     plan = [[0, 1, "raises", 3], [1, 0, "torn", 2]]
     said, errors = train(torchrun(3, "--max-restarts", 3, *mishaps(plan, *PYTHON, out)))
     assert updates(said) == [1, 2, *range(1, 7), *range(4, 9)]
-    assert said.count("going on after update 3\n") == 1
+    assert said.count("continuing after update 3\n") == 1
     assert_same_run(out, three)
     assert sorted(os.listdir(out)) == sorted(os.listdir(three))
 
@@ -150,7 +150,7 @@ def test_only_the_same_job_of_torchrun_goes_on_by_itself(tmp_path, monkeypatch, 
     assert cli.main(command) == 0
     before = (tmp_path / "metrics.csv").read_text()
     assert cli.main(command) == 0
-    assert "going on after update 8" in capsys.readouterr().out
+    assert "continuing after update 8" in capsys.readouterr().out
     assert cli.main([*command, "--seed", "5"]) == 2
     monkeypatch.setenv("TORCHELASTIC_RUN_ID", "another")
     assert cli.main(command) == 2

@@ -156,7 +156,7 @@ class ChessEnv:
         if ended != over:
             raise self._unsaved("its episode is over, and goes on" if over else "it is not over")
         if ended and self.settings.autoreset_mode == AutoresetMode.SAME_STEP:
-            raise self._unsaved("its episode has ended, where the next begins at once")
+            raise self._unsaved("its episode has ended, although autoreset starts the next at once")
         self.ply, self.ended = ply, ended
 
     def _unsaved(self, why: str) -> InvalidStateError:

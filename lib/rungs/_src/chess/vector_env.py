@@ -374,7 +374,7 @@ class ChessVectorEnv(BatchEnv[ArrayT]):
             if not own and not np.array_equal(snapshot.seed, self._seed):
                 raise InvalidStateError(
                     f"the snapshot is of seed {shown(snapshot.seed)}, not {shown(self._seed)}: "
-                    'only with randomness="own" can its boards go on here'
+                    'only with randomness="own" can its boards continue here'
                 )
             indices = snapshot.indices if indices is None else indices
             target = self._targets("indices", indices, len(snapshot.indices))

@@ -62,5 +62,5 @@ def checked_validate(validate: bool, autoreset_mode: AutoresetMode) -> bool:
     """
     validate = boolean("validate", validate)
     if not validate and autoreset_mode == AutoresetMode.DISABLED:
-        raise ConfigurationError("validate=False can't tell whom DISABLED would have to refuse")
+        raise ConfigurationError("validate=False: DISABLED must refuse ended environments")
     return validate

@@ -87,7 +87,7 @@ def chosen() -> Variant:
         named = [variant for variant in here if variant.name == asked]
         if not named:
             known = ", ".join(variant.name for variant in here)
-            raise UnavailableError(f"RUNGS_ISA={asked!r} is none of what is compiled here: {known}")
+            raise UnavailableError(f"RUNGS_ISA={asked!r} is not compiled here; there are: {known}")
         if named[0] not in able:
             lacks = sorted(set(named[0].features) - has)
             raise UnavailableError(f"RUNGS_ISA={asked!r}: this processor lacks {', '.join(lacks)}")

@@ -1,4 +1,4 @@
-"""A self-play run in a folder: games, checkpoints, matches, and going on after a crash."""
+"""A self-play run in a folder: games, checkpoints, matches, and resuming after a crash."""
 
 import contextlib
 import time
@@ -106,7 +106,7 @@ def train(
             for name in (BUFFER, POOL, MATCHES):
                 remove_leftovers(out / name)
             if (out / CHECKPOINT).exists() and not resume:
-                raise ConfigurationError(f"{out} holds a run already: --resume goes on with it")
+                raise ConfigurationError(f"{out} holds a run already: --resume continues it")
             return checkpoint.load(out) if resume else None
 
         saved = ranks.agree(begin)

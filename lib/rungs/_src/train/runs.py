@@ -108,7 +108,7 @@ class Run:
             return
         self.tables = {name: Table(folder.path / name, last) for name in (METRICS, EVALUATIONS)}
         if last:
-            say(f"going on after update {last}")
+            say(f"continuing after update {last}")
         else:
             folder.clear()
         self._events = Events(folder.path / TENSORBOARD, last)

@@ -134,7 +134,7 @@ def _saved(training: Training, out: Path, resume: bool, ranks: Ranks) -> dict | 
     saved = checkpoint.load(out)
     restarted = ranks.job and (saved["job"], saved["training"]) == (ranks.job, training)
     if not resume and not restarted:
-        raise ConfigurationError(f"{out} holds a run already: --resume goes on with it")
+        raise ConfigurationError(f"{out} holds a run already: --resume continues it")
     if len(saved["own"]) != ranks.size:
         path = out / CHECKPOINT
         raise ConfigurationError(f"{path}: the run had {len(saved['own'])} ranks, not {ranks.size}")

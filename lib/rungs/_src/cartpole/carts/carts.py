@@ -280,7 +280,7 @@ def saved_arrays(
     x, x_dot, theta, theta_dot = np.abs(state)
     real = state.dtype.type
     over = (x > real(MAX_X)) | (theta > real(MAX_THETA)) | (steps >= settings.max_episode_steps)
-    _refuse("a number that is none", ~np.isfinite(state).all(axis=0))
+    _refuse("a number that is not finite", ~np.isfinite(state).all(axis=0))
     # What stood within its limits a step ago was no faster than from one to the other, and a push
     # adds a hundredth of that; so it is no further beyond them either than that speed takes it.
     for place, speed, limit in ((x, x_dot, MAX_X), (theta, theta_dot, MAX_THETA)):
@@ -289,7 +289,7 @@ def saved_arrays(
     _refuse("a number of steps below 0", steps < 0)
     _refuse("a flag that is neither 0 nor 1", ended > 1)
     if settings.autoreset_mode == AutoresetMode.SAME_STEP:
-        _refuse("an episode that is over, where the next begins at once", over)
+        _refuse("an ended episode, although autoreset starts the next at once", over)
     else:
         _refuse("an episode that is over and goes on, or has ended and is not over", over != ended)
     return {"state": state, "steps": steps, "episode": episode, "ended": ended.view(np.bool_)}

@@ -62,7 +62,7 @@ class CppBoards(EngineBoards, CopyableBoards):
     ):
         self.api = self._load(compiler) if api is None else api
         if not hasattr(self.api, "rungs_chess_serial_step"):
-            raise ConfigurationError(f"api={shown(api)} is none that rungs._src.native loads")
+            raise ConfigurationError(f"api={shown(api)} is not an API that rungs._src.native loads")
         super().__init__(num_envs, first_board, settings)
         constants = described(self.api).constants
         self._blocks = zeroed_lines(block_bytes(constants, num_envs))

@@ -43,12 +43,12 @@ def checked_fen(fen: object) -> bytes:
     """Returns a text as C++ takes it.
 
     Raises:
-        InvalidFenError: it is no text, or holds what no FEN holds.
+        InvalidFenError: it is not a text, or has characters that no FEN has.
     """
     if not isinstance(fen, str):
         raise InvalidFenError(f"{shown(fen)} is not a FEN")
     if not fen.isascii() or "\0" in fen:
-        raise InvalidFenError(f"{shown(fen)} holds what no FEN holds")
+        raise InvalidFenError(f"{shown(fen)} has characters that no FEN has")
     return fen.encode()
 
 
