@@ -215,7 +215,7 @@ def explore_threads(cost: StepCost, measured: pd.DataFrame, workers: str = "thre
         draw,
         boards=widgets.slider(counts, max(measured["num_envs"]), "boards"),
         threads=widgets.slider(_THREADS, 2, workers),
-        microseconds=widgets.slider(choices, fitted, "µs per synchronisation"),
+        microseconds=widgets.slider(choices, fitted, "µs per sync"),
     )
 
 
