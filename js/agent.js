@@ -10,10 +10,9 @@
  */
 import { MAX_LEGAL, RungsError } from "./rungs.js";
 
-/** A network that scores legal actions and says what positions are worth. */
+/** A network that scores legal actions and says what positions are worth: `Search.run` takes it. */
 export class Network {
   #rungs;
-  #handle;
 
   /**
    * @param {import("./rungs.js").Rungs} rungs
@@ -40,22 +39,14 @@ export class Network {
       rungs.set(config, at, "num_weights", Math.ceil(weights.length / 2));
       rungs.set(config, at, "type", 1);
       rungs.call("rungs_network_create", at, made);
-      this.#handle = rungs.view(Uint32Array, made, 1)[0];
+      this.handle = rungs.view(Uint32Array, made, 1)[0];
     });
   }
 
   /** Frees it; it may not be used any more. */
   close() {
-    this.#rungs.raw("rungs_network_destroy", this.#handle);
-    this.#handle = 0;
-  }
-
-  /** Evaluates the leaves of a search that observes boards, into memory of the module. */
-  write(search, count, logits, values) {
-    const { observation, leaf_actions: actions, leaf_counts: counts } = search.outputs;
-    const leaves = [observation, actions, counts, BigInt(count)];
-    const room = [logits, BigInt(MAX_LEGAL), values];
-    this.#rungs.call("rungs_network_evaluate", this.#handle, ...leaves, ...room);
+    this.#rungs.raw("rungs_network_destroy", this.handle);
+    this.handle = 0;
   }
 }
 
@@ -70,6 +61,8 @@ export class Network {
  * @property {number} value how it expects the game to end, -1 to 1 for the side to move
  * @property {number} simulations of this position, so far
  * @property {number} nodes how many positions its tree holds
+ * @property {boolean} full whether that is all it has room for: simulations go on, and values of
+ *   what it holds get finer
  * @property {number[]} line the actions that it expects both sides to play
  */
 
@@ -142,7 +135,8 @@ export class Agent {
       if (likely) line.push(next.action);
     }
     const nodes = this.#search.nodes[0];
-    return { candidates, chosen, value, simulations: this.#simulations, nodes, line };
+    const full = nodes === this.#search.config.nodes;
+    return { candidates, chosen, value, simulations: this.#simulations, nodes, full, line };
   }
 
   /**

@@ -629,6 +629,8 @@ export class Search extends Handle {
    * @param {number} simulations of each; 0 for those of the settings
    */
   run(evaluate, simulations = 0) {
+    if (typeof evaluate !== "function")
+      return this.call("run", evaluate.handle, 0, simulations);
     const { rungs, numGames } = this;
     this.call("start", 0, simulations);
     rungs.withMemory((memory) => {
@@ -641,16 +643,12 @@ export class Search extends Handle {
       };
       let count = simulate(0, 0n, 0);
       while (count > 0) {
-        if (typeof evaluate !== "function") {
-          evaluate.write(this, count, logits, values);
-        } else {
-          const found = evaluate(this, count);
-          if (found.logits.length < count * MAX_LEGAL || found.values.length < count)
-            throw new RungsError("ARGUMENT", `evaluations are too few for ${count} leaves`);
-          const all = count * MAX_LEGAL;
-          rungs.view(Float32Array, logits, all).set(found.logits.subarray(0, all));
-          rungs.view(Float32Array, values, count).set(found.values.subarray(0, count));
-        }
+        const found = evaluate(this, count);
+        if (found.logits.length < count * MAX_LEGAL || found.values.length < count)
+          throw new RungsError("ARGUMENT", `evaluations are too few for ${count} leaves`);
+        const all = count * MAX_LEGAL;
+        rungs.view(Float32Array, logits, all).set(found.logits.subarray(0, all));
+        rungs.view(Float32Array, values, count).set(found.values.subarray(0, count));
         count = simulate(logits, BigInt(MAX_LEGAL), values);
       }
     });

@@ -28,6 +28,8 @@ struct rungs_search {
   std::uint8_t* begun = nullptr;     // (G,)
   std::int8_t* reason = nullptr;     // (G,)
   std::int32_t* nodes = nullptr;     // (G,)
+  float* logits = nullptr;           // (G, K) of the leaves that rungs_search_run evaluates
+  float* leaf_values = nullptr;      // (G,) likewise
   std::int64_t* chosen = nullptr;    // (G,) the games that are searched, `num_chosen`
   std::int64_t num_chosen = 0;
   // Where a search is: not started; to be simulated, with so many leaves that wait; or at its end.
@@ -158,6 +160,8 @@ rungs_status fill(const rungs_search_config& given, rungs_search& made) {
   values(made.reason);
   values(made.nodes);
   values(made.chosen);
+  lists(made.logits);
+  values(made.leaf_values);
   made.simulations = given.simulations;
   if (settings.policy == search::Policy::GUMBEL)
     made.schedule = memory.array<std::int32_t>(settings.considered + 1, given.simulations);
@@ -320,6 +324,26 @@ rungs_status rungs_search_finish(rungs_search* search) {
   for (std::int64_t i = 0; i < search->batch.num_games; ++i)
     search->nodes[i] = search->batch.game[i].used.nodes;
   return RUNGS_OK;
+}
+
+rungs_status rungs_search_run(rungs_search* search, rungs_network* network,
+                              const std::uint8_t* which, std::int32_t simulations) {
+  if (!search || !network) return c::null_argument("rungs_search_run");
+  const search::GameBatch& batch = search->batch;
+  if (batch.settings.observation != env::ObservationFormat::BOARD)
+    return c::fail(RUNGS_ERROR_ARGUMENT, "rungs_search_run: the search does not observe boards");
+  if (const auto status = rungs_search_start(search, which, simulations)) return status;
+  for (std::int64_t leaves = 0;;) {
+    if (const auto status = rungs_search_simulate(search, search->logits, env::kMaxLegal,
+                                                  search->leaf_values, &leaves))
+      return status;
+    if (!leaves) return rungs_search_finish(search);
+    const auto* boards = reinterpret_cast<const std::int8_t*>(batch.observation);
+    if (const auto status =
+            rungs_network_evaluate(network, boards, batch.actions, batch.counts, leaves,
+                                   search->logits, env::kMaxLegal, search->leaf_values))
+      return status;
+  }
 }
 
 rungs_status rungs_search_look(rungs_search* search, std::int64_t game, const std::int16_t* path,

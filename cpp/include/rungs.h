@@ -233,6 +233,8 @@ RUNGS_API rungs_status rungs_perft(const char* fen, int32_t depth, int32_t num_t
  *   rungs_search_start, rungs_search_simulate(search, null, 0, null, &n) and, while n > 0,
  *     evaluate the first n leaves and call rungs_search_simulate with what was found;
  *   rungs_search_finish, rungs_search_advance with the chosen actions.
+ *
+ * With a `rungs_network`, `rungs_search_run` does what is from start to finish.
  */
 typedef struct rungs_search rungs_search;
 
@@ -400,6 +402,13 @@ RUNGS_API rungs_status rungs_network_evaluate(rungs_network* network, const int8
                                               const int16_t* actions, const int16_t* counts,
                                               int64_t rows, float* logits, int64_t stride,
                                               float* values);
+
+/* Searches with a network: `rungs_search_start` with `which` and `simulations`, all simulations
+ * with their evaluations, and `rungs_search_finish`. The search observes boards. Errors: as
+ * `rungs_search_start`; ARGUMENT (another observation; or the network's numbers overflow, which
+ * ends the search where it is). */
+RUNGS_API rungs_status rungs_search_run(rungs_search* search, rungs_network* network,
+                                        const uint8_t* which, int32_t simulations);
 
 /* ---- CartPole environments ----------------------------------------------------------------- */
 

@@ -153,7 +153,7 @@ test("an agent plays a mate, and says what it thinks", () => {
   assert.equal(typeof agent.about.provenance.kind, "string");
   agent.begin(SCHOLARS);
   agent.think(200);
-  const { candidates, chosen, line, simulations, nodes, value } = agent.thoughts();
+  const { candidates, chosen, line, simulations, nodes, full, value } = agent.thoughts();
   assert.equal(chosen, QUEEN_MATES);
   assert.deepEqual(line, [QUEEN_MATES]);
   assert.equal(candidates[0].action, QUEEN_MATES);
@@ -166,6 +166,7 @@ test("an agent plays a mate, and says what it thinks", () => {
     200,
   );
   assert.ok(nodes > 1 && nodes <= 201);
+  assert.equal(full, false);
   const priors = candidates.map((each) => each.prior);
   assert.ok(Math.abs(priors.reduce((a, b) => a + b) - 1) < 1e-5);
   const [mate] = agent.tree(3, 0.02).filter(({ action }) => action === QUEEN_MATES);
@@ -195,8 +196,9 @@ test("a full tree goes on without growing, and Gumbel's choice is among what it 
   agent.begin(START);
   agent.think(64);
   agent.think(64);
-  const { candidates, chosen, nodes } = agent.thoughts();
+  const { candidates, chosen, nodes, full } = agent.thoughts();
   assert.equal(nodes, 65);
+  assert.ok(full);
   assert.ok(candidates.find(({ action }) => action === chosen).visits > 0);
 });
 

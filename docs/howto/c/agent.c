@@ -50,17 +50,8 @@ int main(int argc, char** arguments) {
   check(rungs_search_get_outputs(search, &out));
   check(rungs_search_begin(search, 0, argc > 3 ? arguments[3] : start));
 
-  float logits[RUNGS_CHESS_MAX_LEGAL], value;
-  int64_t leaves;
   const clock_t began = clock();
-  check(rungs_search_start(search, NULL, 0));
-  check(rungs_search_simulate(search, NULL, 0, NULL, &leaves));
-  while (leaves > 0) {
-    check(rungs_network_evaluate(network, out.observation, out.leaf_actions, out.leaf_counts,
-                                 leaves, logits, RUNGS_CHESS_MAX_LEGAL, &value));
-    check(rungs_search_simulate(search, logits, RUNGS_CHESS_MAX_LEGAL, &value, &leaves));
-  }
-  check(rungs_search_finish(search));
+  check(rungs_search_run(search, network, NULL, 0));
   const double seconds = (double)(clock() - began) / CLOCKS_PER_SEC;
 
   printf("action %d, value %.4f, %d positions\n", (int)*out.chosen, (double)*out.value, *out.nodes);

@@ -8,7 +8,8 @@ import torch
 
 import rungs
 from rungs.train import CppNetwork, PolicyValueNetwork, flat_weights
-from tests.library.native.c_handles import CError, Network, Search
+from tests.library.native.c_handles import RESULTS, CError, Network, Search
+from tests.library.search.made_up import ENDINGS, random_fens
 
 MATE_IN_ONE = "6k1/5ppp/8/8/8/8/8/K2R4 w - - 0 1"
 
@@ -99,6 +100,51 @@ def test_what_is_wrong_is_refused(network, positions):
         theirs.call("evaluate", None, None, None, 1, None, 0, None)
     with pytest.raises(CError, match="stride: 219"):
         theirs.call("evaluate", *positions, 1, weights, 219, weights)
+
+
+@pytest.mark.parametrize("num_threads", [1, 2])
+@pytest.mark.parametrize("policy", ["gumbel", "puct"])
+def test_a_search_in_one_call_is_that_of_the_loop(network, policy, num_threads):
+    """The same trees after each of several searches, of some games and of all, which add to them."""
+    fens = [*ENDINGS, *random_fens(np.random.default_rng(4), 4)]
+    theirs = Network(flat_weights(network), num_threads=num_threads)
+    settings = {"num_games": len(fens), "policy": ["gumbel", "puct"].index(policy), "seed": 5}
+    looped, called = (
+        Search(**settings, simulations=24, nodes=40, num_threads=num_threads) for _ in range(2)
+    )
+    for search in (looped, called):
+        for game, fen in enumerate(fens):
+            search.call("begin", game, fen.encode())
+    which = np.arange(len(fens)) % 2 == 0
+    for marks, simulations in ((None, 0), (which.astype(np.uint8), 24), (None, 3)):
+        looped.run(theirs.evaluate, marks, simulations)
+        called.call("run", theirs.handle, marks, ctypes.c_int32(simulations))
+        for name in (*RESULTS, "nodes"):
+            np.testing.assert_array_equal(getattr(called, name), getattr(looped, name), name)
+        for search in (looped, called):
+            search.call("advance", looped.chosen)
+        assert called.visits.any()
+
+
+def test_a_search_in_one_call_is_refused_where_the_loop_is(network):
+    theirs = Network(flat_weights(network))
+    search, planes = Search(simulations=8), Search(simulations=8, observation=1)
+    planes.call("begin", 0, MATE_IN_ONE.encode())
+    for its, evaluator, simulations, why in (
+        (search, theirs, 0, "game 0 has not begun"),
+        (search, theirs, 9, "simulations: 9"),
+        (planes, theirs, 0, "does not observe boards"),
+    ):
+        with pytest.raises(CError, match=why):
+            its.call("run", evaluator.handle, None, ctypes.c_int32(simulations))
+    with pytest.raises(CError, match="a pointer is null"):
+        search.call("run", None, None, ctypes.c_int32(0))
+    search.call("begin", 0, MATE_IN_ONE.encode())
+    overflowing = Network(np.full(492673, 3e38, np.float32))
+    with pytest.raises(CError, match="game 0: its evaluation holds NaN"):
+        search.call("run", overflowing.handle, None, ctypes.c_int32(0))
+    search.call("run", theirs.handle, None, ctypes.c_int32(0))
+    assert search.visits.sum() == 8
 
 
 def test_a_tree_is_looked_at_in_the_middle_of_a_search(network):
