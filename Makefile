@@ -6,6 +6,8 @@ BIN := .venv/bin
 INSTALLED := .venv/installed
 TESTED := .venv/installed-for-tests
 ALL_TESTED := .venv/installed-for-all-tests
+ZIG := .venv/installed-zig
+WASM := lib/rungs/compiled/rungs.wasm
 CPP = $$(git ls-files '*.c' '*.h' '*.cpp' '*.hpp')
 NOTEBOOKS = $$(git ls-files '*.ipynb')
 
@@ -45,8 +47,9 @@ lab: $(INSTALLED)
 explore: $(INSTALLED)
 	JUPYTER_PATH=lib/rungs_course JUPYTER_CONFIG_PATH=lib/rungs_course/voila $(BIN)/voila notebooks/explore.ipynb
 
-play: $(INSTALLED)
-	JUPYTER_PATH=lib/rungs_course JUPYTER_CONFIG_PATH=lib/rungs_course/voila $(BIN)/voila notebooks/play.ipynb
+# The book's page, with agents in native code. Its rules are WebAssembly's.
+play: $(INSTALLED) $(WASM)
+	$(BIN)/python -m rungs_course play
 
 doctor: $(INSTALLED)
 	$(BIN)/python -m rungs_course doctor
@@ -105,9 +108,15 @@ wheels: $(ALL_TESTED)
 	$(BIN)/python tools/wheels.py
 
 # The C API in WebAssembly, for the rung `wasm`, for js/rungs.js and the book's pages in which it runs.
-wasm: $(INSTALLED)
-	@$(INSTALL) $(call extras,wheels)
+wasm: $(WASM)
+
+$(WASM): $(ZIG) tools/wasm.py $(wildcard cpp/*/*.h cpp/*/*.hpp cpp/*/*.cpp)
 	$(BIN)/python -m tools.wasm
+
+$(ZIG): $(INSTALLED)
+	@$(INSTALL) $(call extras,wheels) \
+	  || { echo "WebAssembly needs zig's compiler, and pip can't install ziglang"; exit 1; }
+	@touch $@
 
 tools:
 	apt-get update --quiet && apt-get install --quiet --yes --no-install-recommends \

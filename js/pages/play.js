@@ -1,31 +1,24 @@
 /**
  * The page to play on: two players, of whom each is a person or an agent, and what agents think.
- * They search in slices between which the page answers its reader.
+ * Agents are the recorded ones, in WebAssembly, or those of the server that the page came from.
  */
-import { Agent } from "../agent.js";
 import { Board } from "../board.js";
 import { file, json } from "../files.js";
 import { Game, START } from "../game.js";
 import { toUci } from "../moves.js";
 import { RungsError, load } from "../rungs.js";
+import { svgElement } from "../svg.js";
+import { OwnPlayer, ServedPlayer } from "../thinking.js";
 
 const AGENTS = ["agent-1.bin", "agent-0.bin"]; // the better one first
 const YOU = "you";
 const NODES = 80_000; // positions of a tree: some 80 MB
-const SLICE = 20; // milliseconds
-const SHOWS = 100; // milliseconds between two looks at a search
 const ROWS = 6; // candidates that are shown
 const WATCHING = 600; // milliseconds that a move of two agents is seen at least
 const DRAWN = 0.05; // an agent that expects no more takes a draw
 const SIDES = { w: "White", b: "Black" };
 
 const $ = (id) => document.getElementById(id);
-const breath = () =>
-  new Promise((resolve) => {
-    const { port1, port2 } = new MessageChannel();
-    port1.onmessage = resolve;
-    port2.postMessage(0);
-  });
 
 class Page {
   #rungs;
@@ -33,7 +26,7 @@ class Page {
   #board;
   #game;
   #players = { w: YOU, b: "0" }; // of this game: YOU, or an agent's number
-  #job = 0; // the search that is wanted: an older one ends
+  #wanted = new AbortController(); // of the search that is wanted: an older one ends
   #flipped = false;
 
   constructor(rungs, agents, pieces) {
@@ -47,10 +40,10 @@ class Page {
       $(id).addEventListener("change", () => this.#chosen());
     }
     $("black").value = "0";
-    const ratings = agents.map(({ about }) => rated(about)).join(" ");
+    const ratings = agents.map(({ about }) => rated(about)).filter(Boolean);
     $("ratings").textContent =
-      `Elo above random play, with 95 % intervals: ${ratings} Here they play by PUCT, with as ` +
-      "many simulations as their time allows.";
+      `Elo above random play, with 95 % intervals: ${ratings.join(" ") || "none is rated."} Here ` +
+      `they play by PUCT, ${agents[0].where}, with as many simulations as their time allows.`;
     const on = (id, event, does) =>
       $(id).addEventListener(event, (happened) => {
         happened.preventDefault();
@@ -125,17 +118,24 @@ class Page {
     if (text) this.#move(text);
   }
 
+  /** Ends the search that was wanted; returns the signal of the one that now is. */
+  #want() {
+    this.#wanted.abort();
+    this.#wanted = new AbortController();
+    return this.#wanted.signal;
+  }
+
   /** Shows the game, and has an agent move as long as it is one's turn. */
   async #goOn() {
-    const job = ++this.#job;
+    const signal = this.#want();
     this.#show();
     while (!this.#game.over && !this.#isYours) {
       const side = this.#game.turn;
       const agent = this.#agents[Number(this.#players[side])];
       const watched = Object.values(this.#players).every((each) => each !== YOU);
       const least = watched ? WATCHING : 0;
-      this.#show(`${SIDES[side]}, ${agent.about.name}, thinks …`);
-      const thoughts = await this.#think(agent, job, "expects", least);
+      this.#show(`${SIDES[side]}, ${agent.about.name}, thinks (${agent.where}) …`);
+      const thoughts = await this.#think(agent, signal, "expects", least);
       if (!thoughts) return;
       this.#game.play(toUci(thoughts.chosen, this.#game.fen));
       this.#show();
@@ -146,29 +146,22 @@ class Page {
    * Has an agent think of the position for as long as is chosen, and shows what it thinks.
    * @returns its thoughts; null where something else is wanted meanwhile
    */
-  async #think(agent, job, verb, least = 0) {
-    const seconds = Number($("seconds").value);
+  async #think(agent, signal, verb, least = 0) {
+    const milliseconds = 1000 * Number($("seconds").value);
     const began = performance.now();
-    agent.begin(this.#game.start, this.#game.actions);
-    let slice = 32;
-    let shown = -SHOWS;
-    for (;;) {
-      const before = performance.now();
-      agent.think(slice);
-      const now = performance.now();
-      slice = Math.min(512, Math.max(16, Math.round((slice * SLICE) / Math.max(1, now - before))));
-      const done = now - began >= 1000 * seconds;
-      if (done || now - shown >= SHOWS) {
-        shown = now;
-        this.#showThoughts(agent, verb, now - began);
-      }
-      if (done) break;
-      await breath();
-      if (job !== this.#job) return null;
+    let thoughts = null;
+    try {
+      const { start, actions } = this.#game;
+      for await (thoughts of agent.think(start, actions, milliseconds, signal))
+        if (!signal.aborted) this.#showThoughts(agent, verb, thoughts);
+    } catch (error) {
+      if (!(error instanceof RungsError)) throw error;
+      this.#show(error.message);
+      return null;
     }
     const left = least - (performance.now() - began);
     if (left > 0) await new Promise((resolve) => setTimeout(resolve, left));
-    return job === this.#job ? agent.thoughts() : null;
+    return signal.aborted ? null : thoughts;
   }
 
   #takeBack() {
@@ -181,9 +174,9 @@ class Page {
 
   async #hint() {
     if (!this.#isYours) return;
-    const job = ++this.#job;
+    const signal = this.#want();
     this.#show("It looks at your position …");
-    const thoughts = await this.#think(this.#adviser, job, "would expect, in your place,");
+    const thoughts = await this.#think(this.#adviser, signal, "would expect, in your place,");
     if (!thoughts) return;
     const [san] = this.#game.line([thoughts.chosen]);
     this.#show(`In your place it would play ${san}.`, toUci(thoughts.chosen, this.#game.fen));
@@ -196,9 +189,9 @@ class Page {
 
   async #offerDraw() {
     if (!this.#isYours) return;
-    const job = ++this.#job;
+    const signal = this.#want();
     this.#show("It thinks about your offer …");
-    const thoughts = await this.#think(this.#adviser, job, "expects for you");
+    const thoughts = await this.#think(this.#adviser, signal, "expects for you");
     if (!thoughts) return;
     if (-thoughts.value > DRAWN) return this.#show("It declines, and expects more.");
     this.#game.end("A draw, by agreement.", "1/2-1/2");
@@ -259,8 +252,8 @@ class Page {
     for (const id of ["candidates", "line", "tree", "numbers"]) $(id).replaceChildren();
   }
 
-  #showThoughts(agent, verb, milliseconds) {
-    const { candidates, value, simulations, nodes, line } = agent.thoughts();
+  #showThoughts(agent, verb, thoughts) {
+    const { candidates, value, simulations, nodes, full, line, tree, milliseconds } = thoughts;
     const [played] = this.#game.line([line[0]]);
     $("thinker").textContent = `What “${agent.about.name}” thinks`;
     $("value").textContent =
@@ -275,10 +268,11 @@ class Page {
     $("line").textContent = `Expected: ${this.#game.line(line.slice(0, 8)).join(" ")}`;
     const rate = Number(((1000 * simulations) / milliseconds).toPrecision(2));
     const [done, held, speed] = [simulations, nodes, rate].map((each) => each.toLocaleString("en"));
+    const room = full ? ", which has no room for more: its values only get finer" : "";
     $("numbers").textContent =
-      `${done} simulations, ${held} positions in its tree` +
-      `${nodes >= NODES ? ", which is full" : ""}; ${speed} simulations a second, in this browser.`;
-    this.#drawTree(agent.tree(4, 0.02));
+      `${done} simulations, ${held} positions in its tree${room}; ${speed} simulations a second ` +
+      `(${agent.where}).`;
+    this.#drawTree(tree);
   }
 
   /** Draws the tree: below each move the replies, as wide as the share of simulations they got. */
@@ -298,18 +292,12 @@ class Page {
       }
     };
     add(root, 0, wide, 0, []);
-    const svg = (name, attributes, text = "") => {
-      const element = document.createElementNS("http://www.w3.org/2000/svg", name);
-      for (const [key, each] of Object.entries(attributes)) element.setAttribute(key, each);
-      element.textContent = text;
-      return element;
-    };
     $("tree").replaceChildren(
       ...boxes.flatMap(({ x, depth, own, value, here }) => {
         const y = 1 + high * depth;
-        const box = svg("rect", { x, y, width: own, height: high - 2, fill: shade(value) });
+        const box = svgElement("rect", { x, y, width: own, height: high - 2, fill: shade(value) });
         const san = own >= 34 ? this.#game.line(here).at(-1) : "";
-        return [box, svg("text", { x: x + 4, y: y + 16 }, san)];
+        return [box, svgElement("text", { x: x + 4, y: y + 16 }, san)];
       }),
     );
     $("tree").setAttribute("viewBox", `0 0 ${wide} ${4 * high}`);
@@ -332,12 +320,12 @@ function tableRow(texts) {
   return row;
 }
 
-/** Says what is known of an agent's strength: its best rating by each rule. */
+/** Says what is known of an agent's strength: its best rating by each rule; "" without any. */
 function rated({ name, ratings }) {
   const best = (rule) => ratings.find(({ search }) => search.startsWith(rule));
   const known = ["Gumbel", "PUCT"].map(best).filter(Boolean);
   const texts = known.map((each) => `${each.elo} (${each.low} to ${each.high}) by ${each.search}`);
-  return `“${name}”: ${texts.join(", ") || "not rated"}.`;
+  return texts.length ? `“${name}”: ${texts.join(", ")}.` : "";
 }
 
 try {
@@ -347,7 +335,10 @@ try {
     ...AGENTS.map(file),
   ]);
   const rungs = await load(wasm);
-  const agents = files.map((each) => new Agent(rungs, each, { nodes: NODES }));
+  const served = globalThis.rungsServed; // by the server that sent the page, if one did
+  const agents = served
+    ? served.agents.map((about) => new ServedPlayer(about, served.where))
+    : files.map((each) => new OwnPlayer(rungs, each, NODES));
   document.querySelector("main").hidden = false;
   new Page(rungs, agents, pieces);
 } catch (error) {

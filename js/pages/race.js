@@ -1,8 +1,8 @@
 import { file, json } from "../files.js";
 import { SIZES, VERSIONS, quartiles } from "../race.js";
+import { svgElement } from "../svg.js";
 
 const SECONDS = Number(new URLSearchParams(location.search).get("seconds") ?? 10);
-const SVG = "http://www.w3.org/2000/svg";
 const POINTS = [
   "M-5 0a5 5 0 1 0 10 0a5 5 0 1 0 -10 0", // circle, square, triangle, diamond
   "M-4.5 -4.5h9v9h-9z",
@@ -12,12 +12,7 @@ const POINTS = [
 
 const byId = (id) => document.getElementById(id);
 
-function made(tag, parent, attributes = {}, text = "") {
-  const element = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  element.textContent = text;
-  return parent.appendChild(element);
-}
+const made = (name, parent, ...what) => parent.appendChild(svgElement(name, ...what));
 
 /** Writes text around a place. */
 function write(svg, x, y, text, name = "") {

@@ -12,7 +12,8 @@ What one notebook measures and draws is in the module named after it: `nb00_star
 - `boards`: positions and sets of squares, drawn;
 - `notebook`: `NotebookRun`, `Guesses`, `say`, `live`, `in_words`, `source`;
 - `widgets`: what widgets are made of; each widget is in its notebook's module;
-- `dashboard` and `playing`: `explore` and `play`;
+- `dashboard`: `explore`;
+- `playing`: the page to play on, served with agents in native code;
 - `pages`: what README and docs take from recorded results.
 """
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
     from rungs_course.labs.verdict import Verdict
 
-__all__ = ["check", "explore", "play", "predict"]
+__all__ = ["check", "explore", "predict"]
 
 loader.prepare()  # OpenMP's runtime before PyTorch's, which notebooks import
 
@@ -44,15 +45,6 @@ def explore(results: "Path | str | None" = None) -> "ipywidgets.VBox":
         ConfigurationError: there are no results in the folder `results`.
     """
     return _imported("dashboard", "rungs_course.explore() needs").explore(results)
-
-
-def play() -> "ipywidgets.VBox":
-    """Shows a board to play on against an agent, for a notebook: `rungs_course.playing.play`.
-
-    Raises:
-        UnavailableError: a package that it needs is not installed; it is named.
-    """
-    return _imported("playing", "rungs_course.play() needs").play()
 
 
 def check(lab: str) -> "Verdict":

@@ -47,6 +47,9 @@ def _add_commands(commands: argparse._SubParsersAction) -> None:
         "--out", type=to_path, default=place, help=f"the run's folder (default: {place})"
     )
 
+    play = add("play", _play, "serve a page to play on against agents, on this machine alone")
+    play.add_argument("--port", type=int, default=0, help="of its address (default: any free one)")
+
     bench = add("bench", _bench, "race any chess environment against ours, for data/bench/")
     bench.add_argument(
         "name",
@@ -212,6 +215,13 @@ def _race(options: argparse.Namespace) -> int:
     from rungs_course.runner import first
 
     first.look()
+    return 0
+
+
+def _play(options: argparse.Namespace) -> int:
+    from rungs_course.playing import server
+
+    server.serve(options.port)
     return 0
 
 

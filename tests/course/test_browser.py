@@ -1,13 +1,11 @@
-"""The dashboard, the page to play on, and notebooks, as a reader uses them in Chromium."""
+"""The dashboard and notebooks, as a reader uses them in Chromium."""
 
 import contextlib
-import io
 import json
 import shutil
 import sys
 import time
 
-import chess.pgn
 import nbformat
 import pytest
 from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager
@@ -51,12 +49,6 @@ def voila(target, home):
 @pytest.fixture(scope="module")
 def dashboard(tmp_path_factory):
     with voila("explore", tmp_path_factory.mktemp("explore")) as address:
-        yield address
-
-
-@pytest.fixture(scope="module")
-def board(tmp_path_factory):
-    with voila("play", tmp_path_factory.mktemp("play")) as address:
         yield address
 
 
@@ -206,110 +198,6 @@ def test_the_dashboard_fits_a_narrow_page(dashboard, opened):
     picture(page)
     page.screenshot(path=SCREENSHOTS / "explore_narrow.png", full_page=True)
     assert page.evaluate("document.documentElement.scrollWidth") <= 400
-
-
-def square(page, name):
-    return page.locator(f"[data-square={name}]")
-
-
-@pytest.fixture
-def game(board, opened):
-    """Opens the page with the board on it."""
-
-    def begin(**how):
-        page = opened(board, **how)
-        square(page, "e2").wait_for()
-        page.get_by_label("simulations").select_option("8 a move")
-        return page
-
-    return begin
-
-
-def moves(page, count, words=3):
-    """Waits for a number of lines of moves, and of words in the last; returns the text."""
-    page.wait_for_function(
-        """([count, words]) => {
-            const lines = document.querySelector(".score")?.innerText.trim().split("\\n") ?? [];
-            return lines.length === count + 1 && lines[count].split(" ").length === words;
-        }""",
-        arg=[count, words],
-    )
-    return page.locator(".score").inner_text()
-
-
-def test_a_game_by_mouse(game):
-    page = game()
-    square(page, "e2").click()
-    for name in ("e3", "e4"):
-        assert "move here" in square(page, name).get_attribute("aria-label")
-    assert "move here" not in square(page, "e5").get_attribute("aria-label")
-    page.screenshot(path=SCREENSHOTS / "play_targets.png")
-    square(page, "e4").click()
-    assert "1. e4 " in moves(page, 1)
-    square(page, "g1").click()
-    square(page, "f3").click()
-    assert "2. Nf3 " in moves(page, 2)
-    assert page.locator(".thoughts tr").count() > 3
-    page.screenshot(path=SCREENSHOTS / "play_desktop.png")
-
-    with page.expect_download() as download:
-        page.get_by_role("link", name="Save the game").click()
-    saved = chess.pgn.read_game(io.StringIO(download.value.path().read_text()))
-    assert [move.uci() for move in saved.mainline_moves()][::2] == ["e2e4", "g1f3"]
-
-    page.get_by_role("button", name="take back").click()
-    assert "2. " not in moves(page, 1)
-    page.get_by_role("button", name="hint").click()
-    page.get_by_text("In your place it would play").wait_for()
-    page.get_by_role("button", name="flip").click()
-    page.wait_for_function("document.querySelector('[role=gridcell]').dataset.square === 'h1'")
-    page.get_by_label("you are").select_option("Black")
-    moves(page, 1, words=2)  # the agent's alone
-    assert page.locator("[role=gridcell]").first.get_attribute("data-square") == "h1"
-
-
-def test_a_move_by_keyboard_alone(game):
-    page = game()
-    for _ in range(30):
-        page.keyboard.press("Tab")
-        if page.evaluate("document.activeElement.dataset.square") == "e1":
-            break
-    else:
-        raise AssertionError("Tab does not reach the board")
-    focused = "getComputedStyle(document.activeElement).outlineWidth"
-    assert page.evaluate(focused) == "3px"
-    page.keyboard.press("ArrowUp")
-    page.keyboard.press("Enter")
-    assert square(page, "e2").get_attribute("aria-selected") == "true"
-    page.keyboard.press("Escape")
-    assert square(page, "e2").get_attribute("aria-selected") == "false"
-    page.keyboard.press("Space")
-    for _ in range(2):
-        page.keyboard.press("ArrowUp")
-    page.keyboard.press("Enter")
-    assert "1. e4 " in moves(page, 1)
-    page.get_by_label("your move").fill("Nf3")
-    page.keyboard.press("Enter")
-    assert "2. Nf3 " in moves(page, 2)
-    page.get_by_label("your move").fill("Ke7")
-    page.keyboard.press("Enter")
-    page.get_by_text("'Ke7' is no legal move here").wait_for()
-
-
-@pytest.mark.parametrize("shade", ["light", "dark"])
-def test_the_board_fits_a_phone_light_and_dark(game, shade):
-    page = game(width=390, height=844, color_scheme=shade, has_touch=True)
-    square(page, "d2").tap()
-    square(page, "d4").tap()
-    moves(page, 1)
-    box = square(page, "e4").bounding_box()
-    assert box["width"] == pytest.approx(box["height"], abs=1)
-    assert box["width"] > 36  # a finger's
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    page.screenshot(path=SCREENSHOTS / f"play_phone_{shade}.png", full_page=True)
-    background = page.evaluate("getComputedStyle(document.body).backgroundColor")
-    brightness = sum(int(part) for part in background[4:-1].split(",")[:3]) / 3
-    assert (brightness < 60) == (shade == "dark")
 
 
 @pytest.fixture

@@ -99,7 +99,7 @@ def test_a_move_is_played_and_answered_and_what_is_illegal_refused(opened):
     row = page.locator("#candidates tr").first.locator("td").all_inner_texts()
     assert row[0] == reply
     assert int(row[1].replace(",", "")) > 1
-    assert "simulations a second, in this browser" in page.locator("#numbers").inner_text()
+    assert "simulations a second (WebAssembly)" in page.locator("#numbers").inner_text()
     assert page.locator("#tree rect").count() > 3
     assert "Elo above random play" in page.locator("#ratings").inner_text()
     page.screenshot(path=SCREENSHOTS / "play_desktop.png", full_page=True)

@@ -1,220 +1,254 @@
-"""A game against an agent, and the page to play it on, without a browser."""
+"""Agents in native code, and the server that has them play for a page of this machine alone."""
 
-import base64
-import io
-import re
+import contextlib
+import http.client
+import json
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
 
-import chess
-import chess.pgn
+import numpy as np
 import pytest
 
-from rungs.errors import ConfigurationError, InvalidStateError
+from rungs._src.native import wasm
+from rungs._src.selfplay.agent import load, untrained
+from rungs._src.train.cpp_network import flat_weights
+from rungs.errors import ConfigurationError, InvalidFenError, InvalidStateError, UnavailableError
 from rungs_course import agents
-from rungs_course.playing.game import Game
-from rungs_course.playing.page import Page
+from rungs_course.playing import server as serving
+from rungs_course.playing.agent import Agent
+from rungs_course.playing.server import Server
+from rungs_course.runner import bundle
 
-FOOLS_MATE = ("f3", "e5", "g4", "Qh4#")
-
-
-def after(*sans, white=True):
-    game = Game(white, "update 7")
-    for san in sans:
-        game.play(san)
-    return game
+START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+MATE_IN_ONE = "6k1/5ppp/8/8/8/8/8/K2R4 w - - 0 1"
+RECORDED = agents.recorded_in() / "1.pt"
+ASKED = {"agent": "untrained", "fen": START, "actions": [], "milliseconds": 50}
 
 
-def test_moves_are_taken_as_uci_and_as_san():
-    game = Game(True, "it")
-    assert [
-        game.play(text) for text in ("e2e4", "e5", "g1f3", "Nc6", "Bb5", "a6", "Bxc6", "dxc6")
-    ] == [*("e4", "e5", "Nf3", "Nc6", "Bb5", "a6", "Bxc6", "dxc6")]
-    assert game.play("O-O") == "O-O"
-    assert game.lines() == ["1. e4 e5", "2. Nf3 Nc6", "3. Bb5 a6", "4. Bxc6 dxc6", "5. O-O"]
+def made(agent=None, **settings):
+    weights = flat_weights((agent or untrained()).network).astype(np.float16)
+    return Agent(weights, **{"nodes": 2000, "simulations": 512} | settings)
 
 
-@pytest.mark.parametrize("text", ["e5", "Ke2", "", "0000", "--", "e2e5", "nonsense", "<b>"])
-def test_what_is_no_legal_move_is_refused_and_nothing_changes(text):
-    game = Game(True, "it")
-    with pytest.raises(ConfigurationError, match="is no legal move here"):
-        game.play(text)
-    assert game.board == chess.Board()
+def test_an_agent_finds_a_mate_and_says_so():
+    with made() as agent:
+        agent.begin(MATE_IN_ONE, [])
+        agent.think(200)
+        thoughts = agent.thoughts()
+        (mate,) = [each for each in agent.tree(3, 0.02) if each["action"] == thoughts["chosen"]]
+    assert thoughts["value"] > 0.8
+    assert thoughts["line"] == [thoughts["chosen"]]
+    first = thoughts["candidates"][0]
+    assert (first["action"], first["value"]) == (thoughts["chosen"], 1)
+    assert sum(each["visits"] for each in thoughts["candidates"]) == thoughts["simulations"] == 200
+    assert sum(each["prior"] for each in thoughts["candidates"]) == pytest.approx(1, abs=1e-5)
+    assert mate == {
+        "action": first["action"],
+        "visits": first["visits"],
+        "value": 1,
+        "children": [],
+    }
 
 
-def test_a_promotion_needs_its_piece():
-    game = Game(True, "it")
-    game.board.set_fen("8/P6k/8/8/8/8/7K/8 w - - 0 1")
-    with pytest.raises(ConfigurationError):
-        game.play("a7a8")
-    assert game.play("a7a8n") == "a8=N"
+def test_a_tree_that_is_full_is_said_to_be_and_goes_on():
+    with made(nodes=65, simulations=64) as agent:
+        agent.begin(START, [])
+        agent.think(20)
+        assert not agent.thoughts()["full"]
+        agent.think(64)
+        agent.think(64)
+        thoughts = agent.thoughts()
+    assert (thoughts["nodes"], thoughts["full"], thoughts["simulations"]) == (65, True, 148)
 
 
-def test_whose_turn_it_is():
-    assert Game(True, "it").your_turn
-    assert not Game(False, "it").your_turn
-    assert after("e4", white=False).your_turn
+def test_what_is_no_position_to_think_of_is_refused():
+    with made() as agent:
+        with pytest.raises(InvalidFenError):
+            agent.begin("no position", [])
+        for action in (4000, -1):
+            with pytest.raises(ConfigurationError):
+                agent.begin(START, [action])
+        agent.begin(MATE_IN_ONE, [])
+        agent.think(50)
+        with pytest.raises(ConfigurationError, match="over"):
+            agent.begin(MATE_IN_ONE, [agent.thoughts()["chosen"]])
+    with pytest.raises(ConfigurationError, match="num_weights"):
+        Agent(np.zeros(7), nodes=2000)
 
 
-@pytest.mark.parametrize(
-    ("white", "plies", "left"),
-    [(True, 0, 0), (True, 1, 0), (True, 2, 0), (True, 4, 2), (False, 1, 1), (False, 3, 1)],
-)
-def test_taking_back_leads_to_ones_own_move_before_the_last(white, plies, left):
-    game = after(*FOOLS_MATE[:plies], white=white)
-    game.take_back()
-    assert len(game.board.move_stack) == left
-    assert game.your_turn
+@pytest.mark.system
+@pytest.mark.skipif(not shutil.which("node"), reason="node is not installed")
+@pytest.mark.skipif(not wasm.FILE.exists(), reason="`make wasm` was not run")
+def test_its_thoughts_are_those_of_javascript_bit_for_bit(tmp_path):
+    recorded = load(RECORDED)
+    (tmp_path / "agent.bin").write_bytes(agents.packed(recorded, []))
+    js = Path(bundle.SOURCES).parent
+    program = f"""
+import {{ readFileSync }} from "node:fs";
+import {{ Agent }} from "{js}/agent.js";
+import {{ load }} from "{js}/rungs.js";
+const rungs = await load(readFileSync("{wasm.FILE}"));
+const agent = new Agent(rungs, readFileSync("{tmp_path}/agent.bin"), {{ nodes: 2000 }});
+agent.begin("{START}", []);
+for (const part of [100, 300]) agent.think(part);
+const first = agent.thoughts();
+agent.begin("{START}", first.line);
+agent.think(300);
+console.log(JSON.stringify([first, agent.thoughts(), agent.tree(4, 0.02)]));
+"""
+    command = ["node", "--input-type=module", "--eval", program]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    theirs = json.loads(done.stdout)
+    with made(recorded, march="x86-64-v2") as agent:  # without fused operations
+        agent.begin(START, [])
+        agent.think(400)
+        first = agent.thoughts()
+        agent.begin(START, first["line"])
+        agent.think(300)
+        assert theirs == [first, agent.thoughts(), agent.tree(4, 0.02)]
+    assert len(first["line"]) > 2
 
 
-def test_a_mate_is_told_and_ends_the_game():
-    game = after(*FOOLS_MATE)
-    assert game.status() == "The agent wins: checkmate."
-    assert after(*FOOLS_MATE, white=False).status() == "You win: checkmate."
-    with pytest.raises(ConfigurationError, match="the game is over"):
-        game.play("e4")
-    game.take_back()
-    assert game.your_turn
-
-
-def test_a_third_repetition_is_a_draw_unasked():
-    game = after(*("Nf3", "Nf6", "Ng1", "Ng8") * 2)
-    assert game.status() == "A draw: the position stood three times."
-
-
-def test_its_pgn_is_the_game():
-    game = after(*FOOLS_MATE, white=False)
-    read = chess.pgn.read_game(io.StringIO(game.pgn()))
-    assert (read.headers["White"], read.headers["Black"]) == ("update 7", "you")
-    assert read.headers["Result"] == "0-1"
-    assert list(read.mainline_moves()) == game.board.move_stack
+def corrupt():
+    raise InvalidStateError("000040.pt is corrupt")
 
 
 @pytest.fixture
-def page():
-    page = Page({"untrained": agents.untrained})
-    page._simulations.value = 0
-    return page
+def server(tmp_path, monkeypatch):
+    """A server at work, of a page that the test wrote."""
+    page = "<html><head><title>it</title>\n</head>\n<body>here</body></html>"
+    monkeypatch.setattr(bundle, "missing", lambda: "")
+    monkeypatch.setattr(bundle, "build", lambda out: (out / serving.PAGE).write_text(page))
+    with Server(tmp_path, 0, {"untrained": untrained, "</script>": corrupt}) as made:
+        thread = threading.Thread(target=made.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield made
+        made.shutdown()
+        thread.join()
 
 
-def moved(page, uci):
-    """What the browser sends where a move was chosen."""
-    page.board._handle_custom_msg({"move": uci}, [])
+def answer(server, body=None, path="/think", method=None, **headers):
+    """Returns the status of an answer, and its text."""
+    connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=60)
+    with contextlib.closing(connection):
+        if body is not None:
+            headers = {"Content-Type": "application/json"} | headers
+            body = body if isinstance(body, bytes) else json.dumps(body).encode()
+        headers = {name.replace("_", "-"): value for name, value in headers.items()}
+        connection.request(method or ("GET" if body is None else "POST"), path, body, headers)
+        got = connection.getresponse()
+        return got.status, got.read().decode()
 
 
-def button(page, name):
-    (found,) = [each for each in every(page.widget) if getattr(each, "description", "") == name]
-    return found
+def test_the_page_is_told_who_thinks(server):
+    assert answer(server, path="/")[0] == 302
+    status, page = answer(server, path=f"/{serving.PAGE}")
+    assert status == 200
+    script = page.partition("<script>globalThis.rungsServed = ")[2].partition(";</script>")[0]
+    told = json.loads(script)
+    assert [each["name"] for each in told["agents"]] == ["untrained", "</script>"]
+    assert told["where"].startswith("native")
+    assert page.endswith("<body>here</body></html>")
 
 
-def every(widget):
-    yield widget
-    for child in getattr(widget, "children", ()):
-        yield from every(child)
+def test_thoughts_come_as_they_are_found_until_the_time_is_over(server):
+    began = time.monotonic()
+    status, text = answer(server, ASKED | {"milliseconds": 500})
+    assert status == 200
+    assert time.monotonic() - began >= 0.5
+    found = [json.loads(line) for line in text.splitlines()]
+    assert [each["done"] for each in found] == [False] * (len(found) - 1) + [True]
+    assert len(found) > 1
+    counts = [each["simulations"] for each in found]
+    assert counts == sorted(counts)
+    last = found[-1]
+    assert last["milliseconds"] >= 500
+    assert last["chosen"] == last["candidates"][0]["action"] == last["line"][0]
+    assert len(last["candidates"]) == 20
+    assert {"action", "visits", "value", "children"} == last["tree"][0].keys()
 
 
-def test_the_board_shows_what_is_legal(page):
-    assert page.board.fen == chess.STARTING_FEN
-    assert len(page.board.moves) == 20
-    assert set(page.board.pieces) == set("KQRBNPkqrbnp")
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [
+        (b"{", "is JSON"),
+        (b"[" * 50_000, "is JSON"),
+        ([], "a request has agent"),
+        ({"agent": "untrained"}, "a request has agent"),
+        (ASKED | {"more": 1}, "nothing else"),
+        (ASKED | {"agent": "nobody"}, "no agent 'nobody'"),
+        (ASKED | {"agent": ["untrained"]}, "agent: .* another type"),
+        (ASKED | {"agent": "</script>"}, "000040.pt is corrupt"),
+        (ASKED | {"fen": "no position"}, "FEN|fen|position"),
+        (ASKED | {"fen": "\ud800"}, "fen"),
+        (ASKED | {"actions": [1, True]}, "actions: True"),
+        (ASKED | {"actions": [4672]}, "actions: 4672"),
+        (ASKED | {"actions": [1.5]}, "actions: 1.5"),
+        (ASKED | {"actions": [4000]}, "4000 is not legal"),
+        (ASKED | {"milliseconds": 5001}, "milliseconds: 5001"),
+        (ASKED | {"milliseconds": 0}, "milliseconds: 0"),
+        (ASKED | {"milliseconds": float("nan")}, "milliseconds: nan"),
+        (ASKED | {"milliseconds": True}, "milliseconds: True"),
+        (b" " * 70_000, "at most 65536 bytes"),
+    ],
+    ids=str,
+)
+def test_a_wrong_request_is_refused_with_a_reason(server, asked, why):
+    status, text = answer(server, asked)
+    assert status == 400
+    with pytest.raises(AssertionError, match=why):
+        raise AssertionError(json.loads(text)["error"])
 
 
-def test_a_move_is_played_and_answered(page):
-    moved(page, "e2e4")
-    assert page.game.board.move_stack[0].uci() == "e2e4"
-    assert len(page.game.board.move_stack) == 2
-    assert page.board.fen == page.game.board.fen()
-    assert page.board.last == page.game.board.peek().uci()
-    assert "The agent played" in page._thoughts.value
-    san = page.game.lines()[0].split()[2]
-    assert f"<td>{san}</td>" in page._thoughts.value
+def test_only_its_own_pages_are_answered(server):
+    own = f"127.0.0.1:{server.server_port}"
+    evil = {"Host": f"evil.example:{server.server_port}"}
+    assert answer(server, ASKED, Origin=f"http://{own}")[0] == 200
+    for headers in ({"Origin": "http://evil.example"}, {"Origin": "null"}, evil):
+        assert answer(server, ASKED, **headers)[0] == 403
+    for method in ("GET", "HEAD"):
+        assert answer(server, path=f"/{serving.PAGE}", method=method, **evil)[0] == 403
+    assert answer(server, ASKED, Content_Type="text/plain")[0] == 400
+    assert answer(server, ASKED, path="/play.html")[0] == 404
+    assert answer(server, path="/../../etc/passwd")[0] == 404
+    assert server.server_address[0] == "127.0.0.1"
 
 
-def test_the_agent_searches_by_the_rule_that_is_chosen(page):
-    tables = []
-    page._simulations.value = 8
-    for policy in ("gumbel", "puct"):
-        page._policy.value = policy
-        button(page, "hint").click()
-        tables.append(page._thoughts.value)
-    assert "(Gumbel, 8 simulations)" in tables[0]
-    assert "(PUCT, 8 simulations)" in tables[1]
+def test_a_search_ends_with_the_page_that_asked_for_it(server):
+    body = json.dumps(ASKED | {"milliseconds": 5000})
+    head = f"POST /think HTTP/1.1\r\nHost: 127.0.0.1:{server.server_port}\r\n"
+    head += f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", server.server_port)) as page:
+        page.sendall((head + body).encode())
+        page.recv(1)
+    began = time.monotonic()
+    assert answer(server, ASKED)[0] == 200
+    assert time.monotonic() - began < 4
 
 
-def test_an_illegal_move_changes_nothing(page):
-    for content in ("e2e5", "", None, 7, ["e2e4"]):
-        moved(page, content)
-    page.board._handle_custom_msg("e2e4", [])
-    assert page.game.board == chess.Board()
+def test_without_pages_or_a_port_it_says_what_is_missing(server, tmp_path, monkeypatch):
+    with pytest.raises(UnavailableError, match=f"port {server.server_port}"):
+        Server(tmp_path, server.server_port, {})
+    monkeypatch.setattr(bundle, "missing", lambda: "`make wasm` has not made it.")
+    with pytest.raises(UnavailableError, match="make wasm"):
+        Server(tmp_path, 0, {})
 
 
-def test_an_agent_that_cannot_be_loaded_is_named_and_another_goes_on():
-    def corrupt():
-        raise InvalidStateError("000040.pt is corrupt")
-
-    page = Page({"broken": corrupt, "untrained": agents.untrained})
-    page._simulations.value = 0
-    moved(page, "e2e4")
-    assert "000040.pt is corrupt" in page._status.value
-    page._agent.value = "untrained"
-    assert len(page.game.board.move_stack) == 2
-    page._agent.value = "broken"
-    button(page, "hint").click()
-    assert "000040.pt is corrupt" in page._status.value
-
-
-def test_a_move_may_be_typed(page):
-    page._typed.value = "Nf3"
-    assert page.game.lines()[0].startswith("1. Nf3 ")
-    assert page._typed.value == ""
-    page._typed.value = "Nf3"
-    assert "&#x27;Nf3&#x27; is no legal move here" in page._status.value
-
-
-def test_as_black_the_agent_begins_and_the_board_is_turned(page):
-    page._colour.value = "Black"
-    assert len(page.game.board.move_stack) == 1
-    assert page.board.flipped
-    button(page, "take back").click()
-    assert len(page.game.board.move_stack) == 1
-    button(page, "flip").click()
-    assert not page.board.flipped
-
-
-def test_taking_back_and_beginning_again(page):
-    moved(page, "e2e4")
-    moved(page, page.board.moves[0])
-    button(page, "take back").click()
-    assert len(page.game.board.move_stack) == 2
-    button(page, "new game").click()
-    assert page.board.fen == chess.STARTING_FEN
-
-
-def test_a_hint_plays_nothing(page):
-    button(page, "hint").click()
-    assert "In your place it would play" in page._thoughts.value
-    assert page.board.fen == chess.STARTING_FEN
-    assert len(page.board.moves) == 20
-
-
-def test_a_promotion_is_one_of_four_moves(page):
-    page.game.board.set_fen("8/P6k/8/8/8/8/7K/8 w - - 0 1")
-    page._show()
-    assert {move for move in page.board.moves if move.startswith("a7")} == {
-        "a7a8q", "a7a8r", "a7a8b", "a7a8n",
-    }  # fmt: skip
-    moved(page, "a7a8r")
-    assert page.game.lines()[0].startswith("1. a8=R")
-
-
-def test_a_king_in_check_is_marked(page):
-    page.game.board.set_fen("4k3/8/8/8/8/8/4r3/4K3 w - - 0 1")
-    page._show()
-    assert page.board.check == "e1"
-    assert "Check!" in page._status.value
-
-
-def test_the_pgn_is_there_to_be_saved(page):
-    moved(page, "e2e4")
-    data = re.search(r'base64,([^"]+)"', page._pgn.value)[1]
-    pgn = base64.b64decode(data).decode()
-    assert '[Black "untrained"]' in pgn
-    assert "1. e4" in pgn
+@pytest.mark.system
+@pytest.mark.skipif(bool(bundle.missing()), reason=bundle.missing())
+def test_the_command_prints_its_address_and_ends_quietly():
+    command = [sys.executable, "-m", "rungs_course", "play"]
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, **streams) as process:
+        line = process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        printed, wrong = process.communicate(timeout=60)
+    assert line.startswith("Play at http://127.0.0.1:")
+    assert (process.returncode, printed.strip(), wrong) == (0, "", "")

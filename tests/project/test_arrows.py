@@ -33,10 +33,11 @@ COURSE = (
     ("peers",),
     ("labs", "plots"),
     ("tables", "boards", "widgets", "comparison", "bench"),
-    ("notebook", "adapters", "playing", "tournament", "rating"),
+    ("notebook", "adapters", "tournament", "rating"),
     ("notebooks",),  # nb00_start, nb01_python and so on
     ("dashboard", "doctor", "pages"),
     ("runner",),
+    ("playing",),
     ("cli", "__init__"),
     ("__main__",),
 )

@@ -1,5 +1,1 @@
-"""A page to play on against an agent: the board, the game, and what the agent thinks."""
-
-from rungs_course.playing.page import play
-
-__all__ = ["play"]
+"""The page to play on, served with agents in native code: `python -m rungs_course play`."""

@@ -105,7 +105,7 @@ def test_what_is_wrong_is_refused(network, positions):
 @pytest.mark.parametrize("num_threads", [1, 2])
 @pytest.mark.parametrize("policy", ["gumbel", "puct"])
 def test_a_search_in_one_call_is_that_of_the_loop(network, policy, num_threads):
-    """The same trees after each of several searches, of some games and of all, which add to them."""
+    """The same trees after several searches, of some games and of all, which add to them."""
     fens = [*ENDINGS, *random_fens(np.random.default_rng(4), 4)]
     theirs = Network(flat_weights(network), num_threads=num_threads)
     settings = {"num_games": len(fens), "policy": ["gumbel", "puct"].index(policy), "seed": 5}

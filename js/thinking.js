@@ -1,0 +1,116 @@
+/**
+ * Agents that think for a page and say meanwhile what they have found: of WebAssembly in the page
+ * itself, or of the page's server in native code. Both are asked in the same way:
+ *
+ *   for await (const found of player.think(fen, actions, 1000, signal)) show(found);
+ * @module
+ */
+import { Agent } from "./agent.js";
+import { RungsError } from "./rungs.js";
+
+const SLICE = 20; // milliseconds between which a page answers its reader
+const SHOWS = 100; // milliseconds between two progresses
+const DEPTH = 4; // plies of a progress's tree
+const LEAST = 0.02; // share of all simulations that a branch of it has
+
+/**
+ * What is found so far: the last is the answer.
+ * @typedef {import("./agent.js").Thoughts & {tree: import("./agent.js").Branch[],
+ *   milliseconds: number}} Progress
+ */
+
+const breath = () =>
+  new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = resolve;
+    port2.postMessage(0);
+  });
+
+/** An agent in WebAssembly, on the page's own thread, with breaks. */
+export class OwnPlayer {
+  #agent;
+
+  /**
+   * @param {import("./rungs.js").Rungs} rungs @param {Uint8Array} file as of `Agent`
+   * @param {number} nodes positions of its tree
+   */
+  constructor(rungs, file, nodes) {
+    this.#agent = new Agent(rungs, file, { nodes });
+    /** What is known of it: its name, and ratings. */
+    this.about = this.#agent.about;
+    /** What computes. */
+    this.where = "WebAssembly";
+  }
+
+  /**
+   * Thinks of a position.
+   * @param {string} fen where the game began @param {number[]} actions what was played since
+   * @param {number} milliseconds for so long
+   * @param {AbortSignal} signal ends it early, without another progress
+   * @returns {AsyncGenerator<Progress>}
+   * @throws {RungsError} FEN, ILLEGAL_ACTION
+   */
+  async *think(fen, actions, milliseconds, signal) {
+    const agent = this.#agent;
+    const began = performance.now();
+    agent.begin(fen, actions);
+    let slice = 32;
+    for (let shown = -SHOWS; ; ) {
+      const before = performance.now();
+      agent.think(slice);
+      const now = performance.now();
+      slice = Math.min(512, Math.max(16, Math.round((slice * SLICE) / Math.max(1, now - before))));
+      const done = now - began >= milliseconds;
+      if (done || now - shown >= SHOWS) {
+        shown = now;
+        const tree = agent.tree(DEPTH, LEAST);
+        yield { ...agent.thoughts(), tree, milliseconds: now - began };
+      }
+      if (done) return;
+      await breath();
+      if (signal.aborted) return;
+    }
+  }
+}
+
+/** An agent of the server that the page came from: `python -m rungs_course play`. */
+export class ServedPlayer {
+  /** @param {{name: string, ratings: object[]}} about @param {string} where what computes */
+  constructor(about, where) {
+    this.about = about;
+    this.where = where;
+  }
+
+  /**
+   * Thinks of a position, as `OwnPlayer`.
+   * @throws {RungsError} SERVER: it refuses the request, or does not answer to the end
+   */
+  async *think(fen, actions, milliseconds, signal) {
+    try {
+      const body = JSON.stringify({ agent: this.about.name, fen, actions, milliseconds });
+      const headers = { "Content-Type": "application/json" };
+      const answer = await fetch("think", { method: "POST", headers, body, signal });
+      for await (const { error, done, ...found } of lines(answer)) {
+        if (error) throw new RungsError("SERVER", error);
+        yield found;
+        if (done) return;
+      }
+      throw new TypeError("its answer has no end");
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error instanceof RungsError) throw error;
+      throw new RungsError("SERVER", `The server does not answer: ${error.message}.`);
+    }
+  }
+}
+
+/** Reads an answer's lines of JSON as they come. */
+async function* lines(answer) {
+  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    const whole = (rest + part.value).split("\n");
+    rest = whole.pop() ?? "";
+    for (const line of whole) yield JSON.parse(line);
+  }
+}
