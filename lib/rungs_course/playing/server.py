@@ -11,7 +11,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +60,7 @@ class Thinkers:
         about = [{"name": name, "ratings": rating.recorded(name)} for name in self._known]
         return {"where": where(), "agents": about}
 
-    def think(self, request: Any) -> Iterator[dict[str, Any]]:
+    def think(self, request: Any) -> Generator[dict[str, Any]]:
         """Yields what an agent thinks of a position so far, about ten times a second.
 
         Args:
@@ -86,7 +86,12 @@ class Thinkers:
 
 def _read_request(request: Any) -> tuple[str, str, list[int], float]:
     """Returns its parts; raises ConfigurationError, which names one that is wrong."""
-    kinds = {"agent": str, "fen": str, "actions": list, "milliseconds": (int, float)}
+    kinds: dict[str, Any] = {
+        "agent": str,
+        "fen": str,
+        "actions": list,
+        "milliseconds": (int, float),
+    }
     if not isinstance(request, dict) or request.keys() != kinds.keys():
         raise ConfigurationError(f"a request has {', '.join(kinds)}, and nothing else")
     for name, kind in kinds.items():
@@ -103,7 +108,7 @@ def _read_request(request: Any) -> tuple[str, str, list[int], float]:
     return request["agent"], request["fen"], actions, milliseconds
 
 
-def _progress(agent: Agent, seconds: float) -> Iterator[dict[str, Any]]:
+def _progress(agent: Agent, seconds: float) -> Generator[dict[str, Any]]:
     began, simulations = time.perf_counter(), 32
     next_shown = 0.0
     while True:

@@ -236,6 +236,19 @@ def test_a_reset_gives_a_board_its_own_number_back(rung):
     assert env.fens()[4] == other.fens()[4]
 
 
+def test_copies_of_their_own_draw_by_a_restored_seed(rung):
+    how = {"opponent": "random", "opening_plies": (2, 9), "max_plies": 6, "mask": "bits"}
+    env, other = make(rung, **how), make(rung, **how)
+    env.reset(seed=8)
+    other.reset(seed=9)
+    other.set_state(env.get_state())
+    for each in (env, other):
+        each.copy_boards([1], [4], randomness="own")
+        for _ in range(8):
+            each.step([min(each.legal_moves(i).values()) for i in range(6)])
+    assert env.fens() == other.fens()
+
+
 class TestSnapshots:
     def test_they_are_put_back_as_often_as_wanted(self, rung):
         env = make(rung, mask="bits", obs="planes", opponent="random", max_plies=20)
