@@ -1,11 +1,12 @@
 """Does an environment play chess? The suite of questions, and what runs it."""
 
-from rungs._src.conformance.environment import Environment, Outcome
+from rungs._src.conformance.environment import Batch, Environment, Outcome
 from rungs._src.conformance.environments import PythonChess
 from rungs._src.conformance.run import Result, run
 from rungs._src.conformance.suite import Case, Group, Suite, load
 
 __all__ = [
+    "Batch",
     "Case",
     "Environment",
     "Group",

@@ -129,6 +129,17 @@ class OpenSpielStates(ChessPeer):
         self._states[0].apply_action(self._moves()[move])
         self.board.push_uci(move)
 
+    def fen(self) -> str:
+        return str(self._states[0])
+
+    def refuses_fen(self, fen: str) -> bool:
+        pyspiel = imported("OpenSpiel", "pyspiel")
+        try:
+            self._game.new_initial_state(fen)
+        except pyspiel.SpielError:
+            return True
+        return False
+
     def outcome(self) -> Outcome:
         rewards = self._states[0].rewards()
         over = self._states[0].is_terminal()

@@ -1,101 +1,128 @@
 """The suite says what python-chess says."""
 
+import json
+
 import chess
 import pytest
 
 from rungs import conformance
 from rungs._src.conformance.environments import PythonChess
-from rungs._src.conformance.run import PASSES, check
-from rungs._src.conformance.suite import ENDINGS, load
+from rungs._src.conformance.run import NOT_OFFERED, PASSES, check
+from rungs._src.conformance.suite import load
 from rungs.errors import ConfigurationError
+from tests.proof.conformance import expected
 
 SUITE = load()
 BY_ID = {case.id: case for case in SUITE.cases}
 
 
-def played(case):
-    board = case.board()
-    for move in case.moves:
-        board.push(board.parse_uci(move))  # refuses what is illegal
-    return board
+DATA = json.loads(expected.SUITE.read_text())
 
 
-@pytest.mark.parametrize("case", SUITE.cases, ids=lambda case: case.id)
-def test_python_chess_says_the_same(case):
-    board = played(case)
-    if case.legal is not None and case.group != "after the end":
-        assert sorted(move.uci() for move in board.legal_moves) == list(case.legal)
-    ends = {
-        "checkmate": board.is_checkmate(),
-        "stalemate": board.is_stalemate(),
-        "insufficient material": board.is_insufficient_material(),
-        "fifty moves": board.is_fifty_moves(),
-        "threefold repetition": board.is_repetition(3),
+def test_all_that_is_expected_follows_from_python_chess():
+    before, after = map(expected.all_cases, (DATA, expected.derived_anew(DATA)))
+    assert [case["id"] for case, again in zip(before, after, strict=True) if case != again] == []
+
+
+def test_a_wrong_expectation_is_derived_otherwise():
+    """Each kind of expectation, made wrong, is not what is derived."""
+    wrong = {
+        "ep-white": {"legal": ["e5d6"]},
+        "mate-by-white": {"ending": "stalemate"},
+        "reward-of-white-mating": {"rewards": [-1, 1]},
+        "fen-en-passant": {"position": chess.STARTING_FEN},
+        "action-castling": {"actions": {"e1g1": "e1 E3"}},
+        "planes-clock": {"planes": {"118": 4}},
+        "illegal-pinned": {"illegal": ["e1f1"]},
     }
-    if case.ending in ENDINGS:
-        assert ends[case.ending]
-        if case.ending != "checkmate":
-            assert not board.is_checkmate()
-    elif case.ending is not None:
-        assert not any(ends.values())
-    if case.rewards is not None and case.ending == "checkmate":
-        assert case.rewards == ((-1, 1) if board.turn == chess.WHITE else (1, -1))
-    elif case.rewards is not None:
-        assert case.rewards == (0, 0)
+    cases = {case["id"]: case for case in expected.all_cases(DATA)}
+    for name, values in wrong.items():
+        case = cases[name] | values
+        assert expected.expected(case) != case, name
+    assert (
+        expected.expected(cases["fen-no-white-king"] | {"fen": chess.STARTING_FEN})["refused"]
+        is False
+    )
+
+
+def test_the_file_is_as_it_is_written():
+    assert expected.SUITE.read_text() == expected.as_text(DATA)
+
+
+def test_there_are_two_hundred_cases_each_about_something_of_its_own():
+    assert len(SUITE.cases) >= 200
+    asked = [
+        tuple(sorted((key, str(value)) for key, value in case.items() if key not in ("id", "why")))
+        for case in expected.all_cases(DATA)
+    ]
+    assert len(set(asked)) == len(asked)
 
 
 def test_python_chess_behind_the_protocol_passes():
-    results = conformance.run(PythonChess(), SUITE.cases)
-    assert {result.status for result in results} == {PASSES}
+    results = {r.case: r.status for r in conformance.run(PythonChess(), SUITE.cases)}
+    assert set(results.values()) == {PASSES, NOT_OFFERED}
+    not_offered = {BY_ID[case].group for case in results if results[case] == NOT_OFFERED}
+    assert not_offered == {"actions", "planes", "autoreset", "batches", "seeds"}
 
 
 def test_every_group_has_cases_and_says_what_it_is_about():
     assert {case.group for case in SUITE.cases} == set(SUITE.groups)
-    for case in SUITE.cases:
-        assert case.why
-        assert case.legal is not None or case.ending is not None, case.id
-        assert board_is_valid(case)
+    asks = {"legal", "ending", "rewards", "refused", "illegal", "position", "actions", "planes"}
+    for case in expected.all_cases(DATA):
+        assert case["why"]
+        assert {*case} & (asks | {"drawn"}), case["id"]
 
 
-def board_is_valid(case):
-    # Two published positions have a check that no game leads to.
-    may = chess.STATUS_IMPOSSIBLE_CHECK | chess.STATUS_TOO_MANY_CHECKERS
-    return not case.board().status() & ~may
+def played(name):
+    (case,) = (case for case in expected.all_cases(DATA) if case["id"] == name)
+    return expected.board_at(case)
 
 
 def test_what_the_issue_of_a_case_is_is_in_it():
     assert len(BY_ID["most-moves-white"].legal) == len(BY_ID["most-moves-black"].legal) == 218
     assert "e5d6" in BY_ID["ep-white"].legal
     for name in ("ep-pinned-on-file", "ep-pinned-on-rank", "ep-pinned-on-diagonal"):
-        assert played(BY_ID[name]).ep_square == chess.D6
+        assert played(name).ep_square == chess.D6
         assert "e5d6" not in BY_ID[name].legal
-    board = played(BY_ID["castle-rook-captured"])
+    board = played("castle-rook-captured")
     assert board.piece_at(chess.H1) == chess.Piece.from_symbol("R")
     assert "e1g1" not in BY_ID["castle-rook-captured"].legal
-    assert played(BY_ID["fifty-moves-and-mate"]).halfmove_clock == 100
-    assert played(BY_ID["fifty-moves-and-mate-from-the-start"]).halfmove_clock == 100
+    assert played("fifty-moves-and-mate").halfmove_clock == 100
+    assert played("fifty-moves-and-mate-from-the-start").halfmove_clock == 100
     assert len(BY_ID["limit-of-its-own"].moves) > 512
 
 
-GROUP = 'version=1\n[[group]]\nname="a"\nsource=""\nwhat=""\nkind='
-CASE = f'{GROUP}"law"\n[[case]]\nid="x"\nwhy=""\ngroup='
+GROUP = {"name": "a", "kind": "law", "source": "", "what": ""}
+CASE = {"id": "x", "why": ""}
+
+
+def suite_of(*cases, **group):
+    return {"schema": 1, "version": 1, "groups": [GROUP | group | {"cases": list(cases)}]}
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("suite", "says"),
     [
-        ("version = 1", "has no 'group'"),
-        ("version = ", "can't be read"),
-        (f'{CASE}"b"', "'x' is there twice, or of"),
-        (f'case=[]\n{GROUP}"odd"', "of kind 'odd'"),
-        (f'{CASE}"a"\nlegall=""', "legall"),
-        (f'{CASE}"a"\nending="lost"', "ends by 'lost'"),
+        ({"schema": 1, "version": 1}, "has no 'groups'"),
+        (suite_of(CASE) | {"schema": 2}, "is of schema 2"),
+        (suite_of(CASE, CASE), "'x' is there twice"),
+        (suite_of(kind="odd"), "of kind 'odd'"),
+        (suite_of(CASE | {"legall": []}), "legall"),
+        (suite_of(CASE | {"ending": "lost"}), "ends by 'lost'"),
+        (suite_of(CASE | {"autoreset": "never"}), "has autoreset 'never'"),
+        (suite_of(CASE | {"drawn": "often"}), "draws what is 'often'"),
     ],
 )
-def test_a_malformed_suite_is_refused(tmp_path, text, says):
-    (tmp_path / "suite.toml").write_text(text)
+def test_a_malformed_suite_is_refused(tmp_path, suite, says):
+    (tmp_path / "suite.json").write_text(json.dumps(suite))
     with pytest.raises(ConfigurationError, match=says):
-        load(tmp_path / "suite.toml")
+        load(tmp_path / "suite.json")
+
+
+def test_what_is_no_json_is_refused(tmp_path):
+    (tmp_path / "suite.json").write_text("{")
+    with pytest.raises(ConfigurationError, match="can't be read"):
+        load(tmp_path / "suite.json")
 
 
 def test_an_unknown_group_is_named():

@@ -4,7 +4,20 @@ import abc
 import dataclasses
 from typing import Any
 
+import numpy as np
+
 from rungs.errors import UnsupportedError
+
+# What the methods do that an environment need not have.
+OPTIONAL = {
+    "fen": "a position as a FEN",
+    "refuses_fen": "refusing a FEN",
+    "refuses_move": "refusing a move",
+    "action": "AlphaZero's actions",
+    "planes": "AlphaZero's planes",
+    "batch": "several games in a batch",
+    "drawn": "random play of its own by a seed",
+}
 
 _BEGINNINGS = {
     "chess960": "Chess960",
@@ -35,10 +48,28 @@ class Outcome:
         return self.terminated or self.truncated
 
 
+class Batch(abc.ABC):
+    """Several games in one environment, all stepped at once."""
+
+    @abc.abstractmethod
+    def step(self, moves: list[str | None]) -> None:
+        """Plays a legal move, in UCI, on each board; None is any action, which is ignored there."""
+
+    @abc.abstractmethod
+    def legal_moves(self, board: int) -> list[str]:
+        """Returns the moves that the mask or list of one board allows now, in UCI."""
+
+    @abc.abstractmethod
+    def outcome(self, board: int) -> Outcome:
+        """Returns what the last step said of one board."""
+
+
 class Environment(abc.ABC):
     """One game of chess in an environment, played move by move.
 
-    A method raises `UnsupportedError`, with a few words, for what the environment can't do.
+    A method raises `UnsupportedError`, with a few words, for what the environment can't do. The
+    four abstract methods play a game; each of the others is asked for by some cases alone, and
+    supports nothing unless it is overridden.
     """
 
     @abc.abstractmethod
@@ -71,6 +102,51 @@ class Environment(abc.ABC):
     @abc.abstractmethod
     def outcome(self) -> Outcome:
         """Returns how the game stands after the last ply."""
+
+    def fen(self) -> str:
+        """Returns the position as a FEN."""
+        raise UnsupportedError(OPTIONAL["fen"])
+
+    def refuses_fen(self, fen: str) -> bool:
+        """Tries to begin at a FEN; returns whether the environment refused it by an error."""
+        raise UnsupportedError(OPTIONAL["refuses_fen"])
+
+    def refuses_move(self, move: str) -> bool:
+        """Tries a move that is not legal, in UCI; returns whether it was refused by an error."""
+        raise UnsupportedError(OPTIONAL["refuses_move"])
+
+    def action(self, move: str) -> str:
+        """Returns the action of a legal move as one of AlphaZero's: "e2 N2", "g1 NNE", "b7 NE=n".
+
+        First the square it starts from, then its plane, both as the mover sees the board: for
+        Black, ranks are counted from the other side. docs/conformance.md lists the 73 planes.
+        """
+        raise UnsupportedError(OPTIONAL["action"])
+
+    def planes(self) -> np.ndarray:
+        """Returns AlphaZero's observation of the side to move, (119, 8, 8), numbers as they are.
+
+        The axes are plane, rank and file, as the mover sees the board. docs/conformance.md lists
+        the 119 planes.
+        """
+        raise UnsupportedError(OPTIONAL["planes"])
+
+    def batch(self, games: int, autoreset: str, max_plies: int | None = None) -> Batch:
+        """Begins several games in one batch.
+
+        Args:
+            games: how many.
+            autoreset: Gymnasium's "same_step" or "next_step", or "disabled".
+            max_plies: when to truncate a game that isn't over; None: never.
+        """
+        raise UnsupportedError(OPTIONAL["batch"])
+
+    def drawn(self, seed: int, games: int) -> list[str]:
+        """Returns where the environment's own random numbers lead in a batch, a FEN for each game.
+
+        What is drawn is the environment's: the plies of an opening, a random opponent's replies.
+        """
+        raise UnsupportedError(OPTIONAL["drawn"])
 
 
 def check_not_asked(**beginning: Any) -> None:

@@ -7,21 +7,39 @@ from pathlib import Path
 from typing import Any
 
 import chess
+import gymnasium
 import numpy as np
 
 from rungs._src import paths
+from rungs._src.chess.actions import action_of
 from rungs._src.chess.reason import Reason
-from rungs._src.conformance.environment import Environment, Outcome
+from rungs._src.chess.settings import PLAYABLE
+from rungs._src.conformance.environment import Batch, Environment, Outcome
 from rungs._src.core.arguments import shown
 from rungs._src.registry import make as make_rung
 from rungs._src.registry import rungs_of
-from rungs.errors import ConfigurationError, UnavailableError
+from rungs.errors import (
+    ConfigurationError,
+    InvalidFenError,
+    UnavailableError,
+)
 from rungs.version import __version__
 
 PYTHON_CHESS = "python-chess"
 
 # Settings with which a rung needs no GPU.
 _SETTINGS: dict[str, dict[str, Any]] = {"cuda": {"device": "cpu"}}
+
+
+_COMPASS = ("N", "NE", "E", "SE", "S", "SW", "W", "NW")
+_JUMPS = ("NNE", "ENE", "ESE", "SSE", "SSW", "WSW", "WNW", "NNW")
+
+# What our 73 planes of actions are called, in their order (`cpp/chess/action.hpp`).
+PLANES = (
+    *(f"{way}{steps}" for steps in range(1, 8) for way in _COMPASS),
+    *_JUMPS,
+    *(f"{way}={piece}" for piece in "nbr" for way in ("NW", "N", "NE")),
+)
 
 
 class PythonChess(Environment):
@@ -60,6 +78,74 @@ class PythonChess(Environment):
         truncated = len(board.move_stack) == self._max_plies
         return Outcome(truncated=truncated, rewards=(0, 0))
 
+    def fen(self) -> str:
+        return self._board.fen()
+
+    def refuses_fen(self, fen: str) -> bool:
+        try:
+            board = chess.Board(fen)
+        except ValueError:
+            return True
+        return bool(board.status() & ~PLAYABLE)
+
+    def refuses_move(self, move: str) -> bool:
+        return self.outcome().over or chess.Move.from_uci(move) not in self._board.legal_moves
+
+
+class RungBatch(Batch):
+    """A batch of a rung's boards.
+
+    Args:
+        rung: its name.
+        games: how many boards.
+        **settings: of the rung's environment.
+
+    Raises:
+        UnavailableError: this machine or installation lacks what the rung needs.
+        ConfigurationError: a setting is wrong.
+    """
+
+    def __init__(self, rung: Any, games: int, **settings: Any):
+        self.env: Any = make_rung("chess", rung, games, **settings | _SETTINGS.get(rung, {}))
+        self.observation, self._info = self.env.reset(seed=0)
+        self._outcomes = [Outcome(rewards=(0.0, 0.0))] * games
+        self._actions: dict[int, dict[str, int]] = {}
+
+    def legal_moves(self, board: int) -> list[str]:
+        # Legal by the mask; their names are the environment's.
+        allowed = np.flatnonzero(self._info["action_mask"][board]).tolist()
+        named = {action: move for move, action in self.actions(board).items()}
+        return [named.get(action, f"action {action}") for action in allowed]
+
+    def actions(self, board: int) -> dict[str, int]:
+        """Returns the actions of one board's legal moves, once looked up for each step."""
+        if board not in self._actions:
+            self._actions[board] = self.env.legal_moves(board)
+        return self._actions[board]
+
+    def step(self, moves: list[str | None]) -> None:
+        self.act([0 if move is None else self.actions(i)[move] for i, move in enumerate(moves)])
+
+    def act(self, actions: list[int]) -> None:
+        """Steps all boards by their actions."""
+        movers = self._info["player"].tolist()
+        self.observation, reward, terminated, truncated, self._info = self.env.step(
+            np.array(actions)
+        )
+        self._actions = {}
+        for i, mover in enumerate(movers):
+            gets = float(reward[i])
+            reason = Reason(int(self._info["reason"][i]))
+            self._outcomes[i] = Outcome(
+                terminated=bool(terminated[i]),
+                truncated=bool(truncated[i]),
+                rewards=(gets, -gets) if mover == 0 else (-gets, gets),
+                reason=reason.name.lower().replace("_", " ") if terminated[i] else None,
+            )
+
+    def outcome(self, board: int) -> Outcome:
+        return self._outcomes[board]
+
 
 class RungEnvironment(Environment):
     """One board of a rung, which stays at the end of its game.
@@ -70,41 +156,63 @@ class RungEnvironment(Environment):
 
     def __init__(self, rung: Any):
         self._rung = rung
-        self._env: Any = None
+        self._game: Any = None
         self.begin()  # raises here, not in every case, where the rung can't be made
 
     def begin(
         self, fen: str | None = None, chess960: bool = False, max_plies: int | None = None
     ) -> None:
-        if self._env is not None:
-            self._env.close()
-        settings: dict[str, Any] = {"start_fens": [fen]} if fen else {}
-        settings |= {"max_plies": max_plies, "autoreset_mode": "Disabled"}
-        self._env = make_rung("chess", self._rung, 1, **settings | _SETTINGS.get(self._rung, {}))
-        _, self._info = self._env.reset(seed=0)
-        self._outcome = Outcome(rewards=(0.0, 0.0))
+        self._made(1, start_fens=None if fen is None else [fen], max_plies=max_plies, obs="planes")
 
     def legal_moves(self) -> list[str]:
-        # Legal by the mask; their names are the environment's.
-        allowed = set(np.flatnonzero(self._info["action_mask"][0]).tolist())
-        named = {action: move for move, action in self._env.legal_moves(0).items()}
-        return [named.get(action, f"action {action}") for action in sorted(allowed)]
+        return self._game.legal_moves(0)
 
     def play(self, move: str) -> None:
-        mover = int(self._info["player"][0])
-        action = self._env.legal_moves(0)[move]
-        _, reward, terminated, truncated, self._info = self._env.step(np.array([action]))
-        gets = float(reward[0])
-        reason = Reason(int(self._info["reason"][0]))
-        self._outcome = Outcome(
-            terminated=bool(terminated[0]),
-            truncated=bool(truncated[0]),
-            rewards=(gets, -gets) if mover == 0 else (-gets, gets),
-            reason=reason.name.lower().replace("_", " ") if terminated[0] else None,
-        )
+        self._game.step([move])
 
     def outcome(self) -> Outcome:
-        return self._outcome
+        return self._game.outcome(0)
+
+    def fen(self) -> str:
+        (fen,) = self._game.env.fens()
+        return fen
+
+    def refuses_fen(self, fen: str) -> bool:
+        try:
+            self.begin(fen)
+        except InvalidFenError:
+            return True
+        return False
+
+    def refuses_move(self, move: str) -> bool:
+        black = self.fen().split()[1] == "b"
+        try:
+            self._game.act([action_of(chess.Move.from_uci(move), black)])
+        except gymnasium.error.Error:  # an illegal action, or a game that is over
+            return True
+        return False
+
+    def action(self, move: str) -> str:
+        plane, square = divmod(self._game.actions(0)[move], 64)
+        return f"{chess.SQUARE_NAMES[square]} {PLANES[plane]}"
+
+    def planes(self) -> np.ndarray:
+        return self._game.observation[0]
+
+    def batch(self, games: int, autoreset: str, max_plies: int | None = None) -> Batch:
+        return self._made(games, autoreset_mode=autoreset.upper(), max_plies=max_plies)
+
+    def drawn(self, seed: int, games: int) -> list[str]:
+        env = self._made(games, opening_plies=(8, 8)).env
+        env.reset(seed=seed)
+        return env.fens()
+
+    def _made(self, games: int, **settings: Any) -> RungBatch:
+        """Makes the boards that are played on from now on."""
+        if self._game is not None:
+            self._game.env.close()
+        self._game = RungBatch(self._rung, games, **{"autoreset_mode": "DISABLED"} | settings)
+        return self._game
 
 
 def ours() -> list[str]:

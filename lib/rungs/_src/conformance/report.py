@@ -89,7 +89,7 @@ def _write(
     parts = [
         heading.format("What holds"),
         f"Version {suite.version} of the suite, {len(suite.cases)} cases. Played by {named}.",
-        write(summary(suite, results)),
+        write(summary(suite, {name: results[name] for name in asked})),
     ]
     for title, table in (
         ("What does not hold", failures(results)),

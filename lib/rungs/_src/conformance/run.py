@@ -1,12 +1,14 @@
 """Plays the suite's cases in an environment."""
 
 import dataclasses
+import math
 from collections.abc import Iterable
 
 import chess
+import numpy as np
 
 from rungs._src.conformance import environments
-from rungs._src.conformance.environment import Environment, Outcome
+from rungs._src.conformance.environment import OPTIONAL, Environment, Outcome
 from rungs._src.conformance.suite import ENDINGS, GOES_ON, OPEN, TRUNCATED, Case
 from rungs._src.processes.workers import Workers
 from rungs.errors import (
@@ -17,6 +19,14 @@ from rungs.errors import (
 )
 
 PASSES, FAILS, NOT_OFFERED = "passes", "fails", "not offered"
+
+# The method that answers what only some environments are asked, by the case's field.
+_ANSWERS = {
+    "position": "fen",
+    "illegal": "refuses_move",
+    "actions": "action",
+    "planes": "planes",
+}
 
 # Seconds per case, as an environment may compile, or hang.
 _TIMEOUT = 300.0
@@ -43,17 +53,17 @@ class Result:
 
 def check(environment: Environment, case: Case) -> Result:
     """Plays one case in an environment that is new or can `begin` again."""
-    board = case.board()
+    played = _Played(environment, case)
     try:
-        found = _played(environment, case, board)
+        found = played.difference()
     except UnsupportedError as error:
         return Result(case.id, NOT_OFFERED, found=str(error))
     except Exception as error:
         message = " ".join(f"{type(error).__name__}: {error}".split())
-        return Result(case.id, FAILS, board.fen(), "no error", message)
+        return Result(case.id, FAILS, played.fen, "no error", message)
     if found is None:
         return Result(case.id, PASSES)
-    return Result(case.id, FAILS, board.fen(), *found)
+    return Result(case.id, FAILS, played.fen, *found)
 
 
 def run(environment: Environment, cases: Iterable[Case]) -> list[Result]:
@@ -88,7 +98,7 @@ def run_aside(name: str, cases: Iterable[Case]) -> list[Result]:
                 results.append(served.call_one(0, _Served.check, case))
             except WorkerDiedError as error:
                 last = str(error).strip().splitlines()[-1]
-                results.append(Result(case.id, FAILS, case.board().fen(), "no crash", last))
+                results.append(Result(case.id, FAILS, case.start, "no crash", last))
                 served = None
     finally:
         if served:
@@ -122,27 +132,142 @@ def _served(name: str) -> Workers:
         raise UnavailableError(f"{name} can't be made: {message}") from None
 
 
-def _played(environment: Environment, case: Case, board: chess.Board) -> tuple[str, str] | None:
-    """Plays a case, also on `board`; returns what was expected and found where they differ."""
-    environment.begin(case.fen, case.chess960, case.max_plies)
-    for move in case.moves:
-        if (outcome := environment.outcome()).over:
-            if case.ending == OPEN and not outcome.terminated:
-                return None
-            return "the game goes on", _in_words(outcome)
-        if move not in (legal := environment.legal_moves()):
-            return f"{move} is legal", _moves("legal are", legal)
-        environment.play(move)
-        board.push_uci(move)
-    differs = None
-    if case.ending is not None:
-        differs = _ending(case, environment.outcome())
-    if not differs and case.legal is not None:
-        differs = _legal(case.legal, environment.legal_moves())
-    return differs
+# What was expected, and what was found.
+_Difference = tuple[str, str]
 
 
-def _ending(case: Case, outcome: Outcome) -> tuple[str, str] | None:
+class _Played:
+    """A case, as it is played.
+
+    Attributes:
+        fen: the position that it is at.
+    """
+
+    def __init__(self, environment: Environment, case: Case):
+        self._environment, self._case, self.fen = environment, case, case.start
+
+    def difference(self) -> _Difference | None:
+        """Plays it; returns what was expected and found where they differ."""
+        case, environment = self._case, self._environment
+        for field, method in _ANSWERS.items():
+            # Before it is played: what fails on the way there is asked by other cases.
+            lacks = getattr(type(environment), method) is getattr(Environment, method)
+            if lacks and getattr(case, field):
+                raise UnsupportedError(OPTIONAL[method])
+        if case.refused:
+            refused = environment.refuses_fen(case.start)
+            return None if refused else ("the FEN is refused", "it is taken")
+        if case.draws:
+            return _drawn(case, [environment.drawn(*each) for each in case.draws])
+        if case.autoreset or case.beside:
+            game: Environment | _BesideOthers = _BesideOthers(environment, case)
+        else:
+            game = environment
+            environment.begin(case.fen, case.chess960, case.max_plies)
+        for number, moves in enumerate((*case.before, case.moves)):
+            if number and not (outcome := game.outcome()).over:
+                return "the game is over", _in_words(outcome)
+            if number and case.autoreset == "next_step":
+                game.play(None)  # type: ignore[arg-type]  # a batch takes it
+            begun = number > 0 and case.autoreset == "same_step"
+            if differs := self._moves(game, moves, begun):
+                return differs
+        return _ending(case, game.outcome()) or self._afterwards(game)
+
+    def _moves(
+        self, game: "Environment | _BesideOthers", moves: tuple[str, ...], begun: bool = False
+    ) -> _Difference | None:
+        """Plays moves; `begun`: the step before ended another game."""
+        board = self._case.board()
+        self.fen = board.fen()
+        for number, move in enumerate(moves):
+            if (outcome := game.outcome()).over and not (begun and number == 0):
+                if self._case.ending == OPEN and not outcome.terminated:
+                    return None  # nothing more is asked
+                return "the game goes on", _in_words(outcome)
+            if move not in (legal := game.legal_moves()):
+                return f"{move} is legal", _listed("legal are", legal)
+            game.play(move)
+            board.push_uci(move)
+            self.fen = board.fen()
+        return None
+
+    def _afterwards(self, game: "Environment | _BesideOthers") -> _Difference | None:
+        """Compares what the environment says of the position that the case ends at."""
+        case, environment = self._case, self._environment
+        for move in case.illegal:
+            if not environment.refuses_move(move):
+                return f"{move} is refused", "it is played"
+        if case.legal is not None and (differs := _legal(case.legal, game.legal_moves())):
+            return differs
+        if case.position is not None:
+            found = chess.Board(environment.fen(), chess960=case.chess960).fen()
+            if found != case.position:
+                return case.position, found
+        for move, action in case.actions.items():
+            if (found := environment.action(move)) != action:
+                return f"{move} is {action}", found
+        if case.planes:
+            planes = environment.planes()
+            for number, expected in case.planes.items():
+                if (shown := _plane(planes[int(number)])) != expected:
+                    return f"plane {number}: {_in_short(expected)}", _in_short(shown)
+        return None
+
+
+class _BesideOthers:
+    """A case's game in a batch, behind half of the games beside it."""
+
+    def __init__(self, environment: Environment, case: Case):
+        self._beside, self._board, self._steps = case.beside, len(case.beside) // 2, 0
+        self._batch = environment.batch(
+            len(case.beside) + 1, case.autoreset or "disabled", case.max_plies
+        )
+
+    def play(self, move: str | None) -> None:
+        moves: list[str | None] = [moves[self._steps] for moves in self._beside]
+        moves.insert(self._board, move)
+        self._batch.step(moves)
+        self._steps += 1
+
+    def legal_moves(self) -> list[str]:
+        return self._batch.legal_moves(self._board)
+
+    def outcome(self) -> Outcome:
+        return self._batch.outcome(self._board)
+
+
+def _plane(plane: np.ndarray) -> tuple[str, ...] | float:
+    """Returns the squares that hold 1, where others hold 0; or the one value that all hold."""
+    held = set(plane.ravel().tolist())
+    if len(held) == 1 and held != {0}:
+        return held.pop()
+    if held <= {0, 1}:
+        return tuple(chess.SQUARE_NAMES[square] for square in np.flatnonzero(plane))
+    return math.nan  # unlike anything that is expected
+
+
+def _in_short(plane: tuple[str, ...] | float) -> str:
+    return f"{plane:g}" if isinstance(plane, int | float) else _listed("1 on", plane)
+
+
+def _drawn(case: Case, draws: list[list[str]]) -> _Difference | None:
+    """Compares random positions, all of which a game must be able to be at."""
+    for fen in (fen for draw in draws for fen in draw):
+        if not chess.Board(fen).is_valid():
+            return "positions of chess", fen
+    if case.drawn == "distinct":
+        holds = all(len(set(draw)) > 1 for draw in draws)
+    else:
+        games = min(map(len, draws))
+        count = len({tuple(draw[:games]) for draw in draws})
+        holds = count == (1 if case.drawn == "same" else len(draws))
+    return None if holds else (f"{case.drawn} positions", "they are not")
+
+
+def _ending(case: Case, outcome: Outcome) -> _Difference | None:
+    if case.ending is None:
+        return None
     goes_on = case.ending in (GOES_ON, OPEN)
     truncated = case.ending == TRUNCATED
     right = outcome.terminated != (goes_on or truncated)
@@ -161,19 +286,19 @@ def _ending(case: Case, outcome: Outcome) -> tuple[str, str] | None:
     return None
 
 
-def _legal(expected: tuple[str, ...], found: list[str]) -> tuple[str, str] | None:
+def _legal(expected: tuple[str, ...], found: list[str]) -> _Difference | None:
     missing, also = sorted(set(expected) - set(found)), sorted(set(found) - set(expected))
     if not missing and not also:
         if len(found) > len(set(found)):
             return "every move once", "some are listed twice"
         return None
     count = f"{len(expected)} legal moves"
-    lacks = [_moves("lacks", missing)] if missing else []
-    return count, "; ".join(lacks + ([_moves("also has", also)] if also else []))
+    lacks = [_listed("lacks", missing)] if missing else []
+    return count, "; ".join(lacks + ([_listed("also has", also)] if also else []))
 
 
-def _moves(what: str, moves: Iterable[str], count: int = 8) -> str:
-    """Returns a list of moves as text, a long one abbreviated."""
+def _listed(what: str, moves: Iterable[str], count: int = 8) -> str:
+    """Returns a list of moves or squares as text, a long one abbreviated."""
     listed = list(moves)
     more = f" and {len(listed) - count} more" if len(listed) > count else ""
     return f"{what} {' '.join(listed[:count]) or 'none'}{more}"

@@ -1,7 +1,7 @@
-"""The suite's cases, read from `suite.toml`."""
+"""The suite's cases, read from `suite.json`, whose format docs/conformance.md describes."""
 
 import dataclasses
-import tomllib
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,10 @@ import chess
 from rungs._src.core.schema import schema_error
 from rungs.errors import ConfigurationError
 
-PATH = Path(__file__).with_name("suite.toml")
+PATH = Path(__file__).with_name("suite.json")
+
+# Of the file's format: increased where a program that reads it would have to change.
+SCHEMA = 1
 
 # How a game is over by its rules; then: it is not, the environment ended it, and not terminated.
 ENDINGS = (
@@ -24,10 +27,18 @@ GOES_ON, TRUNCATED, OPEN = "none", "truncated", "open"
 
 KINDS = ("law", "reading", "interface")
 
+AUTORESET = ("same_step", "next_step", "disabled")
+
+# What the random positions of several draws are: the same, board by board, as far as both go; not
+# the same; or, in each draw, not all the same.
+DRAWN = ("same", "different", "distinct")
+
 _FORM = {
+    "schema": int,
     "version": int,
-    "group": [{"name": str, "kind": str, "source": str, "what": str}],
-    "case": [{"id": str, "group": str, "why": str}],
+    "groups": [
+        {"name": str, "kind": str, "source": str, "what": str, "cases": [{"id": str, "why": str}]}
+    ],
 }
 
 
@@ -60,11 +71,22 @@ class Case:
         fen: where the game begins; None for the initial position.
         chess960: whether it is one of Chess960.
         max_plies: the limit to be set, or None.
+        autoreset: one of `AUTORESET`, where the case is about it.
+        before: the moves of games that were played and ended on the same board before.
+        beside: the moves on other boards of the batch, in the same steps.
         moves: in UCI, all legal; only the last may end the game.
         legal: all legal moves afterwards, in order; None where the case is not about them.
         ending: one of `ENDINGS`; "none", where the game goes on; "truncated"; "open", where it is
             not terminated; or None, where the case is not about it.
         rewards: of White and Black for the last ply; None where the case is not about them.
+        refused: whether `fen` must be refused.
+        illegal: moves that must be refused, and change nothing.
+        position: the FEN of the position afterwards, or None.
+        actions: of moves, as `Environment.action` writes them.
+        planes: of `Environment.planes`, by number: the squares that hold 1, where the others
+            hold 0; or what all squares hold.
+        draws: seeds, and how many games are drawn by each.
+        drawn: one of `DRAWN`.
     """
 
     id: str
@@ -73,14 +95,33 @@ class Case:
     fen: str | None = None
     chess960: bool = False
     max_plies: int | None = None
+    autoreset: str | None = None
+    before: tuple[tuple[str, ...], ...] = ()
+    beside: tuple[tuple[str, ...], ...] = ()
     moves: tuple[str, ...] = ()
     legal: tuple[str, ...] | None = None
     ending: str | None = None
     rewards: tuple[float, float] | None = None
+    refused: bool = False
+    illegal: tuple[str, ...] = ()
+    position: str | None = None
+    actions: dict[str, str] = dataclasses.field(default_factory=dict)
+    planes: dict[str, tuple[str, ...] | int] = dataclasses.field(default_factory=dict)
+    draws: tuple[tuple[int, int], ...] = ()
+    drawn: str | None = None
+
+    @property
+    def start(self) -> str:
+        """The FEN at which it begins."""
+        return chess.STARTING_FEN if self.fen is None else self.fen
 
     def board(self) -> chess.Board:
-        """Returns python-chess's board at its beginning."""
-        return chess.Board(self.fen or chess.STARTING_FEN, chess960=self.chess960)
+        """Returns python-chess's board at its beginning.
+
+        Raises:
+            ValueError: the FEN is malformed, as some that must be refused are.
+        """
+        return chess.Board(self.start, chess960=self.chess960)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -119,34 +160,43 @@ def load(path: Path = PATH) -> Suite:
         ConfigurationError: the file is missing or malformed; the message says where.
     """
     try:
-        table = tomllib.loads(path.read_text())
+        table = json.loads(path.read_text())
     except (OSError, ValueError) as error:
         raise ConfigurationError(f"{path} can't be read: {error}") from None
     if wrong := schema_error(table, _FORM):
         raise ConfigurationError(f"{path}: {wrong}")
+    if table["schema"] != SCHEMA:
+        raise ConfigurationError(f"{path} is of schema {table['schema']}; this reads {SCHEMA}")
+    groups: dict[str, Group] = {}
+    cases: dict[str, Case] = {}
     try:
-        groups = {group["name"]: Group(**group) for group in table["group"]}
-        cases = tuple(_case(entry) for entry in table["case"])
+        for entry in table["groups"]:
+            group = Group(**{key: value for key, value in entry.items() if key != "cases"})
+            if group.kind not in KINDS or group.name in groups:
+                raise ConfigurationError(
+                    f"{path}: group {group.name!r} is of kind {group.kind!r}, or there twice"
+                )
+            groups[group.name] = group
+            for values in entry["cases"]:
+                case = Case(group=group.name, **{key: _tuples(values[key]) for key in values})
+                if wrong := _fault(case) or ("is there twice" if case.id in cases else ""):
+                    raise ConfigurationError(f"{path}: case {case.id!r} {wrong}")
+                cases[case.id] = case
     except TypeError as error:
         raise ConfigurationError(f"{path}: {error}") from None
-    for group in groups.values():
-        if group.kind not in KINDS:
-            raise ConfigurationError(f"{path}: group {group.name!r} is of kind {group.kind!r}")
-    seen: set[str] = set()
-    for case in cases:
-        if case.group not in groups or case.id in seen:
-            raise ConfigurationError(f"{path}: case {case.id!r} is there twice, or of no group")
-        if case.ending not in (None, GOES_ON, TRUNCATED, OPEN, *ENDINGS):
-            raise ConfigurationError(f"{path}: case {case.id!r} ends by {case.ending!r}")
-        seen.add(case.id)
-    return Suite(table["version"], groups, cases)
+    return Suite(table["version"], groups, tuple(cases.values()))
 
 
-def _case(entry: dict[str, Any]) -> Case:
-    values = dict(entry)
-    for name in ("moves", "legal"):
-        if name in values:
-            values[name] = tuple(values[name].split())
-    if "rewards" in values:
-        values["rewards"] = tuple(values["rewards"])
-    return Case(**values)
+def _fault(case: Case) -> str:
+    if case.ending not in (None, GOES_ON, TRUNCATED, OPEN, *ENDINGS):
+        return f"ends by {case.ending!r}"
+    if case.autoreset not in (None, *AUTORESET):
+        return f"has autoreset {case.autoreset!r}"
+    return "" if case.drawn in (None, *DRAWN) else f"draws what is {case.drawn!r}"
+
+
+def _tuples(value: Any) -> Any:
+    """Returns JSON's lists as tuples, whatever they are in."""
+    if isinstance(value, dict):
+        return {key: _tuples(inner) for key, inner in value.items()}
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
