@@ -82,18 +82,20 @@ def browser():
 
 
 @contextlib.contextmanager
-def from_folder(chromium):
-    """Yields what opens a page by its path; at the end, nothing went wrong or left the machine."""
+def opener(chromium, own=("file:", "blob:")):
+    """Yields what opens a page by its address; at the end, nothing went wrong or left the machine.
+
+    `own` are the beginnings of addresses that a page may ask for.
+    """
     pages, wrong = [], []
 
-    def open_page(path, query="", **how):
+    def open_page(address, **how):
         page = chromium.new_page(**{"viewport": {"width": 1280, "height": 900}} | how)
         page.set_default_timeout(120_000)
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("console", lambda said: said.type == "error" and wrong.append(said.text))
-        own = ("file:", "blob:")
         page.on("request", lambda asked: asked.url.startswith(own) or wrong.append(asked.url))
-        page.goto(path.as_uri() + query)
+        page.goto(address)
         pages.append(page)
         return page
 

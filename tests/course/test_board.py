@@ -8,7 +8,7 @@ import pytest
 from rungs._src.chess.actions import legal_actions
 from rungs_course import paths
 from rungs_course.runner import bundle
-from tests.browser import SCREENSHOTS, browser, from_folder, needs_chromium
+from tests.browser import SCREENSHOTS, browser, opener, needs_chromium
 
 pytestmark = [pytest.mark.system, needs_chromium]
 
@@ -44,7 +44,7 @@ def address(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(bundle, "SOURCES", source)
         bundle.build(out)
-    return out / "board_test.html"
+    return (out / "board_test.html").as_uri()
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +56,7 @@ def chromium():
 @pytest.fixture
 def opened(chromium, address):
     """Opens the page with something shown on the board."""
-    with from_folder(chromium) as open_page:
+    with opener(chromium) as open_page:
 
         def show(shown, **how):
             page = open_page(address, **how)

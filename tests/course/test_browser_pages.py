@@ -11,7 +11,7 @@ import pytest
 from rungs_course import pages as course_pages
 from rungs_course import paths
 from rungs_course.runner import bundle
-from tests.browser import SCREENSHOTS, browser, from_folder, needs_chromium
+from tests.browser import SCREENSHOTS, browser, opener, needs_chromium
 
 pytestmark = [
     pytest.mark.system,
@@ -36,8 +36,9 @@ def chromium():
 @pytest.fixture
 def opened(chromium, folder):
     """Opens a page by its name."""
-    with from_folder(chromium) as open_page:
-        yield lambda name, *query, **how: open_page(folder / f"{name}.html", *query, **how)
+    with opener(chromium) as open_page:
+        address = folder.as_uri()
+        yield lambda name, query="", **how: open_page(f"{address}/{name}.html{query}", **how)
 
 
 def square(page, name):

@@ -1,13 +1,17 @@
-"""The page to play on, as a reader uses it in Chromium, opened from a folder."""
+"""The page to play on, as a reader uses it in Chromium, from a folder and from `make play`."""
 
+import contextlib
 import io
+import threading
 
 import chess
 import chess.pgn
 import pytest
 
+from rungs_course import agents
+from rungs_course.playing import server
 from rungs_course.runner import bundle
-from tests.browser import SCREENSHOTS, browser, from_folder, needs_chromium
+from tests.browser import SCREENSHOTS, browser, opener, needs_chromium
 
 pytestmark = [
     pytest.mark.system,
@@ -19,11 +23,26 @@ LOST = "6k1/8/6K1/8/8/8/8/7Q w - - 0 1"  # for Black
 MATE_IN_ONE = "6k1/5ppp/8/8/8/8/8/K2R4 w - - 0 1"
 
 
-@pytest.fixture(scope="module")
-def address(tmp_path_factory):
-    out = tmp_path_factory.mktemp("pages")
+@contextlib.contextmanager
+def from_a_folder(out):
     bundle.build(out)
-    return out / "play.html"
+    yield (out / server.PAGE).as_uri(), ("file:", "blob:"), "WebAssembly"
+
+
+@contextlib.contextmanager
+def served(out):
+    with server.Server(out, 0, agents.known()) as serving:
+        threading.Thread(target=serving.serve_forever, daemon=True).start()
+        origin = serving.address.removesuffix(server.PAGE)
+        yield serving.address, (origin, "blob:"), server.where()
+        serving.shutdown()
+
+
+@pytest.fixture(scope="module", params=[from_a_folder, served], ids=lambda each: each.__name__)
+def source(request, tmp_path_factory):
+    """The page's address, what it may ask for, and what computes for it."""
+    with request.param(tmp_path_factory.mktemp("pages")) as found:
+        yield found
 
 
 @pytest.fixture(scope="module")
@@ -33,8 +52,14 @@ def chromium():
 
 
 @pytest.fixture
-def opened(chromium, address):
-    with from_folder(chromium) as open_page:
+def where(source):
+    return source[2]
+
+
+@pytest.fixture
+def opened(chromium, source):
+    address, own, _ = source
+    with opener(chromium, own) as open_page:
 
         def play(seconds="0.1", **how):
             page = open_page(address, **how)
@@ -81,7 +106,7 @@ def set_up(page, fen):
     page.get_by_role("button", name="Set up").click()
 
 
-def test_a_move_is_played_and_answered_and_what_is_illegal_refused(opened):
+def test_a_move_is_played_and_answered_and_what_is_illegal_refused(opened, where):
     page = opened()
     square(page, "e2").click()
     square(page, "e5").click()  # where a pawn can't go
@@ -99,7 +124,7 @@ def test_a_move_is_played_and_answered_and_what_is_illegal_refused(opened):
     row = page.locator("#candidates tr").first.locator("td").all_inner_texts()
     assert row[0] == reply
     assert int(row[1].replace(",", "")) > 1
-    assert "simulations a second (WebAssembly)" in page.locator("#numbers").inner_text()
+    assert f"simulations a second ({where})" in page.locator("#numbers").inner_text()
     assert page.locator("#tree rect").count() > 3
     assert "Elo above random play" in page.locator("#ratings").inner_text()
     page.screenshot(path=SCREENSHOTS / "play_desktop.png", full_page=True)
