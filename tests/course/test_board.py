@@ -8,7 +8,7 @@ import pytest
 from rungs._src.chess.actions import legal_actions
 from rungs_course import paths
 from rungs_course.runner import bundle
-from tests.browser import SCREENSHOTS, browser, opener, needs_chromium
+from tests.browser import SCREENSHOTS, browser, needs_chromium, opener
 
 pytestmark = [pytest.mark.system, needs_chromium]
 

@@ -11,7 +11,7 @@ import pytest
 from rungs_course import pages as course_pages
 from rungs_course import paths
 from rungs_course.runner import bundle
-from tests.browser import SCREENSHOTS, browser, opener, needs_chromium
+from tests.browser import SCREENSHOTS, browser, needs_chromium, opener
 
 pytestmark = [
     pytest.mark.system,
