@@ -227,7 +227,7 @@ def test_the_first_lab_says_what_else_is_wrong(opened):
 
 
 def test_without_scripts_there_is_something_to_read_and_to_see(folder):
-    for name in ("bitboards", "lab", "race"):
+    for name in ("bitboards", "lab", "play", "race"):
         page = (folder / f"{name}.html").read_text()
         (instead,) = re.findall("<noscript>(.*?)</noscript>", page, re.DOTALL)
         assert "needs JavaScript" in instead

@@ -264,6 +264,13 @@ def ratings_over_time():
     return nb16.draw_ratings_over_time(pd.DataFrame(rows, columns=names))
 
 
+def strength():
+    rows = [("g2", "gumbel", 2, "random", 0.7, 200), ("g8", "gumbel", 8, "p2", 0.8, 200)]
+    rows += [("p2", "puct", 2, "random", 0.6, 200)]
+    names = ["player", "policy", "simulations", "opponent", "score", "games"]
+    return nb16.draw_strength(pd.DataFrame(rows, columns=names))
+
+
 def raced():
     table = every(
         racer=["Python", "C++"], evaluator=["nothing", "net"], games=[1, 8], repeat=range(3)
@@ -379,6 +386,7 @@ PLOTS = {
     "products": products_ladder,
     "the growth of a tree": lambda: nb16.draw_growth(grown()),
     "ratings over time": ratings_over_time,
+    "strength over simulations": strength,
     "searches": lambda: nb16.draw_search_ladder(raced(), 8),
 }
 
