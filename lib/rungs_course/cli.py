@@ -101,6 +101,13 @@ def _add_commands(commands: argparse._SubParsersAction) -> None:
         help="keep agents instead, earliest first: files of a pool, or a training run's folder",
     )
     record.add_argument(
+        "--curves",
+        nargs="+",
+        type=to_path,
+        metavar="RUN",
+        help="keep ratings over time instead: folders of self-play that differ by their seed alone",
+    )
+    record.add_argument(
         "--check",
         action="store_true",
         help="keep nothing; check whether the recorded results can be published",
@@ -296,6 +303,11 @@ def _record(options: argparse.Namespace) -> int:
         from rungs_course import agents
 
         print(*(f"Recorded {path}" for path in agents.record(options.agents)), sep="\n")
+        return 0
+    if options.curves:
+        from rungs_course import rating
+
+        print(f"Recorded {rating.record_curves(options.curves)}")
         return 0
     if options.check:
         folder = options.folder or recorded.here()

@@ -456,19 +456,25 @@ def _strength(matches: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_ratings_over_time(evaluations: pd.DataFrame):
-    """Draws a run's rating above random play, and its scores, as it went on."""
+    """Draws a run's rating above random play, and its scores, as it went on; or several runs'.
+
+    Args:
+        evaluations: as `evaluations.csv` of self-play has them; with several runs' `seed`.
+    """
     figure, (elo, scores) = plots.axes(9.5, 3.6, ncols=2)
-    rows = evaluations.sort_values("seconds")
-    plots.band_line(
-        elo, rows, "seconds", "elo", "with search", {"color": plots.BLUE, "marker": "o"}
-    )
+    with_search = {"color": plots.BLUE, "marker": "o"}
     alone = {"color": plots.ORANGE, "marker": "s", "linestyle": plots.LINESTYLES[1]}
-    elo.plot(rows["seconds"], rows["elo"] - rows["search_gain"], label="the policy alone", **alone)
+    against = {"random": "random play", "stockfish": "Stockfish at its weakest"}
+    runs = evaluations.assign(seed=evaluations.get("seed", 0)).sort_values("seconds")
+    for number, (_, rows) in enumerate(runs.groupby("seed")):
+        label = "_" if number else ""  # of a run after the first: left out of the legend
+        plots.band_line(elo, rows, "seconds", "elo", f"{label}with search", with_search)
+        policy = rows["elo"] - rows["search_gain"]
+        elo.plot(rows["seconds"], policy, label=f"{label}the policy alone", **alone)
+        for name, opponent, look in plots.lines((k, against[k]) for k in against if k in rows):
+            scores.plot(rows["seconds"], rows[name], label=f"{label}against {opponent}", **look)
     elo.axhline(0, color=plots.BLACK, linewidth=0.8, linestyle=":")
     elo.set_ylabel("Elo above random play")
-    against = {"random": "random play", "stockfish": "Stockfish at its weakest"}
-    for name, opponent, look in plots.lines((key, against[key]) for key in against if key in rows):
-        scores.plot(rows["seconds"], rows[name], label=f"against {opponent}", **look)
     scores.set(ylim=(-0.02, 1.02), ylabel="points per game")
     for axes in (elo, scores):
         axes.set_xlim(0, None)

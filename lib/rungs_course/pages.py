@@ -26,7 +26,7 @@ _PICTURE = Path("figures") / "ladder.png"
 # Tables and figures that only some machines have.
 _TRAINED = "15_metrics.csv"
 _STEPS, _WATERFALL = "03_waterfall.csv", Path("figures") / "steps.png"
-_SELF_PLAY, _CURVE = "16_evaluations.csv", Path("figures") / "elo.png"
+_CURVE = Path("figures") / "elo.png"
 _LEARNERS, _WON = "11_learners_table.csv", Path("figures") / "wins.png"
 _UPDATES, _WINS = "11_learners.csv", "11_curves.csv"
 _GENERATION = "11_generation.csv"
@@ -65,8 +65,8 @@ def sections(root: Path, recorded: Path, machine: dict, usable: set[str]) -> dic
     }
     if _STEPS in tables:
         made["steps"] = _steps(tables[_STEPS], recorded)
-    if _SELF_PLAY in tables:
-        made["self-play"] = _self_play(tables[_SELF_PLAY], recorded, where)
+    if (root / rating.CURVES).exists():
+        made["self-play"] = _self_play(results.load(root / rating.CURVES))
     if (root / _LEVERS).exists():
         made["levers"] = _levers(results.load(root / _LEVERS))
     if (root / rating.STRENGTH).exists():
@@ -85,15 +85,16 @@ def write(root: Path, recorded: Path, machine: dict, usable: set[str]) -> None:
         root, recorded, machine, usable: as of `sections`. Figures of what is left out are removed.
     """
     tables = {name: results.load(root / recorded / name) for name in _shown(usable)}
-    for picture in (_WATERFALL, _CURVE, _WON):
+    for picture in (_WATERFALL, _WON):
         (root / picture).unlink(missing_ok=True)
     bound = float(tables[_LADDER].attrs["provenance"]["floor_plies_per_second"])
     save_figure(nb07_ladder.draw_ladder(_raced(tables), bound), root / _PICTURE)
     if _STEPS in tables:
         bound = float(tables[_STEPS].attrs["provenance"]["floor_nanoseconds"])
         save_figure(nb03_cpp.draw_waterfall(tables[_STEPS], bound), root / _WATERFALL)
-    if _SELF_PLAY in tables:
-        save_figure(nb16.draw_ratings_over_time(tables[_SELF_PLAY]), root / _CURVE)
+    if (root / rating.CURVES).exists():
+        curves = results.load(root / rating.CURVES)
+        save_figure(nb16.draw_ratings_over_time(curves), root / _CURVE)
     if _WINS in tables:
         save_figure(nb11.draw_wins(tables[_WINS], over="seconds"), root / _WON)
     made = sections(root, recorded, machine, usable)
@@ -103,7 +104,7 @@ def write(root: Path, recorded: Path, machine: dict, usable: set[str]) -> None:
 
 def _shown(usable: set[str]) -> list[str]:
     learners = (_LEARNERS, _UPDATES, _WINS)
-    optional = [_TRAINED, _STEPS, _SELF_PLAY, _GENERATION]
+    optional = [_TRAINED, _STEPS, _GENERATION]
     optional += learners if usable.issuperset(learners) else ()
     return [*NEEDED, *(name for name in optional if name in usable)]
 
@@ -319,14 +320,17 @@ def _peers(gains: pd.DataFrame, rules: pd.DataFrame, recorded: Path, where: str)
     )
 
 
-def _self_play(frame: pd.DataFrame, recorded: Path, where: str) -> str:
-    facts = frame.attrs["provenance"]
-    # From the last row back, each at half the time of the next.
-    wanted = [frame["seconds"].iloc[-1] / 2**k for k in range(_ROWS - 1)]
-    rows = frame.loc[sorted({0, *((frame["seconds"] - each).abs().idxmin() for each in wanted)})]
+def _self_play(frame: pd.DataFrame) -> str:
+    facts, chosen = frame.attrs["provenance"], []
+    for _, run in frame.groupby("seed"):
+        # From the last row back, each at half the time of the next.
+        wanted = [run["seconds"].iloc[-1] / 2**k for k in range(_ROWS - 1)]
+        chosen += sorted({run.index[0], *((run["seconds"] - w).abs().idxmin() for w in wanted)})
+    rows = frame.loc[chosen]
     opponents = {"random": "Random play", "stockfish": "Stockfish, weakest"}
     table = pd.DataFrame(
         {
+            "Seed": rows["seed"],
             "After": (rows["seconds"] / 60).map("{:.1f} min".format),
             "Positions": rows["positions"].map("{:,.0f}".format),
             "Elo": [
@@ -344,13 +348,13 @@ def _self_play(frame: pd.DataFrame, recorded: Path, where: str) -> str:
     return (
         "![Elo of self-play over time with its interval, and points per game against random play "
         f"and Stockfish.](../{_CURVE})\n\n"
-        f"From the rules alone, on {where}, by "
-        f"{search_in_words(facts['policy'], int(facts['simulations']))} a move, "
+        f"From the rules alone, on {in_words(facts)}, by "
+        f"{search_in_words(facts['match_policy'], int(facts['simulations']))} a move, "
         f"{facts['date'][:10]}; the time does not include evaluations. Elo is relative to random "
-        "play, with a 95 % interval. The next columns are points per game; a game that is cut "
-        "short counts as a draw. *Search adds* is the Elo above the same network without search "
-        f"([notebook 16](../notebooks/16_search.ipynb), "
-        f"[data](../{(recorded / _SELF_PLAY).as_posix()})).\n\n"
+        "play, with a 95 % interval. The next columns are points per game, in matches of "
+        f"{facts['games']} games; a game that is not over after {facts['match_plies']} plies is "
+        "adjudicated by material. *Search adds* is the Elo above the same network without search "
+        f"([data](../{rating.CURVES.as_posix()})).\n\n"
         f"{markdown(table)}\n"
     )
 

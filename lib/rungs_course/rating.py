@@ -15,7 +15,7 @@ from rungs._src.core.atomic import atomic_write
 from rungs._src.core.progress import Say, line
 from rungs._src.search.settings import MAX_SIMULATIONS, Policy
 from rungs._src.selfplay import elo, matches
-from rungs._src.selfplay.agent import Agent
+from rungs._src.selfplay.agent import POOL, Agent, frozen_in
 from rungs._src.selfplay.matches import Match, Player
 from rungs._src.selfplay.players import (
     NOISELESS,
@@ -25,6 +25,7 @@ from rungs._src.selfplay.players import (
     search_in_words,
 )
 from rungs._src.train.evaluate import Evaluation
+from rungs._src.train.runs import EVALUATIONS
 from rungs._src.train.training import ENGINE_TIMEOUT
 from rungs.errors import ConfigurationError
 from rungs_course import agents, paths
@@ -44,6 +45,8 @@ SIMULATIONS: Final = 32
 # Matches of a recorded agent and its opponents by both rules and several numbers of simulations,
 # as `python -m rungs_course rate` plays them.
 STRENGTH: Final = Path("data") / "ablations" / "strength.csv"
+# Evaluations of runs of self-play that differ by their seed alone.
+CURVES: Final = Path("data") / "ablations" / "curves.csv"
 
 _EVENT = "A rating by Rungs"
 
@@ -171,6 +174,49 @@ def of_matches(matches: pd.DataFrame) -> pd.DataFrame:
         for row in matches.itertuples()
     }
     return elo.rate(points, anchor=RandomPlayer.name)  # type: ignore[arg-type]  # numbers
+
+
+def record_curves(runs: Sequence[Path], root: Path = paths.ROOT) -> Path:
+    """Keeps what runs of self-play wrote of their evaluations, in place of what was kept before.
+
+    Args:
+        runs: their folders, which differ by the seed alone.
+        root: of the source tree.
+
+    Returns:
+        The table: `seed` and the columns of `evaluations.csv`. Its provenance is that of the first
+        run's last agent.
+
+    Raises:
+        ConfigurationError: a folder holds no run's evaluations and agents, or its settings or its
+            machine differ from the first one's by more than the seed; nothing has changed.
+        InvalidStateError: an agent is corrupt; likewise.
+        StorageError: the table can't be written; likewise.
+    """
+    kept: list[pd.DataFrame] = []
+    first: dict[str, str] = {}
+    for run in runs:
+        last = [*frozen_in(run / POOL).values()][-1:]
+        if not last or not (run / EVALUATIONS).is_file():
+            raise ConfigurationError(f"{run} holds no evaluations of self-play")
+        facts = agents.load(last[0]).provenance
+        first = first or facts
+        names = [name for name in facts if name.startswith("setting ")] + ["machine", "cores"]
+        for name in names:
+            if name != "setting seed" and facts.get(name) != first.get(name):
+                raise ConfigurationError(
+                    f"{run}: {name} is {facts.get(name)}, and {first.get(name)} in {runs[0]}"
+                )
+        table = pd.read_csv(run / EVALUATIONS)
+        table.insert(0, "seed", int(facts["setting seed"]))
+        kept.append(table)
+    seeds = [int(table["seed"].iloc[0]) for table in kept]
+    if len({*seeds}) < len(seeds):
+        raise ConfigurationError(f"the runs' seeds are {seeds}: each may be there once")
+    facts = {name.removeprefix("setting "): value for name, value in first.items()}
+    path = root / CURVES
+    results.write(pd.concat(kept), path, facts | {"seed": ", ".join(map(str, seeds))})
+    return path
 
 
 def recorded(name: str, root: Path = paths.ROOT) -> list[dict]:

@@ -141,18 +141,22 @@ def test_measured_training_stands_beside_the_race_with_its_learner(recorded, tmp
     assert "| `torch` | at most 4× |\n| `cpp` | at most 10× |\n" in text
 
 
-def test_recorded_self_play_becomes_a_section(recorded, tmp_path):
+def test_recorded_runs_of_self_play_become_a_section(recorded, tmp_path):
     seconds = [0.0, 100, 300, 700, 1000, 1150, 1200]
     columns = {"elo": [10.4, 1, 2, 3, 4, 5, 600], "low": -50.0, "high": 650.0}
     columns |= {"positions": 8192, "random": 0.975, "search_gain": 212.0}
-    table = pd.DataFrame({"seconds": seconds} | columns)
-    tables = {"16_evaluations.csv": table}
-    text = written(recorded, tmp_path, tables, policy="puct", simulations=32)["self-play"]
+    run = pd.DataFrame({"seconds": seconds} | columns)
+    frame = pd.concat([run.assign(seed=0), run.assign(seed=1, elo=run["elo"] + 100)])
+    facts = {"match_policy": "puct", "simulations": 32, "games": 60, "match_plies": 400}
+    results.save(frame, tmp_path / "data" / "ablations" / "curves.csv", facts)
+    (tmp_path / "README.md").write_text("before\n<!-- self-play -->\n<!-- /self-play -->\nafter\n")
+    text = written(recorded, tmp_path, {})["self-play"]
     rows = [line.split(" | ") for line in text.splitlines() if line.startswith("| ")][2:]
-    minutes = [row[0].removeprefix("| ").removesuffix(" min") for row in rows]
+    minutes = [row[1].removesuffix(" min") for row in rows]
     assert "by PUCT, 32 simulations a move" in " ".join(text.split())
-    assert minutes == ["0.0", "1.7", "5.0", "11.7", "20.0"]
-    assert rows[-1][1:] == ["8,192", "600 (-50 to 650)", "0.97", "+212 |"]
+    assert minutes == ["0.0", "1.7", "5.0", "11.7", "20.0"] * 2
+    assert rows[4][2:] == ["8,192", "600 (-50 to 650)", "0.97", "+212 |"]
+    assert rows[-1][:4] == ["| 1", "20.0 min", "8,192", "700 (-50 to 650)"]
     assert (tmp_path / "figures" / "elo.png").exists()
 
 

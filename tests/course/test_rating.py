@@ -151,3 +151,40 @@ def test_what_is_no_agent_is_named(root):
         rating.rate(root / "none.pt", root / "out", root=root)
     with pytest.raises(ConfigurationError, match="at least one rule"):
         rating.rate(saved(root / "mine.pt", 7), root / "out", policies=[], root=root)
+
+
+def run_of(folder, seed, **changed):
+    """Writes what a run of self-play leaves of two evaluations."""
+    facts = {"setting seed": seed, "setting games": 60, "machine": "a", "cores": 2} | changed
+    agent = files.freeze(PolicyValueNetwork(16, 1, 8), "it", facts)
+    for update in (0, 20):
+        path = folder / files.POOL / f"{update:06}.pt"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        files.save(agent, path)
+    (folder / "evaluations.csv").write_text(f"seconds,elo\n0.0,{seed}\n9.5,{seed + 100}\n")
+    return folder
+
+
+def test_curves_of_runs_that_differ_by_their_seed_are_kept_together(tmp_path):
+    runs = [run_of(tmp_path / str(seed), seed) for seed in (3, 4)]
+    table = results.load(rating.record_curves(runs, tmp_path))
+    assert table["seed"].to_list() == [3, 3, 4, 4]
+    assert table["elo"].to_list() == [3, 103, 4, 104]
+    facts = table.attrs["provenance"]
+    assert (facts["seed"], facts["games"], facts["machine"]) == ("3, 4", "60", "a")
+
+
+def test_curves_of_unlike_runs_are_refused_by_what_differs(tmp_path):
+    first = run_of(tmp_path / "a", 0)
+    rating.record_curves([first], tmp_path)
+    before = (tmp_path / rating.CURVES).read_bytes()
+    longer = run_of(tmp_path / "b", 1, **{"setting games": 80})
+    for runs, what in (
+        ([first, longer], "setting games is 80, and 60"),
+        ([first, run_of(tmp_path / "c", 1, machine="b")], "machine is b, and a"),
+        ([first, run_of(tmp_path / "d", 0)], r"seeds are \[0, 0\]"),
+        ([first, tmp_path / "none"], "none holds no evaluations"),
+    ):
+        with pytest.raises(ConfigurationError, match=what):
+            rating.record_curves(runs, tmp_path)
+    assert (tmp_path / rating.CURVES).read_bytes() == before

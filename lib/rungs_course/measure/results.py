@@ -5,6 +5,7 @@ table follows.
 """
 
 import itertools
+from collections.abc import Mapping
 from pathlib import Path
 
 import pandas as pd
@@ -19,7 +20,12 @@ from rungs_course.measure.peaks import core_speed
 
 def save(frame: pd.DataFrame, path: Path, parameters: dict) -> None:
     """Writes a table with its provenance to `path`, whole or not at all."""
-    lines = [f"# {key}: {value}\n" for key, value in provenance(parameters, core_speed()).items()]
+    write(frame, path, provenance(parameters, core_speed()))
+
+
+def write(frame: pd.DataFrame, path: Path, facts: Mapping) -> None:
+    """Writes a table with the provenance that it has already, whole or not at all."""
+    lines = [f"# {key}: {value}\n" for key, value in facts.items()]
     with atomic_write(Path(path)) as unfinished:
         unfinished.write_text("".join(lines) + frame.to_csv(index=False))
 
