@@ -32,15 +32,15 @@ def roofs(compute: pd.DataFrame, bandwidth: pd.DataFrame, threads: int) -> tuple
         threads: how many, a number that both have measured.
 
     Returns:
-        Operations per second by name, and bytes read per second by level.
+        Operations per second by name, and bytes per second by level, of the fastest stream.
     """
     measured = compute[compute["threads"] == threads].groupby("peak")["per_second"].max()
-    read = bandwidth[(bandwidth["threads"] == threads) & (bandwidth["stream"] == "read")]
+    moved = bandwidth[bandwidth["threads"] == threads].groupby("level", sort=False)
     names = ("64-bit integers, vectors", "64-bit integers")
     on = "1 core" if threads == 1 else f"{threads} cores"
     return (
         {f"{name}, {on}": measured[name] for name in names},
-        read.groupby("level", sort=False)["per_second"].max().to_dict(),
+        moved["per_second"].max().to_dict(),
     )
 
 

@@ -39,8 +39,8 @@ def test_a_wrong_product_has_no_time(monkeypatch):
 def test_a_program_above_a_roof_is_named():
     peaks = ("64-bit integers, vectors", "64-bit integers")
     compute = pd.DataFrame({"peak": peaks, "threads": 1, "per_second": [100.0, 50.0]})
-    levels = {"level": ["L1", "memory"], "stream": "read", "threads": 1}
-    bandwidth = pd.DataFrame(levels | {"per_second": [1000.0, 20.0]})
+    levels = {"level": ["L1", "memory", "memory"], "stream": ["read", "read", "triad"]}
+    bandwidth = pd.DataFrame(levels | {"threads": 1, "per_second": [1000.0, 15.0, 20.0]})
     times = pd.DataFrame({"mask": "bits", "threads": 1, "repeat": range(5), "seconds": 2.0})
     work = {"bits": {"operations": 10.0, "bytes": 30.0}}
     found = nb08_roofline.above(times, work, 4, compute, bandwidth, 1)

@@ -114,10 +114,10 @@ def totals(report: str) -> dict[str, int]:
 def work_per_ply(boards: int, steps: int, mask: str) -> dict:
     """Counts operations and bytes of `step` by lackey, for a roofline.
 
-    An operation is an instruction that neither loads, stores nor jumps; one on vectors counts as
-    many as they have 64-bit lanes. That is a lower estimate: an instruction that adds what it loads
-    is not counted. All instructions are an upper one. Bytes are those that instructions load and
-    store, whichever cache serves them.
+    An operation is an instruction that neither loads, stores nor jumps on a condition; one on
+    vectors counts as many as they have 64-bit lanes. That is an estimate: an instruction that adds
+    what it loads is not counted, a copy is. All instructions are an upper one. Bytes are those that
+    instructions load and store, whichever cache serves them.
 
     Returns:
         "operations", "instructions" (lanes counted, too) and "bytes" per ply.
