@@ -143,7 +143,7 @@ def _ladder(tables: dict[str, pd.DataFrame], machine: dict) -> str:
         )
         if _GENERATION in tables:
             bound = _bounds_of_training(tables[_GENERATION])["torch"]
-            training += f"; with a learner in PyTorch it becomes at most {bound:.1f} times as fast"
+            training += f"; with the learner `torch` it becomes at most {bound:.1f} times as fast"
         training += "."
     return (
         f"![The ladder, how many times as fast as {first['rung']} each rung is: "

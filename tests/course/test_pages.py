@@ -135,7 +135,7 @@ def test_measured_training_stands_beside_the_race_with_its_learner(recorded, tmp
     assert row.endswith("| 4× (4 to 4) |")
     assert "PPO with the learner `flat` and 64 boards" in sections["rungs"]
     assert "with the learner `flat` becomes **4 times** as fast;" in sections["ladder"]
-    assert "in PyTorch it becomes at most 4.0 times as fast." in sections["ladder"]
+    assert "with the learner `torch` it becomes at most 4.0 times as fast." in sections["ladder"]
     text = sections["headlines"]
     assert "| `cpp` | 4× (4 to 4) |\n\nAn update of PPO, 64 boards, learner `flat`" in text
     assert "| `torch` | at most 4× |\n| `cpp` | at most 10× |\n" in text
