@@ -204,7 +204,8 @@ def study_rooflines(processors: Sequence[tuple[Processor, Processor]], points: p
         axes.set_xlabel("operations per access, or per byte")
     panels[0].set_ylabel("Gop/s (the study: Gflop/s)")
     names = axes.get_legend_handles_labels()
-    figure.legend(*names, loc="outside lower center", ncols=3, frameon=False)
+    look = {"ncols": 3, "frameon": False, "fontsize": "small"}
+    figure.legend(*names, loc="outside lower center", **look)
     return figure
 
 
@@ -376,14 +377,13 @@ def draw_products(table: pd.DataFrame, peaks: dict[int, float]):
     figure, axes = plots.axes(9.0, 1.6 + 0.4 * rows, ncols=len(sizes), sharey=True, squeeze=False)
     for each, n in zip(axes[0], sizes, strict=True):
         here = table[table["n"] == n]
-        rates, several = here["per_second"] / 1e9, here["threads"] > 1
-        colors = several.map({False: plots.BLUE, True: plots.ORANGE}).to_list()
-        hatches = several.map({False: "", True: "///"}).to_list()
-        bars = each.barh(range(rows), rates, color=colors, hatch=hatches, edgecolor="white")
-        texts = rates.map("{:.3g}, ".format) + here["share"].map("{:.0%}".format)
-        each.bar_label(
-            bars, texts, padding=4, bbox={"facecolor": "white", "linewidth": 0, "pad": 1}
-        )
+        rates = here["per_second"] / 1e9
+        right = {"xytext": (9, 0), "textcoords": "offset points", "va": "center"}
+        right["bbox"] = {"facecolor": "white", "linewidth": 0, "pad": 1}
+        for place, (rate, row) in enumerate(zip(rates, here.itertuples(), strict=True)):
+            color, marker = (plots.ORANGE, "D") if row.threads > 1 else (plots.BLUE, "o")
+            each.plot(rate, place, marker, color=color, markersize=7)
+            each.annotate(f"{rate:.3g}, {row.share:.0%}", (rate, place), **right)
         for threads, peak in peaks.items():
             each.axvline(peak / 1e9, color=plots.BLACK, linestyle="--", zorder=0)
             on = "1 core" if threads == 1 else f"{threads} cores"
@@ -396,5 +396,5 @@ def draw_products(table: pd.DataFrame, peaks: dict[int, float]):
         each.set_title(f"matrices of {n} × {n}", pad=16)
     names = [f"{row.idea}  [{row.version}, {row.threads}]" for row in here.itertuples()]
     axes[0, 0].set_yticks(range(rows), names)
-    axes[0, 0].invert_yaxis()
+    axes[0, 0].set_ylim(rows - 0.4, -0.6)
     return figure
