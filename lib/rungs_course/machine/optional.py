@@ -32,6 +32,7 @@ TOOLS = (
     Tool(
         "clang++", "clang++", "fuzzing the C++ (make fuzz)", "apt-get install clang libclang-rt-dev"
     ),
+    Tool("llvm-mca", "llvm-mca", "simulating a loop on a core's ports", "apt-get install llvm"),
     Tool(
         "Chromium",
         "chromium",
