@@ -526,10 +526,11 @@ def parts(frame: pd.DataFrame) -> pd.DataFrame:
         workers = notes[notes["process"] != "parent"]
         pickled = workers[workers["work"] == "pickle"].set_index("process")["end"]
         last = workers[workers["process"] == pickled.idxmax()].set_index("work")
-        sent = parent.loc[["send"], "end"].max()
+        had = last.loc["step", "start"]
+        sent = min(parent.loc[["send"], "end"].max(), had)  # the parent may lose its core meanwhile
         read = parent.loc[["unpickle"], "start"].max()
         unpickled = parent.loc[["copy"], "start"].max()
-        moments = [0.0, sent, last.loc["step", "start"], last.loc["pickle", "start"]]
+        moments = [0.0, sent, had, last.loc["pickle", "start"]]
         moments += [last.loc["pickle", "end"], read, unpickled, parent.loc["whole", "end"]]
         rows += [(turn, *pair) for pair in zip(PARTS, np.diff(moments), strict=True)]
     return pd.DataFrame(rows, columns=["turn", "part", "seconds"])

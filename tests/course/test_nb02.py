@@ -61,6 +61,8 @@ def test_the_worker_that_answers_last_decides():
     assert kinds.sum() == 19.0
     assert nb02_parallel.unevenness(frame).to_list() == [10.5 - 6.5]
     assert len(nb02_parallel.median_turn(frame)) == len(frame)
+    late = frame.replace({"end": {2.0: 3.0}})  # the parent loses its core in its second send
+    assert nb02_parallel.parts(late).set_index("part")["seconds"]["wake"] == 0
 
 
 def test_five_environments_at_once_are_promised_to_take_as_long_as_one():
