@@ -105,7 +105,7 @@ def _draw_planes(axes, plane, board: chess.Board, square: int) -> None:
     """Draws the planes of a piece's actions, and next to them the bits of the first of those."""
     legal = sorted(action for action in legal_actions(board) if action % 64 == square)
     numbers = ", ".join(str(action // 64) for action in legal) or "none"
-    _pieces(axes, board, f"its legal actions: planes {numbers}", square)
+    _pieces(axes, board, f"its legal actions by plane: {numbers}", square)
     axes.title.set_fontsize(9 if len(legal) < 9 else 6)
     named: dict[int, list[str]] = {}
     for action in legal:
