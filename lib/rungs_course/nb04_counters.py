@@ -89,7 +89,7 @@ def race_counters(
     Returns:
         A row per stride, way and repeat: `stride`, `way`, `repeat`, and `seconds` of an increment.
         Ways: "one thread", the control; "free", threads that run where the system puts them; and
-        where they can be pinned, "a core each".
+        where they can be pinned, "pinned".
 
     Raises:
         MismatchError: a counter has another value than it was incremented to.
@@ -101,7 +101,7 @@ def race_counters(
         "free": (threads, contextlib.nullcontext),
     }
     if not pin_refusal():
-        ways["a core each"] = (threads, functools.partial(pinned, threads))
+        ways["pinned"] = (threads, functools.partial(pinned, threads))
     racers = {
         (stride, way): functools.partial(_count, stride, *how, times)
         for stride in strides
@@ -190,7 +190,7 @@ def race_barriers(
 
     Returns:
         A row per number of boards, repeat, way ("one barrier", "two barriers") and place ("free",
-        and where threads can be pinned "a core each"): `num_envs`, `repeat`, `way`, `place`, and
+        and where threads can be pinned "pinned"): `num_envs`, `repeat`, `way`, `place`, and
         `seconds` of a step.
 
     Raises:
@@ -198,7 +198,7 @@ def race_barriers(
     """
     places: dict[str, Any] = {"free": contextlib.nullcontext}
     if not pin_refusal():
-        places["a core each"] = functools.partial(pinned, threads)
+        places["pinned"] = functools.partial(pinned, threads)
     rows = []
     for num_envs in board_counts:
         games = nb04_openmp.random_games(num_envs, 2 * steps_of(plies, num_envs), seed)

@@ -239,7 +239,8 @@ def draw_timelines(frame: pd.DataFrame):
         kind = pieces["half"].map(dict(enumerate(halves)))
         plots.timeline_bars(each, pieces.assign(row=pieces["work"], kind=kind), looks)
         each.set_xlim(0, seconds)
+        each.xaxis.set_major_formatter(lambda second, _: f"{second * 1e3:g}")
         each.set_title(title, fontsize=9)
-    axes[-1, 0].set_xlabel("seconds")
+    axes[-1, 0].set_xlabel("milliseconds")
     plots.legend_below(figure, looks, 2)
     return figure

@@ -124,7 +124,7 @@ def test_every_thread_counts_to_the_end_in_a_counter_of_its_own():
 
 def test_counters_are_raced_at_every_stride():
     times = nb04_counters.race_counters((8, 64), 2, times=100, repeats=2, warmup=0)
-    ways = {"one thread", "free"} | ({"a core each"} if not nb04_counters.pin_refusal() else set())
+    ways = {"one thread", "free"} | ({"pinned"} if not nb04_counters.pin_refusal() else set())
     assert set(times["way"]) == ways
     assert len(times) == 2 * 2 * len(ways)
     assert (times["seconds"] > 0).all()
