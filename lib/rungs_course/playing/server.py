@@ -254,8 +254,8 @@ def serve(port: int) -> None:
         tempfile.TemporaryDirectory() as folder,
         Server(Path(folder), port, agents.known()) as server,
     ):
-        print(f"Play at {server.address} ({where()}). Ctrl-C ends it.", flush=True)
         try:
+            print(f"Play at {server.address} ({where()}). Ctrl-C ends it.", flush=True)
             server.serve_forever()
         except KeyboardInterrupt:
             print()
