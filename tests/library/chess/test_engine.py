@@ -436,9 +436,9 @@ def test_nothing_is_logged_where_an_engine_is_stopped(fake, caplog):
 
 
 # That it crashed is seen only when it is late, as its child has its output.
-@pytest.mark.parametrize("failure", ["nonsense", pytest.param("crash", marks=pytest.mark.system)])
-def test_an_engines_children_end_when_it_fails(fake, failure):
-    env = rungs.make("chess", "cpp", 2, opponent=fake(failure, "2", child=True))
+@pytest.mark.parametrize(("failure", "timeout"), [("nonsense", 600), ("crash", 2)])
+def test_an_engines_children_end_when_it_fails(fake, failure, timeout):
+    env = rungs.make("chess", "cpp", 2, opponent=fake(failure, "2", child=True, timeout=timeout))
     env.reset()
     assert fake.wait_for(2)
     with pytest.raises(EngineError):
