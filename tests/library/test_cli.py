@@ -376,7 +376,7 @@ def test_the_largest_seed_trains(tmp_path, capsys):
 
 
 @pytest.mark.system
-@pytest.mark.parametrize(("to", "says"), [("/dev/full", "No space left"), ("closed", "has closed it")])
+@pytest.mark.parametrize(("to", "says"), [("/dev/full", "No space left"), ("closed", "closed it")])
 def test_output_that_nobody_takes_is_one_line(epd, to, says):
     command = [sys.executable, "-m", "rungs", "perft", "--epd", str(epd), "--depth", "1"]
     if to == "closed":
