@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 #include "../include/rungs.h"
 
@@ -46,24 +47,35 @@ RUNGS_OWN inline std::string& text() {
   return all;
 }
 
-// "BOARD" of an enumerator; something in parentheses of a number that has none.
-template <auto kValue>
-std::string_view enumerator() {
-  std::string_view name = __PRETTY_FUNCTION__;  // "... kValue = rungs::env::MaskFormat::BOOL]"
-  name.remove_prefix(name.find("kValue = ") + 9);
-  name = name.substr(0, name.find_first_of(";]"));
-  return name[0] == '(' ? name : name.substr(name.rfind(':') + 1);
+// What follows runs once in a process, and Cling compiles it in each: so templates only collect
+// what functions write, which are compiled once.
+
+// " NONE=0 RANDOM=1 ENGINE=2": enumerators count from 0. `names` are as `enumerator` returns them.
+[[gnu::noinline]] RUNGS_OWN inline void add_enumerators(const char* const* names, int count) {
+  for (int number = 0; number < count; ++number) {
+    std::string_view name = names[number];  // "... kValue = rungs::env::MaskFormat::BOOL]"
+    name.remove_prefix(name.find("kValue = ") + 9);
+    name = name.substr(0, name.find_first_of(";]"));
+    if (name[0] == '(') return;  // of a number that has none
+    name.remove_prefix(name.rfind(':') + 1);
+    text().append(" ").append(name).append("=").append(std::to_string(number));
+  }
 }
 
-// " NONE=0 RANDOM=1 ENGINE=2": enumerators count from 0.
-template <class Enum, std::underlying_type_t<Enum> kNumber = 0>
+template <auto kValue>
+constexpr const char* enumerator() {
+  return __PRETTY_FUNCTION__;
+}
+
+template <class Enum, int... kNumbers>
+void add_enumerators(std::integer_sequence<int, kNumbers...>) {
+  static constexpr const char* kNames[] = {enumerator<static_cast<Enum>(kNumbers)>()...};
+  add_enumerators(kNames, sizeof...(kNumbers));
+}
+
+template <class Enum>
 void add_enumerators() {
-  const std::string_view name = enumerator<static_cast<Enum>(kNumber)>();
-  if constexpr (kNumber < 64) {
-    if (name[0] == '(') return;
-    text() += " " + std::string(name) + "=" + std::to_string(static_cast<int>(kNumber));
-    add_enumerators<Enum, kNumber + 1>();
-  }
+  add_enumerators<Enum>(std::make_integer_sequence<int, 65>());
 }
 
 // The name of a structure that was described, "" of another.
@@ -76,7 +88,7 @@ RUNGS_OWN std::string& name_of() {
 // As NumPy writes types of numbers: "i8", "b1"; "*f4" is a pointer to some. A structure goes by its
 // name; one that isn't described, by its size.
 template <class T>
-std::string type() {
+[[gnu::noinline]] RUNGS_OWN std::string type() {
   if constexpr (std::is_void_v<T>)
     return "void";
   else if constexpr (std::is_pointer_v<T>)
@@ -94,12 +106,18 @@ std::string type() {
            std::to_string(sizeof(T));
 }
 
+// `types` are those of the result and of what the function takes.
+[[gnu::noinline]] RUNGS_OWN inline void add_function(const char* name, std::uintptr_t address,
+                                                     std::string (*const* types)(), int count) {
+  text().append("function ").append(name).append(" ").append(std::to_string(address));
+  for (int i = 0; i < count; ++i) text().append(" ").append(types[i]());
+  text().append("\n");
+}
+
 template <class Result, class... Taken>
 bool describe_function(const char* name, Result (*function)(Taken...)) {
-  const auto address = reinterpret_cast<std::uintptr_t>(function);
-  text() += "function " + std::string(name) + " " + std::to_string(address) + " " + type<Result>();
-  ((text() += " " + type<Taken>()), ...);
-  text() += "\n";
+  static constexpr std::string (*kTypes[])() = {type<Result>, type<Taken>...};
+  add_function(name, reinterpret_cast<std::uintptr_t>(function), kTypes, 1 + sizeof...(Taken));
   return true;
 }
 
@@ -114,9 +132,15 @@ bool describe_structure(std::string name, const Fields& fields) {
   return true;
 }
 
+[[gnu::noinline]] RUNGS_OWN inline void add_field(const char* name, std::size_t offset,
+                                                  const std::string& type) {
+  text().append("field ").append(name).append(" ").append(std::to_string(offset));
+  text().append(" ").append(type);
+}
+
 template <class Field>
 void describe_field(const char* name, std::size_t offset) {
-  text() += "field " + std::string(name) + " " + std::to_string(offset) + " " + type<Field>();
+  add_field(name, offset, type<Field>());
   if constexpr (std::is_enum_v<Field>) add_enumerators<Field>();
   text() += "\n";
 }
@@ -129,7 +153,7 @@ bool describe_enumeration(const char* name) {
   return true;
 }
 
-inline bool describe_constant(const char* name, std::int64_t number) {
+[[gnu::noinline]] RUNGS_OWN inline bool describe_constant(const char* name, std::int64_t number) {
   text() += "constant " + std::string(name) + " " + std::to_string(number) + "\n";
   return true;
 }

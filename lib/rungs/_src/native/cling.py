@@ -51,7 +51,7 @@ def interpreter() -> Any:
 def load() -> Api:
     """Compiles the functions of `cpp/bindings`; each releases the interpreter lock.
 
-    The first call in a process takes about a second, the first on a machine a few more for the
+    The first call in a process takes some seconds, the first on a machine a few more for the
     precompiled header.
 
     Raises:
