@@ -3,6 +3,7 @@
 import functools
 import time
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import ipywidgets
 import numpy as np
@@ -378,7 +379,7 @@ def draw_products(table: pd.DataFrame, peaks: dict[int, float]):
     for each, n in zip(axes[0], sizes, strict=True):
         here = table[table["n"] == n]
         rates = here["per_second"] / 1e9
-        right = {"xytext": (9, 0), "textcoords": "offset points", "va": "center"}
+        right: dict[str, Any] = {"xytext": (9, 0), "textcoords": "offset points", "va": "center"}
         right["bbox"] = {"facecolor": "white", "linewidth": 0, "pad": 1}
         for place, (rate, row) in enumerate(zip(rates, here.itertuples(), strict=True)):
             color, marker = (plots.ORANGE, "D") if row.threads > 1 else (plots.BLUE, "o")
