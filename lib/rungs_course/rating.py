@@ -13,6 +13,7 @@ from rungs._src.chess.engine import UciEngine, engine_name, find_program
 from rungs._src.core.arguments import choice, integer
 from rungs._src.core.atomic import atomic_write
 from rungs._src.core.progress import Say, line
+from rungs._src.machine.describe import SAME, differing
 from rungs._src.search.settings import MAX_SIMULATIONS, Policy
 from rungs._src.selfplay import elo, matches
 from rungs._src.selfplay.agent import POOL, Agent, frozen_in
@@ -188,12 +189,12 @@ def record_curves(runs: Sequence[Path], root: Path = paths.ROOT) -> Path:
         run's last agent.
 
     Raises:
-        ConfigurationError: a folder holds no run's evaluations and agents, or its settings or its
-            machine differ from the first one's by more than the seed; nothing has changed.
+        ConfigurationError: a folder holds no run's evaluations and agents, its settings or its
+            machine differ from the first one's, or its seed is another's; nothing has changed.
         InvalidStateError: an agent is corrupt; likewise.
         StorageError: the table can't be written; likewise.
     """
-    kept: list[pd.DataFrame] = []
+    kept: dict[int, pd.DataFrame] = {}
     first: dict[str, str] = {}
     for run in runs:
         last = [*frozen_in(run / POOL).values()][-1:]
@@ -201,21 +202,20 @@ def record_curves(runs: Sequence[Path], root: Path = paths.ROOT) -> Path:
             raise ConfigurationError(f"{run} holds no evaluations of self-play")
         facts = agents.load(last[0]).provenance
         first = first or facts
-        names = [name for name in facts if name.startswith("setting ")] + ["machine", "cores"]
-        for name in names:
-            if name != "setting seed" and facts.get(name) != first.get(name):
-                raise ConfigurationError(
-                    f"{run}: {name} is {facts.get(name)}, and {first.get(name)} in {runs[0]}"
-                )
-        table = pd.read_csv(run / EVALUATIONS)
-        table.insert(0, "seed", int(facts["setting seed"]))
-        kept.append(table)
-    seeds = [int(table["seed"].iloc[0]) for table in kept]
-    if len({*seeds}) < len(seeds):
-        raise ConfigurationError(f"the runs' seeds are {seeds}: each may be there once")
+        settings = {name for name in {**first, **facts} if name.startswith("setting ")}
+        names = (*SAME, *sorted(settings - {"setting seed"}))
+        if difference := differing(facts, first, names):
+            raise ConfigurationError(
+                f"{run} and {runs[0]} differ by more than their seed: {difference}"
+            )
+        seed = int(facts["setting seed"])
+        if seed in kept:
+            raise ConfigurationError(f"{run} has seed {seed}, as another run has")
+        kept[seed] = pd.read_csv(run / EVALUATIONS)
+    table = pd.concat(kept, names=["seed"]).reset_index("seed")
     facts = {name.removeprefix("setting "): value for name, value in first.items()}
     path = root / CURVES
-    results.write(pd.concat(kept), path, facts | {"seed": ", ".join(map(str, seeds))})
+    results.write(table, path, facts | {"seed": ", ".join(map(str, kept))})
     return path
 
 

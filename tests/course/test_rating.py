@@ -180,9 +180,10 @@ def test_curves_of_unlike_runs_are_refused_by_what_differs(tmp_path):
     before = (tmp_path / rating.CURVES).read_bytes()
     longer = run_of(tmp_path / "b", 1, **{"setting games": 80})
     for runs, what in (
-        ([first, longer], "setting games is 80, and 60"),
-        ([first, run_of(tmp_path / "c", 1, machine="b")], "machine is b, and a"),
-        ([first, run_of(tmp_path / "d", 0)], r"seeds are \[0, 0\]"),
+        ([first, longer], "setting games 80, not 60"),
+        ([first, run_of(tmp_path / "c", 1, machine="b")], "machine b, not a"),
+        ([first, run_of(tmp_path / "e", 1, microarchitecture="Zen 5")], "Zen 5, not None"),
+        ([first, run_of(tmp_path / "d", 0)], "d has seed 0, as another run has"),
         ([first, tmp_path / "none"], "none holds no evaluations"),
     ):
         with pytest.raises(ConfigurationError, match=what):
