@@ -47,10 +47,11 @@ RUNGS_OWN inline std::string& text() {
   return all;
 }
 
-// What follows runs once in a process, and Cling compiles it in each: so templates only collect
-// what functions write, which are compiled once.
+// What follows runs once in a process, and Cling compiles it in each. So templates, of which there
+// are hundreds of instances, only collect names and types; functions write them.
 
-// " NONE=0 RANDOM=1 ENGINE=2": enumerators count from 0. `names` are as `enumerator` returns them.
+// " NONE=0 RANDOM=1 ENGINE=2": enumerators count from 0, at most to 63. `names` are as `enumerator`
+// returns them.
 [[gnu::noinline]] RUNGS_OWN inline void add_enumerators(const char* const* names, int count) {
   for (int number = 0; number < count; ++number) {
     std::string_view name = names[number];  // "... kValue = rungs::env::MaskFormat::BOOL]"
@@ -75,7 +76,7 @@ void add_enumerators(std::integer_sequence<int, kNumbers...>) {
 
 template <class Enum>
 void add_enumerators() {
-  add_enumerators<Enum>(std::make_integer_sequence<int, 65>());
+  add_enumerators<Enum>(std::make_integer_sequence<int, 64>());
 }
 
 // The name of a structure that was described, "" of another.

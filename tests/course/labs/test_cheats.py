@@ -507,4 +507,5 @@ def test_a_sandbox_has_few_processes():
 def test_an_honest_answer_is_right(lab, place):
     verdict = assess(lab, solution(lab), place)
     assert verdict.right, verdict
-    assert 0 < verdict.share.middle < 3  # how far below 1 depends on what else runs
+    least = 0 if lab == "open" else 0.3  # its threads wait for their cores where others compute
+    assert least < verdict.share.middle < 3
