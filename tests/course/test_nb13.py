@@ -114,8 +114,8 @@ def test_many_steps_stand_beside_single_ones():
     )
     (row,) = table.itertuples()
     assert (row.racer, row.bytes, row.bound) == ("single", 71, 1e9)
-    assert row.of_bound == row.alone / 1e9
-    assert row.gain == row.fused / row.alone
+    assert row.of_bound == pytest.approx(row.alone / 1e9)  # medians of an even number of runs
+    assert row.gain == pytest.approx(row.fused / row.alone)
     assert nb13.share_of_bound(row).low <= row.of_bound <= nb13.share_of_bound(row).high
     assert row.gain_low <= row.gain <= row.gain_high
 
