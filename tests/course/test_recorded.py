@@ -323,6 +323,18 @@ def test_of_full_runs_results_are_recorded_and_of_all_how_long_they_took(tmp_pat
     expected = pace.expect("full", ["01_a"], tmp_path / "elsewhere", tmp_path)
     assert expected == {"01_a": took["seconds"][0]}
 
+    # Of a run that was stopped, what is finished; and of one that finished nothing, nothing.
+    results.save(pd.DataFrame({"y": [3]}), out / "results" / "02_y.csv", {"size": "full"})
+    stopped = ran["notebooks"] | {"02_b": {"status": "to do"}}
+    manifest.write(ran | {"notebooks": stopped}, out)
+    recorded.record(out, tmp_path)
+    assert results.load(folder / "01_x.csv")["x"].tolist() == [1]
+    assert results.load(folder / "02_y.csv")["y"].tolist() == [2]
+    assert [list(run["notebooks"]) for run in recorded.read(folder)["runs"]] == [["01_a"]]
+    manifest.write(ran | {"notebooks": {"02_b": {"status": "to do"}}}, out)
+    with pytest.raises(ConfigurationError, match="no notebook .* is finished"):
+        recorded.record(out, tmp_path)
+
     before = {file.name: file.read_bytes() for file in folder.iterdir()}
     elsewhere = ran["machine"] | {"microarchitecture": "Zen 9"}
     manifest.write(ran | {"machine": elsewhere}, out)

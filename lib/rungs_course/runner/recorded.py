@@ -57,23 +57,27 @@ def here(root: Path = paths.ROOT) -> Path:
 
 
 def record(out: Path = OUT, root: Path = paths.ROOT) -> Path:
-    """Keeps how long the notebooks of the run in `out` took, and its results if it is "full".
+    """Keeps how long the finished notebooks of a run took, and their results if it is "full".
 
     Results go to `data/recorded/<machine>/`, in place of what was recorded there of the same
     notebooks, with a `record.json` that says of which machine, versions and runs they are; and into
-    the README and the page of machines. `check` says whether they are fit to be offered.
+    the README and the page of machines. `check` says whether they are fit to be offered, and which
+    notebooks are missing, as those that the run in `out` did not finish.
 
     Returns:
         What was written: the folder, or of a run of another size the file of its seconds.
 
     Raises:
-        ConfigurationError: the run is not complete, or of another machine than this, a result is
-            of another one or does not say where it comes from, or what was recorded before can't
-            be read or is of another machine; nothing was recorded.
+        ConfigurationError: no notebook is finished, the run is of another machine than this, a
+            result is of another one or does not say where it comes from, or what was recorded
+            before can't be read or is of another machine; nothing was recorded.
     """
     manifest = manifests.read(out)
-    if not all(entry["status"] in manifests.OVER for entry in manifest["notebooks"].values()):
-        raise ConfigurationError(f"the run in {out} is not complete; finish it with --resume")
+    entries = manifest["notebooks"].items()
+    over = {name: entry for name, entry in entries if entry["status"] in manifests.OVER}
+    if not over:
+        raise ConfigurationError(f"no notebook of the run in {out} is finished; use --resume")
+    manifest |= {"notebooks": over}
     _require_here(f"the run in {out}", manifest["machine"])
     folder = here(root)
     if (folder / NAME).exists():
@@ -83,10 +87,10 @@ def record(out: Path = OUT, root: Path = paths.ROOT) -> Path:
         _require_here(f"the record in {folder}", before, known)
     if manifest["settings"]["size"] != "full":
         return pace.record(manifest, folder)
-    files = _tables(out / "results")
+    numbers = {name[:2] for name in over}
+    files = [file for file in _tables(out / "results") if file.name[:2] in numbers]
     for file in files:
         _require_here(str(file), results.load(file).attrs["provenance"])
-    numbers = {name[:2] for name in manifest["notebooks"]}
     for old in _tables(folder):
         if old.name[:2] in numbers and not (out / "results" / old.name).exists():
             old.unlink()
