@@ -332,7 +332,7 @@ def test_of_full_runs_results_are_recorded_and_of_all_how_long_they_took(tmp_pat
     assert results.load(folder / "02_y.csv")["y"].tolist() == [2]
     assert [list(run["notebooks"]) for run in recorded.read(folder)["runs"]] == [["01_a"]]
     manifest.write(ran | {"notebooks": {"02_b": {"status": "to do"}}}, out)
-    with pytest.raises(ConfigurationError, match="no notebook .* is finished"):
+    with pytest.raises(ConfigurationError, match=r"no notebook .* is finished"):
         recorded.record(out, tmp_path)
 
     before = {file.name: file.read_bytes() for file in folder.iterdir()}
