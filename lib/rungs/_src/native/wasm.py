@@ -146,8 +146,11 @@ class Library:
     def text(self, address: int) -> str:
         """Returns a text with a 0 behind it."""
         address %= 2**32
-        end = self._memory.data_len(self._store)
-        return self.view(address, end - address).tobytes().partition(b"\0")[0].decode()
+        memory = self.view(address, self._memory.data_len(self._store) - address)
+        size = 128  # of what is copied and searched: a memory of many boards has gigabytes
+        while size < memory.size and 0 not in memory[:size]:
+            size *= 2
+        return memory[:size].tobytes().partition(b"\0")[0].decode()
 
     def perft(self, fen: bytes, depth: int) -> int:
         """Counts the leaves of a position's tree.
