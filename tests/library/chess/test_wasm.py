@@ -102,6 +102,14 @@ def test_more_boards_than_its_memory_has_room_for_are_refused():
 
 
 @compiled
+@pytest.mark.parametrize("length", [0, 127, 128, 129, 1000])
+def test_a_text_is_read_to_its_end_and_no_further(length):
+    library = wasm.Library()
+    address = library.put(b"x" * length + b"\0yz")
+    assert library.text(address) == "x" * length
+
+
+@compiled
 def test_what_is_not_the_c_api_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(wasm, "FILE", tmp_path / "rungs.wasm")
     for content in (b"", b"\0asm\1\0\0\0"):
