@@ -61,8 +61,8 @@ def record(out: Path = OUT, root: Path = paths.ROOT) -> Path:
 
     Results go to `data/recorded/<machine>/`, in place of what was recorded there of the same
     notebooks, with a `record.json` that says of which machine, versions and runs they are; and into
-    the README and the page of machines. `check` says whether they are fit to be offered, and which
-    notebooks are missing, as those that the run in `out` did not finish.
+    the README and the page of machines. `check` says whether they are fit to be offered, and lists
+    the notebooks that no run has finished.
 
     Returns:
         What was written: the folder, or of a run of another size the file of its seconds.

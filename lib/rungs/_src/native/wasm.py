@@ -131,10 +131,12 @@ class Library:
 
     def view(self, address: int, count: int, dtype: DTypeLike = np.uint8) -> np.ndarray:
         """Returns (count,) elements of the memory, valid until the next call."""
+        return np.frombuffer(self._bytes(address, count * np.dtype(dtype).itemsize), dtype)
+
+    def _bytes(self, address: int, size: int) -> Any:
+        """Returns `size` bytes of the memory, whose `value` ends before the first 0."""
         base = ctypes.addressof(self._memory.data_ptr(self._store).contents)
-        size = count * np.dtype(dtype).itemsize
-        memory: Any = (ctypes.c_char * size).from_address(base + address)
-        return np.frombuffer(memory, dtype)
+        return (ctypes.c_char * size).from_address(base + address)
 
     def put(self, array: np.ndarray | bytes) -> int:
         """Copies an array into new memory, and returns its address."""
@@ -146,11 +148,8 @@ class Library:
     def text(self, address: int) -> str:
         """Returns a text with a 0 behind it."""
         address %= 2**32
-        memory = self.view(address, self._memory.data_len(self._store) - address)
-        size = 128  # of what is copied and searched: a memory of many boards has gigabytes
-        while size < memory.size and 0 not in memory[:size]:
-            size *= 2
-        return memory[:size].tobytes().partition(b"\0")[0].decode()
+        size = self._memory.data_len(self._store) - address
+        return self._bytes(address, size).value.decode()
 
     def perft(self, fen: bytes, depth: int) -> int:
         """Counts the leaves of a position's tree.
