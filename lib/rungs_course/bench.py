@@ -1,9 +1,8 @@
-"""The benchmark of record: any chess environment raced against ours, on one core of this machine.
+"""Races any chess environment against ours, on one core of this machine.
 
-What was measured becomes a file of JSON, which a pull request can add to `data/bench/`: the times
-of every turn, the bytes that a step writes and how fast this machine writes them, the verdict of
-the conformance suite, and what machine it was. What is derived, `rows`, is derived anew wherever it
-is shown.
+A result is a JSON file that a pull request can add to `data/bench/`. It holds what was measured:
+the time of every turn, the bytes that a step writes and how fast this machine writes them, the
+results of the conformance suite, and the machine. `rows` computes all other numbers from it.
 """
 
 import dataclasses
@@ -41,7 +40,7 @@ OURS = {
     "rungs, board + bool": {},
     "rungs, planes + bool": {"obs": "planes"},
 }
-_MIN_PLIES, _MIN_STEPS = 2048, 16  # of a turn: what fewer would take is hardly more than a clock's
+_MIN_PLIES, _MIN_STEPS = 2048, 16  # of a turn: fewer take too short a time to measure
 _WARMUP = 3
 _NUMBER = (int, float)
 _FORM = {
@@ -57,7 +56,7 @@ _FORM = {
     "conformance": {"suite": int, "passes": int, "not_offered": int, "failed": [str]},
 }
 _FACTS = (*SAME, "clock_mhz", "commit", "date", "rungs")
-# What a page of Markdown takes for nothing but text.
+# Text without any character that Markdown interprets.
 _PLAIN = re.compile(r"[\w][\w .,:;/()@#+~-]{0,99}")
 
 
@@ -80,11 +79,11 @@ def make_racer(num_envs: int, threads: int = 1, *, name: str) -> Peer:
 def measure(
     name: str, *, boards: list[int], repeats: int, seed: int, say: Say = line
 ) -> dict[str, Any]:
-    """Races an environment against ours, in turns, and asks it the conformance suite.
+    """Races an environment against ours, in turns, and runs the conformance suite on it.
 
     Args:
         name: a project with chess, a rung, python-chess, FILE.py:CLASS or MODULE:CLASS.
-        boards: numbers of boards; each racer counts with the one that suits it most.
+        boards: numbers of boards; each racer is rated at the one at which it is fastest.
         repeats: turns timed.
         seed: of games and actions.
         say: is told what is done.
@@ -145,7 +144,7 @@ def measure(
 
 
 def rows(result: dict[str, Any]) -> pd.DataFrame:
-    """Returns what a result says of each racer, each at the number of boards that suits it most.
+    """Returns a row per racer, each at the number of boards at which it is fastest.
 
     Returns:
         A row per racer, the environment first: `racer`, `num_envs`, `rate` (plies per second, the
@@ -183,7 +182,7 @@ def read(path: Path) -> dict[str, Any]:
     """Reads a result.
 
     Raises:
-        ConfigurationError: it is none, or of another schema; the file and what is wrong are named.
+        ConfigurationError: it is not a result, or of another schema; names the file and the fault.
     """
     try:
         check_is_file(path)

@@ -1,4 +1,4 @@
-"""The benchmark of record: a slow environment, a wrong one, and results that are none."""
+"""The benchmark: a slow environment, a wrong one, and files that are no results."""
 
 import dataclasses
 import json
