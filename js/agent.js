@@ -1,6 +1,6 @@
 /**
- * An agent: a network that looks ahead in one game, by a search that can be asked for more, and
- * says what it thinks meanwhile.
+ * An agent: a network that searches one game. The search can be continued, and its results so far
+ * can be read in between.
  *
  *   const agent = new Agent(rungs, await file("agent-1.bin"));
  *   agent.begin(fen, actions);
@@ -10,7 +10,7 @@
  */
 import { MAX_LEGAL, RungsError } from "./rungs.js";
 
-/** A network that scores legal actions and says what positions are worth: `Search.run` takes it. */
+/** A network that scores legal actions and values positions, for `Search.run`. */
 export class Network {
   #rungs;
 
@@ -23,7 +23,7 @@ export class Network {
   constructor(rungs, file) {
     const end = file.indexOf(10);
     try {
-      /** What the file says of the agent: its name, and more. @type {Record<string, any>} */
+      /** What the file says about the agent: its name, and more. @type {Record<string, any>} */
       this.about = JSON.parse(new TextDecoder().decode(file.subarray(0, end)));
     } catch {
       throw new RungsError("ARGUMENT", "an agent's file begins with a line of JSON");
@@ -61,8 +61,8 @@ export class Network {
  * @property {number} value how it expects the game to end, -1 to 1 for the side to move
  * @property {number} simulations of this position, so far
  * @property {number} nodes how many positions its tree holds
- * @property {boolean} full whether that is all it has room for: simulations go on, and values of
- *   what it holds get finer
+ * @property {boolean} full whether the tree has no room for more: further simulations only refine
+ *   the values of what it holds
  * @property {number[]} line the actions that it expects both sides to play
  */
 
@@ -74,7 +74,7 @@ export class Agent {
 
   /**
    * @param {import("./rungs.js").Rungs} rungs
-   * @param {Uint8Array} file as of `Network`
+   * @param {Uint8Array} file see `Network`
    * @param {{policy?: "gumbel" | "puct", simulations?: number, nodes?: number}} settings the rule
    *   of its search, without noise; the most simulations of one call of `think`; and how many
    *   positions the tree has room for, some 1 kB each: further simulations only sharpen it
@@ -84,7 +84,7 @@ export class Agent {
     this.#network = new Network(rungs, file);
     const noiseless = { scale: 0, fraction: 0, temperature: 0 };
     this.#search = rungs.search({ policy, simulations, nodes, keep: 0, ...noiseless });
-    /** What the file says of it: its name, and more. */
+    /** What the file says about it: its name, and more. */
     this.about = this.#network.about;
   }
 
@@ -107,14 +107,14 @@ export class Agent {
   }
 
   /**
-   * Adds simulations to the tree. By PUCT it is the same whether they come at once or in parts;
-   * Gumbel's halving begins anew with each call.
+   * Adds simulations to the tree. With PUCT it is the same whether they come at once or in parts;
+   * Gumbel's halving begins again with each call.
    * @param {number} simulations 1 to those of the settings
    */
   think(simulations) {
     this.#search.run(this.#network, simulations);
     this.#simulations += simulations;
-    this.#chosen = Number(this.#search.chosen[0]); // before it is looked at, which overwrites it
+    this.#chosen = Number(this.#search.chosen[0]); // before `look` overwrites it
   }
 
   /**

@@ -31,7 +31,7 @@ export function squaresOf(set) {
   return Array.from({ length: 64 }, (_, square) => square).filter((each) => set & bit(each));
 }
 
-/** Shifts a set by a vector; what leaves the board is gone. */
+/** Shifts a set by a vector; squares that leave the board are dropped. */
 export function shift(set, { east, north }) {
   for (let i = 0; i < Math.abs(east); ++i)
     set = (east > 0 ? set << 1n : set >> 1n) & NOT[Math.sign(east)];
@@ -39,8 +39,8 @@ export function shift(set, { east, north }) {
 }
 
 /**
- * Fills from a set through empty squares, in three steps that reach 1, 3 and 7 squares far, as
- * Kogge and Stone add; then one more step takes what stands behind.
+ * Fills from a set through empty squares (a Kogge-Stone fill), in three steps that reach 1, 3 and 7
+ * squares far; then one more step takes what stands behind.
  * @param {bigint} set
  * @param {bigint} empty
  * @param {Direction} direction

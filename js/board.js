@@ -218,7 +218,7 @@ export class Board {
     event.stopPropagation(); // arrows may be the page's own, too
   }
 
-  /** Has a mouse drag a piece to where it goes; fingers scroll the page instead. */
+  /** Lets a mouse drag a piece to where it goes; fingers scroll the page instead. */
   #dragged(down) {
     const cell = this.#cellOf(down.target);
     if (down.pointerType !== "mouse" || down.button || !cell?.classList.contains("movable")) return;
@@ -241,7 +241,7 @@ export class Board {
       if (!this.#grid.classList.contains("dragging")) return; // the click that comes chooses
       this.#grid.classList.remove("dragging");
       const over = this.#cellOf(document.elementFromPoint(event.clientX, event.clientY));
-      // Where it is let go on its own square, that is clicked, too, which would drop the choice.
+      // A drop on the piece's own square is also a click, which would drop the choice.
       if (over === cell) this.#selected = "";
       else if (over && this.#grid.contains(over) && this.#movesTo(over.dataset.square).length)
         this.#choose(over.dataset.square);

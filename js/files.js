@@ -1,6 +1,6 @@
 /**
- * The files that a page was built with: classic scripts beside it hold them, packed, as pages that
- * are opened from a folder can fetch nothing.
+ * The files that a page was built with: classic scripts next to it hold them, packed, as pages that
+ * are opened from a folder can't fetch anything.
  * @module
  */
 

@@ -29,7 +29,7 @@ export function checked(fen) {
   const black = fen.split(" ")[1] === "b";
   const king = [...pieces].find(([, sign]) => sign === (black ? "k" : "K"))?.[0] ?? 0;
   const [file, rank] = [king & 7, king >> 3];
-  /** Returns the other side's piece on a square, as a small letter; "x" of the own side; "". */
+  /** Returns an enemy piece as a small letter, "x" for an own one or off the board, "" if empty. */
   const seen = (east, north) => {
     const [x, y] = [file + east, rank + north];
     const sign = Math.min(x, y) < 0 || Math.max(x, y) > 7 ? "x" : (pieces.get(8 * y + x) ?? "");
@@ -180,7 +180,7 @@ export class Game {
   /**
    * Plays a move for the side to move.
    * @param {string} text as UCI or SAN writes it: "g1f3" or "Nf3"
-   * @throws {RangeError} it is no legal move here; nothing has changed
+   * @throws {RangeError} it is not a legal move here; nothing has changed
    */
   play(text) {
     const plain = (san) =>

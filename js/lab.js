@@ -1,5 +1,5 @@
 /**
- * Two tasks to solve in JavaScript, judged by what the environment says.
+ * Two tasks to solve in JavaScript, judged by the environment.
  * @module
  */
 import { bit, squaresOf } from "./bitboards.js";
@@ -10,20 +10,20 @@ import { NUM_ACTIONS } from "./rungs.js";
 const DRAWS = 2000; // of one position, for whether all actions are equally likely
 
 /**
- * What is wrong first, as a position with marks for the board.
+ * The first fault, as a position with marks for the board.
  * @typedef {{words: string, fen: string, marks: Record<string, string>}} Fault
  */
 
 /**
- * What the function is given, and how often it is called with random numbers; if `draws` is not
- * there, once without. The rest is for the judge.
+ * What the function is given, and how often it is called with random numbers; without `draws` it is
+ * called once, without them. The rest is for the judge.
  * @typedef {{given: any, draws?: number, fen?: string, expected?: bigint}} Case
  */
 
 /**
  * @typedef {object} Task
- * @property {string} name of the function that is asked for
- * @property {string} stub it, wrong
+ * @property {string} name of the function to write
+ * @property {string} stub a wrong version to begin with
  * @property {(rungs: import("./rungs.js").Rungs) => Case[]} cases
  * @property {(cases: Case[], results: any[]) => Fault | null} judge
  */
@@ -103,7 +103,7 @@ function fenOf(pieces) {
   return `${ranks.replace(/1+/g, (ones) => String(ones.length))} w - - 0 1`;
 }
 
-/** Returns a position of a knight, and out of its way two kings and a pawn, else the game ends. */
+/** Returns a position of a knight; out of its way are two kings and a pawn, so the game goes on. */
 function loneKnight(square) {
   const near = (a, b) => Math.max(Math.abs((a & 7) - (b & 7)), Math.abs((a >> 3) - (b >> 3)));
   const free = [...Array(64).keys()].filter((at) => near(at, square) > 2);
@@ -150,7 +150,7 @@ function knightAttacks(knights) {
     const [{ given: knights, expected }, found] = [cases[wrong], results[wrong]];
     const fen = fenOf(new Map(squaresOf(knights).map((square) => [square, "N"])));
     if (typeof found !== "bigint")
-      return { words: `${found} is no BigInt.`, fen, marks: {} };
+      return { words: `${found} is not a BigInt.`, fen, marks: {} };
     if (found < 0n || found >> 64n)
       return { words: `${found} is no set of 64 bits: BigInt.asUintN(64, n) is.`, fen, marks: {} };
     const [missing, tooMany] = [expected & ~found, found & ~expected];

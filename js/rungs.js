@@ -13,7 +13,7 @@
  * @module
  */
 
-/** What `RUNGS_ERROR_...` of a status is called. */
+/** The names of statuses: what follows `RUNGS_ERROR_`. */
 const ERRORS = new Map([
   [-1, "ARGUMENT"],
   [-2, "ILLEGAL_ACTION"],
@@ -50,7 +50,7 @@ export const REASONS = Object.freeze([
   "max plies",
 ]);
 
-/** What the library refuses. `code` is the part of RUNGS_ERROR_... that says what was wrong. */
+/** An error of the library. `code` is the part of RUNGS_ERROR_... that says what was wrong. */
 export class RungsError extends Error {
   /** @param {string} code @param {string} message */
   constructor(code, message) {
@@ -62,8 +62,8 @@ export class RungsError extends Error {
 
 /**
  * Compiles and starts the module.
- * @param {BufferSource | WebAssembly.Module} source the bytes of `rungs.wasm`, or what was compiled
- *   of them, as a worker may be sent it
+ * @param {BufferSource | WebAssembly.Module} source the bytes of `rungs.wasm`, or the module that
+ *   was compiled from them, which can be sent to a worker
  * @returns {Promise<Rungs>}
  */
 export async function load(source) {
@@ -195,7 +195,7 @@ export class Rungs {
     return new TextDecoder().decode(bytes.subarray(0, bytes.indexOf(0)));
   }
 
-  /** Hands `use` what allocates memory of the module, which is freed afterwards. */
+  /** Calls `use` with functions that allocate memory of the module, which is freed afterwards. */
   withMemory(use) {
     const blocks = [];
     const room = (bytes) => {
@@ -263,7 +263,7 @@ function setting(name, value) {
   if (names && number < 0)
     throw new RungsError("ARGUMENT", `${name}: ${value} is none of ${names.join(", ")}`);
   if (typeof number !== "bigint" && !Number.isFinite(number))
-    throw new RungsError("ARGUMENT", `${name}: ${value} is no number`);
+    throw new RungsError("ARGUMENT", `${name}: ${value} is not a number`);
   return number;
 }
 
@@ -290,12 +290,12 @@ class Handle {
       }
       rungs.call(`rungs_${kind}_create`, at, made);
       this.handle = rungs.view(Uint32Array, made, 1)[0];
-      /** What it was set to, by the names of the header. */
+      /** Its configuration, by the names of the header. */
       this.config = rungs.read(config, at);
       const out = memory.room(rungs.size(outputs));
       rungs.set(outputs, out, "size", rungs.size(outputs));
       this.call("get_outputs", out);
-      /** Where its arrays are, likewise. */
+      /** The addresses of its arrays, by the names of the header. */
       this.outputs = rungs.read(outputs, out);
     });
   }
@@ -319,7 +319,7 @@ class Handle {
     return this.array(ArrayType, name, (rows * bytes) / ArrayType.BYTES_PER_ELEMENT);
   }
 
-  /** Hands a call an array that it reads, or null. */
+  /** Passes an array that it reads, or null, to a call. */
   withArray(name, array, ...args) {
     if (!array) return this.call(name, 0, ...args);
     return this.rungs.withMemory((memory) => this.call(name, memory.put(array), ...args));
@@ -351,12 +351,12 @@ class Envs extends Handle {
     return this.array(Uint8Array, "terminated", this.numEnvs);
   }
 
-  /** @returns {Uint8Array} (N,) or cut it */
+  /** @returns {Uint8Array} (N,) whether the last step cut the episode short */
   get truncated() {
     return this.array(Uint8Array, "truncated", this.numEnvs);
   }
 
-  /** @returns {Uint8Array} (N,) or did either */
+  /** @returns {Uint8Array} (N,) whether the last step did either */
   get ended() {
     return this.array(Uint8Array, "ended", this.numEnvs);
   }
@@ -382,7 +382,7 @@ class Envs extends Handle {
    * Plays an action in every environment.
    * @param {BigInt64Array | ArrayLike<number>} actions (N,)
    * @returns {number} how many episodes ended
-   * @throws {RungsError} ILLEGAL_ACTION: the first is named, and no environment has changed
+   * @throws {RungsError} ILLEGAL_ACTION: the message names the first; no environment has changed
    */
   step(actions) {
     const given = actions instanceof BigInt64Array ? actions : BigInt64Array.from(actions, BigInt);
@@ -437,7 +437,7 @@ export class Chess extends Envs {
    * Chooses a legal action in every environment, all equally likely.
    * @param {() => number} random from 0 to less than 1
    * @returns {BigInt64Array} (N,)
-   * @throws {RungsError} ARGUMENT: an environment takes none
+   * @throws {RungsError} ARGUMENT: an environment accepts none
    */
   sampleActions(random = Math.random) {
     const n = this.numEnvs;
@@ -460,7 +460,7 @@ export class Chess extends Envs {
   }
 
   /**
-   * Has an environment go on from a position.
+   * Continues an environment from a position.
    * @param {number} env @param {string} fen
    * @throws {RungsError} FEN
    */
@@ -479,7 +479,7 @@ export class Chess extends Envs {
   }
 
   /**
-   * Goes on from what `save` returned.
+   * Continues from what `save` returned.
    * @param {Uint8Array} state
    * @throws {RungsError} STATE: it is of something else, or damaged
    */
@@ -515,8 +515,8 @@ export class CartPole extends Envs {
 }
 
 /**
- * What evaluates leaves: for each of `count` rows a logit for each of its legal actions, in rows of
- * MAX_LEGAL, and a value from -1 to 1, to the side to move.
+ * Evaluates leaves: returns for each of `count` rows a logit for each of its legal actions, in rows
+ * of MAX_LEGAL, and a value from -1 to 1, to the side to move.
  * @typedef {(search: Search, count: number) => {logits: Float32Array, values: Float32Array}}
  *   Evaluate
  */
@@ -573,7 +573,7 @@ export class Search extends Handle {
     return this.array(Float32Array, "policy", this.numGames * MAX_LEGAL);
   }
 
-  /** @returns {Float32Array} (G, 218) what the network played, without a search */
+  /** @returns {Float32Array} (G, 218) the network's policy, without search */
   get priors() {
     return this.array(Float32Array, "priors", this.numGames * MAX_LEGAL);
   }
@@ -613,7 +613,7 @@ export class Search extends Handle {
   }
 
   /**
-   * Begins games where environments of the same numbers are, with their past.
+   * Begins games at the positions of environments of the same numbers, with their past.
    * @param {Chess} envs
    * @param {Uint8Array | null} which (G,) 0 or 1; null for all
    */
@@ -689,8 +689,8 @@ export class Search extends Handle {
 }
 
 /**
- * The evaluation without a network: all actions alike, all positions even. With it a search plays
- * by what it sees to the end alone.
+ * The evaluation without a network: all actions alike, all positions even. With it a search is
+ * guided only by the ends of games that it reaches.
  * @type {Evaluate}
  */
 export function evenly(_search, count) {

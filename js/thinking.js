@@ -1,6 +1,6 @@
 /**
- * Agents that think for a page and say meanwhile what they have found: of WebAssembly in the page
- * itself, or of the page's server in native code. Both are asked in the same way:
+ * Agents that think for a page and report what they have found so far: in WebAssembly in the page
+ * itself, or in native code on the page's server. Both are used in the same way:
  *
  *   for await (const found of player.think(fen, actions, 1000, signal)) show(found);
  * @module
@@ -8,13 +8,13 @@
 import { Agent } from "./agent.js";
 import { RungsError } from "./rungs.js";
 
-const SLICE = 20; // milliseconds between which a page answers its reader
+const SLICE = 20; // milliseconds of search, after each of which the page answers its reader
 const SHOWS = 100; // milliseconds between two progresses
 const DEPTH = 4; // plies of a progress's tree
 const LEAST = 0.02; // share of all simulations that a branch of it has
 
 /**
- * What is found so far: the last is the answer.
+ * What was found so far; the last one is the answer.
  * @typedef {import("./agent.js").Thoughts & {tree: import("./agent.js").Branch[],
  *   milliseconds: number}} Progress
  */
@@ -31,7 +31,7 @@ export class OwnPlayer {
   #agent;
 
   /**
-   * @param {import("./rungs.js").Rungs} rungs @param {Uint8Array} file as of `Agent`
+   * @param {import("./rungs.js").Rungs} rungs @param {Uint8Array} file see `Agent`
    * @param {number} nodes positions of its tree
    */
   constructor(rungs, file, nodes) {
@@ -45,7 +45,7 @@ export class OwnPlayer {
   /**
    * Thinks of a position.
    * @param {string} fen where the game began @param {number[]} actions what was played since
-   * @param {number} milliseconds for so long
+   * @param {number} milliseconds for how long
    * @param {AbortSignal} signal ends it early, without another progress
    * @returns {AsyncGenerator<Progress>}
    * @throws {RungsError} FEN, ILLEGAL_ACTION
@@ -83,7 +83,7 @@ export class ServedPlayer {
 
   /**
    * Thinks of a position, as `OwnPlayer`.
-   * @throws {RungsError} SERVER: it refuses the request, or does not answer to the end
+   * @throws {RungsError} SERVER: it rejects the request, or its answer does not end
    */
   async *think(fen, actions, milliseconds, signal) {
     try {

@@ -1,8 +1,8 @@
-// How Python sees the compiled code: a text that names every function, structure, enumeration and
-// constant that it uses, as the compiler has them. lib/rungs/_src/native/abi.py reads it; a
-// binding is a `.cpp` file of this folder that defines functions by RUNGS_FUNCTION and describes
-// the rest. The text has the functions' addresses: a library exports `rungs_abi`, and what
-// include/rungs.h declares for programs in other languages, and nothing else.
+// The compiled code's interface to Python: a text that lists every function, structure, enumeration
+// and constant that Python uses, as the compiler lays them out. lib/rungs/_src/native/abi.py reads
+// it; a binding is a `.cpp` file of this folder that defines functions by RUNGS_FUNCTION and
+// describes the rest. The text has the functions' addresses: a library exports only `rungs_abi`,
+// and what include/rungs.h declares for programs in other languages.
 #pragma once
 #define RUNGS_BUILD
 #include <cstddef>
@@ -25,13 +25,13 @@
 
 namespace rungs {
 
-// What is at an address that Python gives.
+// The object at an address from Python.
 template <class T>
 T& at(std::uintptr_t address) {
   return *reinterpret_cast<T*>(address);
 }
 
-// Hands a text to Python: its first `room - 1` bytes, where there are more.
+// Copies a text to Python's memory, cut to `room - 1` bytes.
 inline void write_text(const std::string& text, std::uintptr_t out, std::size_t room) {
   const std::string cut = text.substr(0, room - 1);
   std::memcpy(reinterpret_cast<char*>(out), cut.c_str(), cut.size() + 1);
@@ -47,8 +47,8 @@ RUNGS_OWN inline std::string& text() {
   return all;
 }
 
-// What follows runs once in a process, and Cling compiles it in each. So templates, of which there
-// are hundreds of instances, only collect names and types; functions write them.
+// The following runs once per process, and Cling compiles it in each process. So templates, which
+// have hundreds of instances, only collect names and types; plain functions write the text.
 
 // " NONE=0 RANDOM=1 ENGINE=2": enumerators count from 0, at most to 63. `names` are as `enumerator`
 // returns them.
@@ -57,7 +57,7 @@ RUNGS_OWN inline std::string& text() {
     std::string_view name = names[number];  // "... kValue = rungs::env::MaskFormat::BOOL]"
     name.remove_prefix(name.find("kValue = ") + 9);
     name = name.substr(0, name.find_first_of(";]"));
-    if (name[0] == '(') return;  // of a number that has none
+    if (name[0] == '(') return;  // a number without an enumerator
     name.remove_prefix(name.rfind(':') + 1);
     text().append(" ").append(name).append("=").append(std::to_string(number));
   }
@@ -79,14 +79,14 @@ void add_enumerators() {
   add_enumerators<Enum>(std::make_integer_sequence<int, 64>());
 }
 
-// The name of a structure that was described, "" of another.
+// The name of a structure that was described; "" for any other.
 template <class Struct>
 RUNGS_OWN std::string& name_of() {
   static std::string name;
   return name;
 }
 
-// As NumPy writes types of numbers: "i8", "b1"; "*f4" is a pointer to some. A structure goes by its
+// A type as NumPy writes it: "i8", "b1"; "*f4" is a pointer to such. A structure is given by its
 // name; one that isn't described, by its size.
 template <class T>
 [[gnu::noinline]] RUNGS_OWN std::string type() {
@@ -107,7 +107,7 @@ template <class T>
            std::to_string(sizeof(T));
 }
 
-// `types` are those of the result and of what the function takes.
+// `types` are those of the result and of the arguments.
 [[gnu::noinline]] RUNGS_OWN inline void add_function(const char* name, std::uintptr_t address,
                                                      std::string (*const* types)(), int count) {
   text().append("function ").append(name).append(" ").append(std::to_string(address));
@@ -122,7 +122,7 @@ bool describe_function(const char* name, Result (*function)(Taken...)) {
   return true;
 }
 
-// `fields` describes each, by `describe_field`.
+// `fields` describes each field, by `describe_field`.
 template <class Struct, class Fields>
 bool describe_structure(std::string name, const Fields& fields) {
   name = name.substr(0, name.find('<'));

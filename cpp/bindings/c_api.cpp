@@ -1,4 +1,4 @@
-// The C API: versions, errors, and what is no batch's or search's alone.
+// The C API: versions, errors, and what no single kind of handle needs.
 #include "c_api.hpp"
 
 #include <cstdarg>
@@ -49,7 +49,7 @@ rungs_status check_marks(const std::uint8_t* which, std::int64_t count) {
 rungs_status check_size(std::size_t size) {
   constexpr std::size_t kMax = 4096;
   if (sizeof size <= size && size <= kMax) return RUNGS_OK;
-  return fail(RUNGS_ERROR_ARGUMENT, "size: %zu bytes are none of a structure's", size);
+  return fail(RUNGS_ERROR_ARGUMENT, "size: %zu is not the size of a structure", size);
 }
 
 rungs_status parse_start(const char* fen, bool listed, chess::Position& position) {

@@ -27,7 +27,7 @@ inline rungs_status null_argument(const char* function) {
 // Fails unless `low` <= `value` <= `high`.
 rungs_status check_range(const char* name, std::int64_t value, std::int64_t low, std::int64_t high);
 
-// The same for several settings; the first that is out of its range is named.
+// The same for several settings; the message names the first that is out of its range.
 struct Range {
   const char* name;
   std::int64_t value, low, high;
@@ -41,11 +41,11 @@ inline std::uintptr_t address(const void* pointer) {
   return reinterpret_cast<std::uintptr_t>(pointer);
 }
 
-// Fails unless a caller's structure has room for its size, and is no larger than any will be.
+// Fails unless a caller's structure has room for its `size` and is no larger than any version's.
 rungs_status check_size(std::size_t size);
 
 // Reads a structure of which a caller, older or newer, knows the first `given->size` bytes. The
-// fields that it doesn't know keep the values they have in `read`.
+// fields that the caller doesn't know keep the values they have in `read`.
 template <class Struct>
 rungs_status read_structure(const char* name, const Struct* given, Struct& read) {
   const std::size_t size = given->size, known = size < sizeof read ? size : sizeof read;
@@ -57,8 +57,8 @@ rungs_status read_structure(const char* name, const Struct* given, Struct& read)
   return RUNGS_OK;
 }
 
-// Writes as much of a structure as a caller knows: the first `size` bytes. What it knows beyond
-// that is 0.
+// Writes as much of a structure as a caller knows: the first `size` bytes. Fields that only the
+// caller knows are set to 0.
 template <class Struct>
 void write_structure(Struct values, std::size_t size, Struct* out) {
   values.size = size;
@@ -77,7 +77,7 @@ class Memory {
     for (void* block : blocks_) std::free(block);
   }
 
-  // Returns null where the system has none, and is then not `complete` any more.
+  // Returns null if there is too little memory; `complete` is false from then on.
   template <class T>
   T* array(std::int64_t rows, std::int64_t row = 1) {
     constexpr std::size_t kLine = 64;
@@ -126,7 +126,7 @@ class Pool {
   std::int64_t threads_ = 1;
 };
 
-// Makes a handle: reads a configuration, which `check` checks and by which `fill` allocates.
+// Makes a handle: reads a configuration, checks it by `check`, and allocates by `fill`.
 template <class Config, class Handle>
 rungs_status create(const char* name, const Config* config, Config read,
                     rungs_status (*check)(const Config&),
@@ -160,12 +160,12 @@ rungs_status parse_start(const char* fen, bool listed, chess::Position& position
 rungs_status write_fen(const char* function, const chess::Position& position, char* out,
                        std::size_t size);
 
-// Copies of boards of a batch, `count`, and of their histories, null where there are none.
+// Copies of `count` boards of a batch, and of their histories, null if there are none.
 struct Boards {
   // Makes room for boards of all environments.
   rungs_status allocate(std::int64_t num_envs, bool shown);
-  // Copies those that `which` marks (null: all) of a batch, which must have `num_envs` and, for
-  // histories, show them.
+  // Copies the boards that `which` marks (null: all) of a batch, which must have `num_envs` boards
+  // and, if `shown`, histories.
   rungs_status save(const rungs_chess& envs, std::int64_t num_envs, const std::uint8_t* which,
                     bool shown);
 

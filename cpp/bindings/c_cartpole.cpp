@@ -4,7 +4,7 @@
 #include "abi.hpp"
 #include "c_api.hpp"
 
-// For callers that are not compiled with the header, and where sizes are others: WebAssembly's.
+// For callers that are not compiled with the header: WebAssembly's, where sizes differ.
 RUNGS_STRUCTURE(rungs_cartpole_config, RUNGS_MEMBERS(size, num_envs, precision, autoreset,
                                                      max_episode_steps, workload, num_threads))
 RUNGS_STRUCTURE(rungs_cartpole_outputs, RUNGS_MEMBERS(size, stride, observation, reward, terminated,

@@ -5,7 +5,7 @@
 #include "abi.hpp"
 #include "c_api.hpp"
 
-// For callers that are not compiled with the header, and where sizes are others: WebAssembly's.
+// For callers that are not compiled with the header: WebAssembly's, where sizes differ.
 RUNGS_STRUCTURE(rungs_chess_config,
                 RUNGS_MEMBERS(size, num_envs, opponent, observation, mask, autoreset, max_plies,
                               opening_min, opening_max, num_threads, start_fens, num_start_fens,
@@ -53,7 +53,7 @@ struct rungs_chess {
     calls::rungs_chess_save(c::address(&batch), c::address(which), count, c::address(saved),
                             c::address(past));
   }
-  // Returns "", or why a board is invalid, and then which.
+  // Returns "", or why a board is invalid, and sets `invalid` to its number.
   std::string validate(std::int64_t count, env::SavedBoard* saved, const env::History* past,
                        std::int64_t& invalid) const {
     char why[256];
@@ -159,7 +159,7 @@ rungs_status check_env(const char* function, const rungs_chess* envs, std::int64
   return c::check_range("env", env, 0, envs->num_envs() - 1);
 }
 
-// What a saved state begins with: of what it is. Seeds, boards and histories follow, N each.
+// The head of a saved state: what it is a state of. Seeds, boards and histories follow, N each.
 struct StateHead {
   char magic[8];
   std::uint32_t version, board_bytes;
@@ -384,7 +384,7 @@ rungs_status rungs_chess_restore(rungs_chess* envs, const void* state, std::size
   ours.seed = head.seed;
   ours.has_seeds = head.has_seeds;
   if (std::memcmp(&head, &ours, sizeof head) != 0 || head.has_seeds > 1)
-    return c::fail(RUNGS_ERROR_STATE, "it is no state of a batch that is configured like this");
+    return c::fail(RUNGS_ERROR_STATE, "the state is not of a batch with this configuration");
   c::Boards boards;
   if (const auto status = boards.allocate(envs->num_envs(), envs->batch.history)) return status;
   const auto count = static_cast<std::size_t>(envs->num_envs());

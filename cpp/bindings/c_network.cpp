@@ -5,7 +5,7 @@
 #include "abi.hpp"
 #include "c_api.hpp"
 
-// For callers that are not compiled with the header, and where sizes are others: WebAssembly's.
+// For callers that are not compiled with the header: WebAssembly's, where sizes differ.
 RUNGS_STRUCTURE(rungs_network_config, RUNGS_MEMBERS(size, weights, num_weights, type, num_threads))
 
 using namespace rungs;
@@ -44,8 +44,8 @@ rungs_status check(const rungs_network_config& config) {
   });
 }
 
-// What a float16 is as a float32: its bits moved to that one's fields, and its exponent's bias made
-// up for, which is exact also where it is subnormal.
+// Converts a float16 to a float32: moves its bits to the fields of a float32, and corrects the
+// exponent's bias by a product, which is exact for subnormal numbers, too.
 float widen(std::uint16_t half) {
   constexpr std::uint32_t kInfinite = 0x7C00;
   if ((half & kInfinite) == kInfinite) return INFINITY;
@@ -109,8 +109,8 @@ rungs_status rungs_network_evaluate(rungs_network* network, const std::int8_t* o
                                                   rows, stride, logits, values, network->workers());
   if (unreadable >= 0)
     return c::fail(RUNGS_ERROR_ARGUMENT,
-                   "row %lld: it has more than %lld actions, an action that there is not, or "
-                   "something else than a piece on a square",
+                   "row %lld: it has more than %lld actions, an invalid action, or "
+                   "something other than a piece on a square",
                    static_cast<long long>(unreadable), static_cast<long long>(stride));
   for (std::int64_t i = 0; i < rows; ++i) values[i] = std::clamp(values[i], -1.0F, 1.0F);
   return RUNGS_OK;

@@ -5,7 +5,7 @@
 #include "abi.hpp"
 #include "c_api.hpp"
 
-// For callers that are not compiled with the header, and where sizes are others: WebAssembly's.
+// For callers that are not compiled with the header: WebAssembly's, where sizes differ.
 RUNGS_STRUCTURE(rungs_search_config,
                 RUNGS_MEMBERS(size, num_games, seed, simulations, nodes, policy, observation, keep,
                               num_threads, considered, scale, value_scale, maxvisit_init, c_init,
@@ -24,21 +24,21 @@ struct rungs_search {
   search::ResultArrays results{};
   std::int32_t simulations = 0;
   std::int32_t* schedule = nullptr;
-  std::uint32_t* episode = nullptr;  // (G,) of each game's next begin
+  std::uint32_t* episode = nullptr;  // (G,) of each game's next episode
   std::uint8_t* begun = nullptr;     // (G,)
   std::int8_t* reason = nullptr;     // (G,)
   std::int32_t* nodes = nullptr;     // (G,)
   float* logits = nullptr;           // (G, K) of the leaves that rungs_search_run evaluates
-  float* leaf_values = nullptr;      // (G,) likewise
+  float* leaf_values = nullptr;      // (G,) of these leaves
   std::int64_t* chosen = nullptr;    // (G,) the games that are searched, `num_chosen`
   std::int64_t num_chosen = 0;
-  // Where a search is: not started; to be simulated, with so many leaves that wait; or at its end.
+  // The stage of a search: not started; being simulated, with `leaves` leaves that wait; or done.
   enum { NONE, STARTED, DONE } stage = NONE;
   std::int64_t leaves = 0;
 
   std::uintptr_t at() const { return c::address(&batch); }
 
-  // After games have changed: what was searched is none of theirs any more.
+  // Called after games have changed: the last search is not of these games any more.
   void update() {
     for (std::int64_t i = 0; i < batch.num_games; ++i)
       reason[i] = static_cast<std::int8_t>(batch.game[i].game.reason);
@@ -134,7 +134,7 @@ rungs_status fill(const rungs_search_config& given, rungs_search& made) {
   batch.game = memory.array<search::GameTree>(games);
   if (settings.observation != env::ObservationFormat::BOARD)
     batch.history = memory.array<env::History>(games);
-  // The second is what a kept subtree is copied to.
+  // A second tree per game is what a kept subtree is copied to.
   const std::int64_t edges = settings.edges, trees = settings.keep ? 2 * games : games;
   batch.trees = {memory.array<search::Node>(trees, settings.nodes),
                  memory.array<float>(trees, edges), memory.array<std::int16_t>(trees, edges),
@@ -183,7 +183,7 @@ rungs_status not_begun(const char* function, std::int64_t game) {
                  static_cast<long long>(game));
 }
 
-// Nothing found, in `games` games from that of `results` on.
+// Clears the results of `games` games, from that of `results` on.
 void clear(const search::GameResult& results, std::int64_t games) {
   const std::int64_t lists = games * env::kMaxLegal;
   std::fill_n(results.actions, lists, std::int16_t{-1});

@@ -1,5 +1,5 @@
-// Functions for Python that the C API (`include/rungs.h`) is made of, as their definitions declare
-// them. Those say what they do.
+// Declarations of the functions for Python on which the C API (`include/rungs.h`) is built. Their
+// definitions say what they do.
 #pragma once
 #include <cstdint>
 

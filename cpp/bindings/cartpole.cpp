@@ -1,4 +1,4 @@
-// What Python calls of CartPole: plain functions over addresses and numbers.
+// The functions of CartPole that Python calls: plain functions over addresses and numbers.
 #include "../rungs/cartpole.hpp"
 
 #include "abi.hpp"

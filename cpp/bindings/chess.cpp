@@ -1,6 +1,6 @@
-// What Python calls of chess: plain functions over addresses and numbers, the same whether Cling
-// compiles them as they are loaded or another compiler did so ahead of time. Templates and classes
-// stay behind them, as the interpreter lock can be released only around plain functions.
+// The functions of chess that Python calls: plain functions over addresses and numbers, the same if
+// Cling compiles them as they are loaded or another compiler did so ahead of time. Templates and
+// classes stay behind them, as the interpreter lock can be released only around plain functions.
 #include <vector>
 
 #include "../chess/fen.hpp"
@@ -93,7 +93,7 @@ RUNGS_FUNCTION(std::int64_t, rungs_chess_restore, std::uintptr_t batch, std::int
 }
 
 // Copies boards, `count` indices at `which`, to `saved`, and their histories to `past`, 0 where
-// they have none. `rungs_chess_put` makes any boards of these.
+// they have none. `rungs_chess_put` puts them on any boards.
 RUNGS_FUNCTION(void, rungs_chess_save, std::uintptr_t batch, std::uintptr_t which,
                std::int64_t count, std::uintptr_t saved, std::uintptr_t past) {
   rungs::serial::save(rungs::at<const rungs::ChessBatch>(batch),

@@ -1,5 +1,5 @@
-// The code of the CUDA rung, run by the host a board after the other, to be tested where there is
-// no GPU. Compiled ahead of time with RUNGS_SCALAR_LANES, so that a group is one board there, too.
+// The code of the CUDA rung, run by the host one board after the other, for tests without a GPU.
+// Compiled ahead of time with RUNGS_SCALAR_LANES, so that a group is one board here, too.
 #include "../rungs/chess_loops.hpp"
 #include "abi.hpp"
 

@@ -1,4 +1,4 @@
-// What Python calls of a game of `rungs/game.hpp`. A source defines the struct, and then
+// The functions that Python calls of a game of `rungs/game.hpp`. A source defines the struct, then
 //   #define RUNGS_GAME ConnectFour
 //   #include "bindings/game.hpp"
 #pragma once

@@ -1,5 +1,5 @@
-// What XLA calls of chess, by its typed FFI: a batch whose boards and outputs are XLA's buffers, so
-// that nothing is kept between calls.
+// The functions of chess that XLA calls, by its typed FFI: on a batch whose boards and outputs are
+// XLA's buffers, so that nothing is kept between calls.
 #include <cstring>
 #include <new>
 #include <string>
@@ -30,7 +30,7 @@ enum Result {
   NUM_RESULTS
 };
 
-// Blocks that lie as the loops need them: XLA's own memory where it begins on a cache line, else a
+// Blocks aligned as the loops need them: XLA's own memory if it begins on a cache line, else a
 // copy, which `finish` writes back.
 class Blocks {
  public:
@@ -51,7 +51,7 @@ class Blocks {
   std::vector<env::Block> copy_;
 };
 
-// A batch over results, all of which but the state are zeros at first, and memory for a call.
+// A batch over XLA's results, and memory for a call. The outputs of a step are 0 at first.
 struct Batch : ChessBatch {
   std::vector<std::int16_t> actions_kept;
   std::vector<std::uint8_t> ended_kept;
@@ -113,8 +113,8 @@ ffi::Error init(std::string_view opponent, std::string_view mask, std::string_vi
   return ffi::Error::Success();
 }
 
-// Takes a step on every board. The state that goes in is the one that comes out, where XLA has
-// given both the same memory.
+// Takes a step on every board. The state is updated in place if XLA has given `before` and the new
+// state the same memory.
 ffi::Error step(std::string_view opponent, std::string_view mask, std::string_view autoreset,
                 std::int64_t max_plies, ffi::AnyBuffer before, ffi::Buffer<ffi::S32> given,
                 ffi::RemainingRets results) {

@@ -1,5 +1,5 @@
-// What Python calls of the learner. All that computes is given a thread pool, and the function by
-// which the library that started it runs it (`rungs_pool_runner`).
+// The functions of the learner that Python calls. Those that compute receive a thread pool, and the
+// function that runs it, of the library that started it (`rungs_pool_runner`).
 #include <cstdlib>
 
 #include "../learn/train_step.hpp"
@@ -7,7 +7,7 @@
 
 namespace rungs::learn {
 
-// Returns `body(model)` of the model at an address, by what its products take.
+// Returns `body(model)` of the model at an address, of the type that its products multiply.
 template <class Body>
 auto with_model(std::uintptr_t address, const Body& body) {
   switch (at<const Model<float>>(address).precision) {
@@ -18,7 +18,7 @@ auto with_model(std::uintptr_t address, const Body& body) {
     case 2:  // bytes of a bfloat16
       if constexpr (kHasBf16) return body(at<const Model<bf16x2>>(address));
   }
-  std::abort();  // there is no code for it: Python refuses it before
+  std::abort();  // there is no code for it: Python rejects it before
 }
 
 inline Workers workers(std::uintptr_t runner, std::uintptr_t pool, std::int64_t threads) {
@@ -41,16 +41,16 @@ RUNGS_STRUCTURE(rungs::learn::PpoBatch<float>,
 RUNGS_STRUCTURE(rungs::learn::SearchBatch<float>, RUNGS_MEMBERS(positions, policy, value, vf_coef))
 RUNGS_STRUCTURE(rungs::learn::AdamSettings, RUNGS_MEMBERS(learning_rate, eps, max_grad_norm, step))
 
-// How many weights there are, and in units of how many they are kept.
+// The number of weights, and of weights in a unit.
 RUNGS_FUNCTION(std::int64_t, rungs_learn_weights) { return rungs::learn::kWeights; }
 
 RUNGS_FUNCTION(std::int64_t, rungs_learn_unit) { return rungs::learn::kUnit; }
 
-// Whether this processor's products take bfloat16.
+// Whether products of bfloat16 were compiled.
 RUNGS_FUNCTION(std::int64_t, rungs_learn_has_bfloat16) { return rungs::learn::kHasBf16; }
 
-// Bytes of the weights as they are prepared for products that take numbers of `precision` bytes;
-// and of the memory that a minibatch needs, of numbers of `bytes`.
+// Bytes of the weights prepared for products of numbers of `precision` bytes; and of the workspace
+// of a minibatch, of numbers of `bytes` bytes.
 RUNGS_FUNCTION(std::int64_t, rungs_learn_prepared_bytes, std::int64_t precision) {
   using namespace rungs::learn;
   return precision == 8   ? sizeof(Prepared<double>)
@@ -63,7 +63,7 @@ RUNGS_FUNCTION(std::int64_t, rungs_learn_workspace_bytes, std::int64_t bytes, st
   return bytes == 4 ? workspace_bytes<float>(rows) : workspace_bytes<double>(rows);
 }
 
-// Makes the weights ready for what plays, where they aren't.
+// Prepares the weights for inference, if they have changed.
 RUNGS_FUNCTION(void, rungs_learn_refresh, std::uintptr_t model, std::uintptr_t runner,
                std::uintptr_t pool, std::int64_t threads) {
   rungs::learn::with_model(model, [&](const auto& own) {
@@ -71,9 +71,9 @@ RUNGS_FUNCTION(void, rungs_learn_refresh, std::uintptr_t model, std::uintptr_t r
   });
 }
 
-// What reads positions returns the first that can't be read, or -1: one with something else than
-// pieces on its squares, with an action that there is not, or that leaves the board, or with too
-// many or too few.
+// The functions that read positions return the index of the first invalid one, or -1. A position is
+// invalid if a square holds something else than a piece, if an action doesn't exist or leaves the
+// board, or if it has too many or too few actions.
 
 RUNGS_FUNCTION(std::int64_t, rungs_learn_sample, std::uintptr_t model, std::uintptr_t sampling,
                std::uintptr_t runner, std::uintptr_t pool, std::int64_t threads) {
@@ -132,7 +132,7 @@ RUNGS_FUNCTION(std::int64_t, rungs_learn_search_gradients, std::uintptr_t model,
   });
 }
 
-// Returns 1; or 0 where the gradients' norm isn't finite, and no weight was moved.
+// Returns 1; or 0 if the gradients' norm isn't finite, and then no weight has changed.
 RUNGS_FUNCTION(std::int64_t, rungs_learn_step, std::uintptr_t model, std::uintptr_t settings,
                std::uintptr_t runner, std::uintptr_t pool, std::int64_t threads) {
   using namespace rungs::learn;

@@ -1,4 +1,4 @@
-// What Python calls of the MPI rung; apart from chess.cpp, as it needs <mpi.h>.
+// The functions of the MPI rung that Python calls; not in chess.cpp, as they need <mpi.h>.
 #include "../rungs/mpi.hpp"
 
 #include "abi.hpp"

@@ -1,4 +1,4 @@
-// What Python calls of cpp/search: plain functions over addresses and numbers.
+// The functions of cpp/search that Python calls: plain functions over addresses and numbers.
 #include "../search/game_batch.hpp"
 #include "../search/halving.hpp"
 #include "abi.hpp"
@@ -37,7 +37,7 @@ RUNGS_FUNCTION(void, rungs_search_begin_position, std::uintptr_t batch, std::int
                        static_cast<std::uint32_t>(episode));
 }
 
-// Begins `count` games, indices at `which`, where boards are that `rungs_chess_save` copied.
+// Begins `count` games, indices at `which`, at the states of boards that `rungs_chess_save` copied.
 RUNGS_FUNCTION(void, rungs_search_begin_boards, std::uintptr_t batch, std::uintptr_t which,
                std::int64_t count, std::uintptr_t saved, std::uintptr_t past) {
   const auto* games = reinterpret_cast<const std::int64_t*>(which);
@@ -118,14 +118,14 @@ RUNGS_FUNCTION(void, rungs_search_reasons, std::uintptr_t batch, std::uintptr_t 
         static_cast<std::int8_t>(trees.game[i].game.reason);
 }
 
-// Where game `i`'s position is.
+// The address of game `i`'s position.
 RUNGS_FUNCTION(std::uintptr_t, rungs_search_position, std::uintptr_t batch, std::int64_t i) {
   const auto& trees = rungs::at<const rungs::search::GameBatch>(batch);
   return reinterpret_cast<std::uintptr_t>(&trees.game[i].game.position);
 }
 
-// Opens all nodes of game `i`'s tree, so that priors are priors and all edges have statistics, and
-// writes where it is to four int64: which half of its memory, how many nodes, edges and statistics.
+// Opens all nodes of game `i`'s tree, so that all edges have priors and statistics, and writes four
+// int64: which of its two buffers holds the tree, and how many nodes, edges and statistics it has.
 RUNGS_FUNCTION(void, rungs_search_tree, std::uintptr_t batch, std::int64_t i, std::uintptr_t out) {
   const auto view = rungs::at<const rungs::search::GameBatch>(batch).view(i);
   const auto& used = view.state.used;

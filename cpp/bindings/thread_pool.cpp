@@ -1,5 +1,5 @@
-// What Python calls of threads, whatever they step: OpenMP's, and those of a pool. A pool is run by
-// the library that started it: where its threads sleep is known to that library alone.
+// The functions of threads that Python calls, for all games: OpenMP's, and those of a pool. A pool
+// is run by the library that started it, as only that library knows where the pool's threads sleep.
 #include "../rungs/thread_pool.hpp"
 
 #include "../rungs/cpu_loops.hpp"
@@ -55,7 +55,7 @@ RUNGS_FUNCTION(void, rungs_pool_end, std::uintptr_t pool) {
   delete &rungs::at<rungs::ThreadPool>(pool);
 }
 
-// Calls `work(body, task)` for every task, for another library. One pool for all libraries: its
+// Calls `work(body, task)` for every task, for another library. All libraries share one pool: its
 // threads keep spinning from one call to the next, and no other pool's spinning thread takes a core
 // from them.
 RUNGS_FUNCTION(void, rungs_pool_run, std::uintptr_t pool, std::int64_t threads, std::int64_t tasks,
@@ -68,7 +68,7 @@ RUNGS_FUNCTION(void, rungs_pool_run, std::uintptr_t pool, std::int64_t threads, 
                                          });
 }
 
-// Where other libraries find it.
+// The address of `rungs_pool_run`, for other libraries.
 RUNGS_FUNCTION(std::uintptr_t, rungs_pool_runner) {
   return reinterpret_cast<std::uintptr_t>(&rungs_pool_run);
 }

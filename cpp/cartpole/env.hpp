@@ -45,7 +45,7 @@ struct CartPoleEnv {
   Many<std::int32_t> steps;  // of the episode
   Many<std::int8_t> terminated, truncated;
 
-  // Where an episode starts: in ±0.05 like Gymnasium's. Seed: of all environments, or Many.
+  // The state that an episode starts from: in ±0.05 like Gymnasium's. Seed: one for all, or Many.
   template <class Seed>
   static State start(Seed seed, Many<std::uint64_t> env, Many<std::uint64_t> episode) {
     const auto random = philox_words(seed, env, episode, Many<std::uint64_t>{},  //

@@ -35,7 +35,7 @@ constexpr int kActions = 64 * kPlanes;
 constexpr int kKnightPlane = 56;
 constexpr int kUnderpromotionPlane = 64;
 
-// The most legal actions that a position has whose pieces promotions could have made ("Why a
+// The most legal actions of any position with no more pieces than promotions can make ("Why a
 // reachable position can have at most 218 playable moves", Tobs40 on lichess.org, 2024).
 constexpr int kMaxLegal = 218;
 

@@ -48,7 +48,7 @@ struct Legality {
   V en_passant;  // the pawns that may capture en passant
 };
 
-// What is found beside the legal actions: boards hold any square, or none.
+// What is found besides the legal actions. In `any` and `check` it matters only if a word is 0.
 template <class V>
 struct Found {
   V any;    // where at least one action is legal
@@ -360,7 +360,7 @@ RUNGS_INLINE Found<V> generate(const Boards<V>& b, Set set) {
   all_directions([&](auto j) {
     add(kKnightPlane + j, knights & shifted<-kJumpShift<j>>(destinations & kJumpInside[j]));
   });
-  // Where kings go that castle: onto their rook, or from e1 with a corner's rook two squares.
+  // Where castling kings go: onto their rook, or two squares from e1 with a corner's rook.
   const V e1 = info.king & bit(4);
   const V h1 = where(e1, castles.east & bit(7)), a1 = where(e1, castles.west & bit(0));
   const V to_east = (castles.east ^ h1) | h1 >> 1, to_west = (castles.west ^ a1) | a1 << 2;
@@ -369,7 +369,7 @@ RUNGS_INLINE Found<V> generate(const Boards<V>& b, Set set) {
   all_directions([&](auto d) {
     constexpr int kBack = -kShift<d>;
     const V line = free | info.pins[d % 4], sources = sliders<d>(b) & b.own & line;
-    // The squares from which so many steps lead to a destination, over empty squares.
+    // The squares from which this many steps lead to a destination, over empty squares.
     V reaching = shifted<kBack>(destinations & kStepInside[d]);
     V first = (sources & reaching) | (info.king & shifted<kBack>(safe & kStepInside[d]));
     V second = sources & (reaching = shifted<kBack>(reaching & empty & kStepInside[d]));

@@ -1,6 +1,6 @@
 // Perft: the number of leaves of the legal-move tree at some depth, the standard test of a move
-// generator. They are counted in bulk one ply above them. Boards go down the tree together, as many
-// as a register holds, whoever their parents are.
+// generator. Leaves are counted in bulk, one ply above them. Boards go down the tree together, as
+// many as a register holds, whatever their parents are.
 #pragma once
 #include <algorithm>
 
@@ -49,7 +49,7 @@ class PlyStack {
   }
 
  private:
-  // A tag says where a plane's plies go, as a rotation, whose board they are on, and what a pawn
+  // A tag says where a plane's plies go, as a rotation, which board they are on, and what a pawn
   // becomes.
   static constexpr int kBoardBit = 8, kPieceBit = 16;
   static constexpr PlaneTable kTags = [] {
@@ -59,7 +59,7 @@ class PlyStack {
     return tags;
   }();
 
-  // Adds what is not empty of a plane, after `size` others. Returns how many there are then.
+  // Adds the bitboards of a plane that are not empty after `size` others. Returns the new number.
   int push(int size, V from, V tag) {
     return size + pack(from, from, from_ + kWidth<V> + size, tag, tag_ + kWidth<V> + size);
   }
@@ -73,7 +73,7 @@ class PlyStack {
 }  // namespace detail
 
 // Calls `visit(boards)` for all boards `plies` plies below these, as many at a time as V holds.
-// Those that are missing in the last of them have no king of the mover's.
+// Boards that are missing in the last of these have no king of the mover's.
 template <class V, class Visit>
 void for_each_below(const Boards<V>& boards, int plies, const Visit& visit) {
   if (plies == 0) return visit(boards);

@@ -41,7 +41,7 @@ constexpr int kWidth = sizeof(V) / sizeof(Bitboard);
 template <class V>
 constexpr bool kIsWord = kWidth<V> == 1;
 
-// Whether V is a register of this processor. Other vectors go word by word, which a test does.
+// Whether V is a register of this processor. Others are computed word by word, which a test does.
 #if defined(__AVX512BW__) && !RUNGS_SCALAR_LANES
 #define RUNGS_WORDS8 1
 #else
@@ -349,8 +349,8 @@ inline int pack(V test, V x, Bitboard* xs, V y, Bitboard* ys) {
 
 namespace detail {
 
-// Swaps lanes of two rows: `a` keeps those whose number lacks the bit `by`, and gets b's like them
-// where it has it.
+// Swaps lanes of two rows: the lanes of `a` whose number has the bit `by` with the lanes of `b`
+// whose number lacks it.
 template <int by, class V, int... lane>
 inline void swap_lanes(V& a, V& b, std::integer_sequence<int, lane...>) {
   constexpr int n = kWidth<V>;
@@ -361,7 +361,7 @@ inline void swap_lanes(V& a, V& b, std::integer_sequence<int, lane...>) {
 
 }  // namespace detail
 
-// Rows become columns. `row` has as many words as V.
+// Transposes: rows become columns. There are as many rows as V has words.
 template <int by = 1, class V>
 inline void transpose(V (&row)[kWidth<V>]) {
   if constexpr (by < kWidth<V>) {

@@ -1,5 +1,5 @@
-// What the course's Python calls of code that is for teaching and in no wheel: threads that count,
-// and ways to distribute a step among them (notebook 04), on the memory of the library's
+// The functions that the course's Python calls, of teaching code that is in no wheel: threads that
+// count, and ways to distribute a step among them (notebook 04), on the memory of the library's
 // environments; versions of a matrix product (notebook 08); and carts in two layouts (notebook 13).
 #include "../bindings/abi.hpp"
 #include "counters.hpp"
@@ -67,7 +67,7 @@ RUNGS_FUNCTION(std::int64_t, rungs_counters_loop, const std::int64_t* work, std:
       {static_cast<std::int32_t>(threads), static_cast<rungs::openmp::Schedule>(schedule), chunk});
 }
 
-// Lets each thread of a team run on the cores of its row of `cores`, (threads, each), alone.
+// Pins each thread of a team to the cores of its row of `cores`, (threads, each).
 RUNGS_FUNCTION(std::int64_t, rungs_counters_pin, const std::int32_t* cores, std::int64_t each,
                std::int64_t threads) {
   return rungs::counters::pin(cores, each, static_cast<std::int32_t>(threads));

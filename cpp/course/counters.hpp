@@ -1,5 +1,5 @@
 // Threads that do hardly anything but share, for notebook 04: counters a number of bytes apart,
-// loops whose iterations take the same time or not, and on which cores threads run.
+// loops with even or uneven iterations, and threads pinned to cores.
 #pragma once
 #include <sched.h>
 
@@ -44,8 +44,8 @@ inline std::int64_t loop(const std::int64_t* work, std::int64_t iterations,
   return static_cast<std::int64_t>(sum);
 }
 
-// Lets thread `t` of a team run on `each` cores alone, those of row `t` of `cores`, (threads,
-// each). Returns how many threads the system refused that.
+// Pins thread `t` of a team to the `each` cores of row `t` of `cores`, (threads, each). Returns how
+// many threads the system did not pin.
 inline std::int64_t pin(const std::int32_t* cores, std::int64_t each, std::int32_t threads) {
   std::int64_t refused = 0;
 #pragma omp parallel for num_threads(threads) schedule(static, 1) reduction(+ : refused)

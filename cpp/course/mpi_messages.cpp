@@ -1,4 +1,4 @@
-// What a message between two ranks takes, and what all ranks' agreement does, for notebook 05.
+// How long a message between two ranks takes, and an agreement of all ranks, for notebook 05.
 // Every rank calls each function; the times are rank 0's.
 #include <mpi.h>
 

@@ -1,6 +1,6 @@
 // What a machine can do at most: multiply-adds, integer operations and cycles of its cores, and how
 // fast bytes move from and to whichever cache holds them, for notebook 08; and how long a load
-// takes whose address is the answer of the one before, for notebook 09.
+// takes whose address is the result of the load before, for notebook 09.
 //
 // A loop over operations does one kind of them and nothing else, in chains that don't depend on
 // each other: as many as hide the latency of each, and each with values of its own, or the compiler
@@ -292,9 +292,9 @@ RUNGS_FUNCTION(double, rungs_stream_seconds, std::int32_t stream, std::int32_t t
                                         repeats);
 }
 
-// Seconds of each of `loads` loads in a chain: each reads at which byte of `lines` the next one
-// reads, so none can begin before the one before has come. Begins at byte `*at`, where it leaves
-// the last one's answer, after `untimed` loads of the same chain.
+// Mean seconds of `loads` loads in a chain: each reads which byte of `lines` the next one reads, so
+// none can begin before the load before has finished. The chain begins at byte `*at` with `untimed`
+// other loads, and leaves its last result there.
 RUNGS_FUNCTION(double, rungs_chase_seconds, std::uintptr_t lines, std::int64_t* at,
                std::int64_t untimed, std::int64_t loads) {
   using std::chrono::steady_clock;

@@ -1,7 +1,7 @@
 // PufferLib's chess for a batch of games whose arrays Python owns, made and stepped as its own
 // binding.c and vecenv.h do in self-play: two agents a game, whose places are swapped in every
-// other one. What is included is `ocean/chess/chess.h` of the user's clone, whose folder the
-// compiler is told.
+// other one. What is included is `ocean/chess/chess.h` of the user's clone, whose folder is passed
+// to the compiler.
 #include "chess.h"
 
 #define RUNGS_PUFFER __attribute__((visibility("default")))

@@ -145,7 +145,7 @@ struct BoardsTogether final : Boards {
 
 }  // namespace rungs::steps
 
-// Makes boards of the version whose name is at an address; returns theirs, or 0 if there is none.
+// Makes boards of the version with the name at an address; returns their address, or 0 if unknown.
 RUNGS_FUNCTION(std::uintptr_t, rungs_steps_new, std::uintptr_t version, std::int64_t number) {
   using namespace rungs::steps;
   const std::string_view name = reinterpret_cast<const char*>(version);

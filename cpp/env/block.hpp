@@ -1,7 +1,7 @@
 // Eight boards side by side: the state of a batch is an array of these.
 //
-// Each word of the state, of all eight boards, is a row (structure of arrays). So a register takes
-// the same bitboard of as many boards as it has words, and on a GPU, where a thread takes one
+// Each word of the state, of all eight boards, is a row (structure of arrays). So a register holds
+// the same bitboard of as many boards as it has words, and on a GPU, where a thread steps one
 // board, eight threads read 64 bytes that lie together.
 //
 // Legal actions are not stored: a step writes them to the outputs, and `chess::Legality` is enough
@@ -22,7 +22,7 @@ struct alignas(64) Block {
   Row position[8];  // the words of a chess::Position
   Row legality[8];  // the words of a chess::Legality
   Row now;          // the positions' keys
-  // Whose random numbers are drawn: by a board's own seed and number, or its source's in a copy.
+  // What random numbers are a function of: a board's own seed and number; in a copy, its source's.
   Row seed;
   std::uint32_t board[kBlock];
   std::uint32_t episode[kBlock];  // counts from 0
@@ -83,7 +83,7 @@ struct Group {
     for (int w = 0; w < 8; ++w) store(words[w], block.legality[w]);
   }
 
-  // The boards on which a byte of theirs is not 0.
+  // The boards whose byte is not 0.
   chess::BoardSet where(const std::uint8_t (&bytes)[kBlock]) const {
     return chess::boards_with(chess::widened<V>(bytes + first));
   }

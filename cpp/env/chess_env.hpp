@@ -70,7 +70,7 @@ class ChessEnvs {
   }
 
   // Plays a ply before the agent's first, unless it would end the game; returns whether it was
-  // played. What is legal was found before.
+  // played. The board must have been examined.
   bool begin_with(chess::Action action)
     requires(kBoards == 1)
   {
@@ -93,13 +93,13 @@ class ChessEnvs {
     chess::each_of(ended(), [&](int k) { fill_if_ended(k); });
   }
 
-  // A random legal action of board `k`, for play without an agent. An ended board takes any.
+  // A random legal action of board `k`, for play without an agent. An ended board accepts any.
   chess::Action any_action(int k) const {
     return block_.ended[first_ + k] ? 0 : random_action(k, Purpose::AGENT);
   }
 
-  // The actions that a step takes of board `k`, and their number. An ended board takes (and
-  // ignores) any action; a list names the first.
+  // The actions that a step accepts on board `k`, and their number. An ended board accepts (and
+  // ignores) any action; a list has the first.
   chess::LegalActions legal(int k) const { return games_.legal(k); }
   int num_actions(int k) const {
     const int taken = chess::count(games_.legal(k));
@@ -141,7 +141,7 @@ class ChessEnvs {
     if (outputs_.history) chess::each_of(boards, [&](int k) { record(k); });
   }
 
-  // Adds board `k`'s position to its history, where observations show any.
+  // Adds board `k`'s position to its history, if observations show one.
   void record(int k) const {
     if (outputs_.history)
       outputs_.history[number_ + k].add(games_.position(k), games_.repetitions(k));
@@ -208,10 +208,11 @@ class ChessEnvs {
     }
   }
 
-  // The next `step` ignores an ended board's action, so any is legal; or none is before a reset.
+  // With NEXT_STEP any action of an ended board is legal, as the next `step` ignores it; else none
+  // is until a reset.
   void fill_if_ended(int k) { games_.fill(k, config_.autoreset == Autoreset::NEXT_STEP); }
 
-  // An ended board takes (and ignores) any action; a list names the first.
+  // An ended board accepts (and ignores) any action; a list has the first.
   void write_lists(int count) const {
     const auto all = games_.by_board();
     for (int k = 0; k < count; ++k) {

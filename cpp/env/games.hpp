@@ -7,7 +7,7 @@ namespace rungs::env {
 
 using chess::BoardSet;
 
-// The boards on which an action is legal. Those whose episode has ended take any action, or none.
+// The boards on which an action is legal. If the episode has ended, any action is, or none.
 template <class V>
 inline BoardSet legal_on(const Group<V>& group, const std::int64_t (&actions)[Group<V>::kBoards],
                          bool any_if_ended) {

@@ -100,7 +100,7 @@ inline void write_bits(const V (&plane)[chess::kPlanes], std::uint8_t* out) {
 #endif
 }
 
-// Likewise, past the caches.
+// The same, past the caches.
 template <class V>
 inline void stream_bits(const V (&plane)[chess::kPlanes], std::uint8_t* out) {
   constexpr std::size_t kLine = sizeof(Lanes);
@@ -113,8 +113,8 @@ inline void stream_bits(const V (&plane)[chess::kPlanes], std::uint8_t* out) {
   }
 }
 
-// The boards whose masks are written together: bits are streamed only of as many as fill whole
-// cache lines.
+// The number of boards whose masks are written together: bits are streamed only for as many boards
+// as fill whole cache lines.
 template <class V>
 constexpr int written_together(MaskFormat format) {
   return format == MaskFormat::BITS ? chess::kWidth<V> : 1;
@@ -145,7 +145,7 @@ inline chess::Bitboard nonempty_planes(const chess::Bitboard* plane) {
   return chess::reduce_or(found);
 }
 
-constexpr int kMaxPieces = 16;  // of a side: `parse_fen` and `restore` refuse more
+constexpr int kMaxPieces = 16;  // of a side: `parse_fen` and `restore` reject more
 
 // Writes `first`, a multiple of 64, + each square of `from`, in order; `from` holds 1 to
 // `kMaxPieces`. May overwrite what follows, up to `kMaxPieces` numbers in all: the first of these

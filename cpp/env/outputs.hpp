@@ -1,5 +1,4 @@
-// What a batch of chess environments is told and what it puts out: settings, and an array per
-// output.
+// The settings and outputs of a batch of chess environments; each output is an array.
 #pragma once
 #include "../chess/game.hpp"
 #include "mask.hpp"

@@ -50,7 +50,7 @@ inline Words<Word> philox_words(Key seed, Word board, Word episode, Word ply, Pu
   return {{c[0], c[1], c[2], c[3]}};
 }
 
-// The first of them.
+// The first of these words.
 inline std::uint32_t philox(std::uint64_t seed, std::uint32_t board, std::uint32_t episode,
                             std::uint32_t ply, Purpose purpose) {
   const auto words = philox_words<std::uint64_t>(seed, board, episode, ply, purpose);

@@ -13,13 +13,13 @@
 
 namespace rungs::env {
 
-// Outputs longer than this many bytes are streamed: beside boards four times as long, they do not
-// stay in the caches until they are written again, and a normal store would first read each line
-// from memory only to overwrite it.
+// Outputs longer than this many bytes are streamed: with boards of four times as many bytes, they
+// do not stay in the caches until they are written again, and a normal store would first read each
+// line from memory only to overwrite it.
 constexpr std::int64_t kCached = 8 << 20;
 
-// Whether to stream `rows` rows of `bytes` bytes from `first` on, of which some are written
-// together. Only whole cache lines can be.
+// Whether to stream `rows` rows of `bytes` bytes from `first` on, of which `together` are written
+// at once. Only whole cache lines can be streamed.
 inline bool streams(const void* first, std::int64_t rows, std::int64_t bytes, int together = 1) {
   const bool whole = together * bytes % 64 == 0 && reinterpret_cast<std::uint64_t>(first) % 64 == 0;
   return RUNGS_CAN_STREAM && whole && rows * bytes > kCached;

@@ -1,5 +1,5 @@
 // Validation of saved boards. A checksum proves that a state is as it was written, not who wrote
-// it: derived fields are recomputed, and states that no game can reach are refused, so that no
+// it: derived fields are recomputed, and states that no game can reach are rejected, so that no
 // later step writes out of bounds.
 #pragma once
 #include <cstring>
@@ -57,13 +57,13 @@ inline bool leads_to(const History& history, const chess::Game& game) {
 }  // namespace detail
 
 // Validates a saved board in place and recomputes its derived fields. Returns "", or why it cannot
-// be a board of an environment with this `config`. `board.board` may be any: copies draw others'
-// numbers.
+// be a board of an environment with this `config`. `board.board` may be any number: a copy draws
+// the random numbers of its source.
 inline std::string restore(const ChessConfig& config, const History* history, SavedBoard& board) {
   chess::Position position;
   const std::string why = chess::parse_fen(chess::to_fen(board.position), position);
   if (!why.empty()) return why;
-  if (position != board.position) return "its position is none";
+  if (position != board.position) return "its position is impossible";
   // Each ply since the last irreversible one is a past position, but for those before a start.
   if (position.halfmove > chess::kFiftyMoves || board.num_past > position.halfmove)
     return "it has more past positions than plies since the last capture or pawn's move";
@@ -71,10 +71,10 @@ inline std::string restore(const ChessConfig& config, const History* history, Sa
   if (config.mask == MaskFormat::LIST && !fits_list(position))
     return "it has more pieces than promotions make, and maybe more moves than are listed";
   const chess::Game game = game_of(board);
-  if (game.repetitions > 2) return "its position stood there too often";
+  if (game.repetitions > 2) return "its position was repeated too often";
   const bool over = game.over() || (config.max_plies && board.ply >= config.max_plies);
   if (board.ended > 1 || board.ended != (over ? 1 : 0))
-    return over ? "its episode is over, and goes on" : "its episode has ended, and is not over";
+    return over ? "its episode is over, and not marked" : "it is not over";
   if (over && config.autoreset == Autoreset::SAME_STEP)
     return "its episode has ended, where the next begins at once";
   if (history && !detail::leads_to(*history, game)) return "its history does not lead to it";

@@ -7,24 +7,24 @@
  * threads.
  *
  * Handles. A batch of environments, a search and a network are opaque. A `create` function makes
- * one, which owns all its memory and threads until its `destroy`, which takes null, too. A handle
- * has one caller at a time; different handles may be used by different threads at the same time.
- * After a fork only the parent uses them.
+ * one, which owns all its memory and threads until its `destroy`, which accepts null, too. A handle
+ * must have one caller at a time; different handles may be used by different threads at the same
+ * time. After a fork only the parent may use them.
  *
- * Arrays. What a call puts out is in arrays of the handle's own, whose addresses `outputs` gives
- * once and which stay where they are until `destroy`. Each begins on a cache line (64 bytes), and
- * has a row for each environment or game, without gaps. The next call overwrites them: copy what
- * you keep, and write nothing there. Arrays that a caller gives need the alignment of their
- * elements alone, are read before the call returns, and are not kept. Bools are bytes, 0 or 1.
+ * Arrays. Outputs are in arrays that the handle owns. `get_outputs` gives their addresses, which
+ * stay the same until `destroy`. Each begins on a cache line (64 bytes), and has a row for each
+ * environment or game, without gaps. The next call overwrites them: copy what you keep, and write
+ * nothing there. Arrays that a caller passes need only the alignment of their elements, are read
+ * before the call returns, and are not kept. Bools are bytes, 0 or 1.
  *
  * Errors. A function that can fail returns a `rungs_status`: RUNGS_OK, which is 0, or a negative
  * code. It checks before it changes anything: after an error a handle is as it was, unless the
  * function says otherwise. `rungs_error_message` says in words what was wrong.
  *
- * Versions. Fields are added to structures only behind those that are there. So each begins with
- * its size, which the caller sets (`sizeof`) or hands to an `init` function: a library takes
- * fields that it does not get as their defaults, and refuses fields that it does not know unless
- * they are 0. RUNGS_ABI_VERSION is increased when a program must be compiled again.
+ * Versions. Fields are added only at the end of structures. So each structure begins with its
+ * size, which the caller sets (`sizeof`) or passes to an `init` function: a library uses the
+ * defaults of fields that it does not receive, and rejects fields that it does not know unless they
+ * are 0. RUNGS_ABI_VERSION is increased when a program must be compiled again.
  */
 #ifndef RUNGS_H
 #define RUNGS_H
@@ -58,7 +58,7 @@ enum {
   RUNGS_ERROR_ILLEGAL_ACTION = -2, /* the message names environment or game, action and position */
   RUNGS_ERROR_FEN = -3,            /* malformed, impossible, or of a game that is over */
   RUNGS_ERROR_STATE = -4,          /* a saved state of something else, or a damaged one */
-  RUNGS_ERROR_ORDER = -5,          /* something must be called before */
+  RUNGS_ERROR_ORDER = -5,          /* another function must be called before */
   RUNGS_ERROR_MEMORY = -6,         /* the system has too little */
   RUNGS_ERROR_THREADS = -7         /* the system gives fewer threads */
 };
@@ -93,7 +93,7 @@ enum {
   RUNGS_OBSERVATION_PLANES_BFLOAT16 = 4 /* 119 x 8 x 8 bfloat16 */
 };
 
-/* An environment's row of the mask, which says what actions the next step takes. */
+/* An environment's row of the mask, which says what actions the next step accepts. */
 enum {
   RUNGS_MASK_BOOL = 0, /* 4672 uint8_t */
   RUNGS_MASK_BITS = 1, /* 73 uint64_t: bit a % 64 of word a / 64 is action a */
@@ -101,7 +101,7 @@ enum {
 };
 
 /* When the next episode begins: in the step that ends one; in the step after that, which ignores
- * the action; or by a reset alone, before which the environment takes no action. */
+ * the action; or only by a reset, before which the environment accepts no action. */
 enum { RUNGS_AUTORESET_SAME_STEP = 0, RUNGS_AUTORESET_NEXT_STEP = 1, RUNGS_AUTORESET_DISABLED = 2 };
 
 /* Why an episode ended. */
@@ -122,18 +122,18 @@ typedef struct rungs_chess_config {
   int32_t observation; /* RUNGS_OBSERVATION_...; by default BOARD */
   int32_t mask;        /* RUNGS_MASK_...; by default BOOL */
   int32_t autoreset;   /* RUNGS_AUTORESET_...; by default SAME_STEP */
-  int32_t max_plies;   /* an episode of so many plies is truncated; by default 0: never */
-  int32_t opening_min; /* so many random plies are played before an episode, */
-  int32_t opening_max; /* and at most so many; by default 0 */
-  int32_t num_threads; /* 1 to 1024; by default 1, the caller alone. They change nothing but time:
+  int32_t max_plies;   /* an episode of this many plies is truncated; by default 0: never */
+  int32_t opening_min; /* at least this many random plies are played before an episode, */
+  int32_t opening_max; /* and at most this many; by default 0 */
+  int32_t num_threads; /* 1 to 1024; by default 1, the caller alone. They affect only the time:
                         * small batches use fewer, and helpers are used while they pay off. They
                         * sleep between calls. */
   /* Positions that episodes start from, `num_start_fens` texts, one chosen at random each time.
-   * Read before the call returns. By default none is given, and it is that of classical chess. */
+   * Read before the call returns. By default null, which is the start of classical chess. */
   const char* const* start_fens;
   int64_t num_start_fens;
-  int64_t first_env; /* the number of the first, 0 to 2^31 - 1, where the batch is part of a larger
-                      * one: it plays as that part; by default 0 */
+  int64_t first_env; /* the number of the first environment, 0 to 2^31 - 1, if the batch is part of
+                      * a larger one: it plays as that part; by default 0 */
 } rungs_chess_config;
 
 /* Sets all fields to their defaults, in the first `size` bytes: sizeof(rungs_chess_config). */
@@ -142,18 +142,18 @@ RUNGS_API void rungs_chess_config_init(rungs_chess_config* config, size_t size);
 /* The arrays of a batch, N rows each. After a reset the rewards, ends and reasons are 0. */
 typedef struct rungs_chess_outputs {
   size_t size;                   /* of this structure, in bytes */
-  const void* observation;       /* in the format that was asked for, to the side to move */
+  const void* observation;       /* in the configured format, from the side to move */
   size_t observation_bytes;      /* of a row */
-  const void* mask;              /* likewise, of the position that is observed */
+  const void* mask;              /* in the configured format, of the same position */
   size_t mask_bytes;             /* of a row */
   const int16_t* action_count;   /* how many actions a list has; null with other masks */
   const int8_t* player;          /* the side to move: 0 White, 1 Black */
   const float* reward;           /* of the last step: 1 for the agent's mate, -1 for its
                                   * opponent's, else 0. Without an opponent the agent is the side
                                   * that has just moved. */
-  const uint8_t* terminated;     /* whether the last step ended the game, */
-  const uint8_t* truncated;      /* or the episode otherwise, */
-  const uint8_t* ended;          /* or did either */
+  const uint8_t* terminated;     /* whether the last step ended the game */
+  const uint8_t* truncated;      /* whether it ended the episode otherwise */
+  const uint8_t* ended;          /* whether it did either */
   const int8_t* reason;          /* RUNGS_REASON_... of the episode that the last step ended */
   const void* final_observation; /* like `observation`. With SAME_STEP, the last of the episode that
                                   * a step ended, where one did. */
@@ -166,7 +166,7 @@ RUNGS_API rungs_status rungs_chess_create(const rungs_chess_config* config, rung
 /* Frees a batch and ends its threads; null is allowed. */
 RUNGS_API void rungs_chess_destroy(rungs_chess* envs);
 
-/* Writes where the arrays are to the first `outputs->size` bytes of *outputs. Errors: ARGUMENT. */
+/* Writes the arrays' addresses to the first `outputs->size` bytes of *outputs. Errors: ARGUMENT. */
 RUNGS_API rungs_status rungs_chess_get_outputs(const rungs_chess* envs,
                                                rungs_chess_outputs* outputs);
 
@@ -174,26 +174,26 @@ RUNGS_API rungs_status rungs_chess_get_outputs(const rungs_chess* envs,
  * the environment's number, the episode's and the ply's. Errors: ARGUMENT. */
 RUNGS_API rungs_status rungs_chess_reset(rungs_chess* envs, uint64_t seed);
 
-/* Likewise, of a seed for each environment, (N,): each then plays as environment 0 of a batch with
+/* The same with a seed for each environment, (N,): each then plays as environment 0 of a batch with
  * that seed. Errors: ARGUMENT. */
 RUNGS_API rungs_status rungs_chess_reset_seeds(rungs_chess* envs, const uint64_t* seeds);
 
-/* Begins the next episode in the environments that `which` marks, (N,), or in all where it is null;
+/* Begins the next episode in the environments that `which` marks, (N,), or in all if it is null;
  * the others stay as they are. Errors: ARGUMENT; ORDER (no other reset came before). */
 RUNGS_API rungs_status rungs_chess_reset_some(rungs_chess* envs, const uint8_t* which);
 
 /* Plays an action in every environment, and writes how many episodes ended to *num_ended, unless
  * that is null. `actions`: (N,). Errors: ARGUMENT; ORDER (no reset came before); ILLEGAL_ACTION
- * (the first such environment is named, and none has changed). */
+ * (the message names the first such environment, and none has changed). */
 RUNGS_API rungs_status rungs_chess_step(rungs_chess* envs, const int64_t* actions,
                                         int64_t* num_ended);
 
-/* Writes how many actions each environment takes next to (N,) `counts`, 0 where it takes none.
+/* Writes how many actions each environment accepts next to (N,) `counts`, 0 if it accepts none.
  * Errors: ARGUMENT, ORDER. */
 RUNGS_API rungs_status rungs_chess_count_actions(const rungs_chess* envs, int64_t* counts);
 
-/* Writes the action of rank `ranks[i]`, from 0, among those that environment i takes, in ascending
- * order, to (N,) `actions`, which may be `ranks`. So random ranks give random legal actions,
+/* Writes the action of rank `ranks[i]`, from 0, among those that environment i accepts, ascending,
+ * to (N,) `actions`, which may be `ranks`. So random ranks give random legal actions,
  * whatever the mask's format. Errors: ARGUMENT (a rank is not below its count), ORDER. */
 RUNGS_API rungs_status rungs_chess_choose_actions(const rungs_chess* envs, const int64_t* ranks,
                                                   int64_t* actions);
@@ -203,20 +203,20 @@ RUNGS_API rungs_status rungs_chess_choose_actions(const rungs_chess* envs, const
 RUNGS_API rungs_status rungs_chess_get_fen(const rungs_chess* envs, int64_t env, char* fen,
                                            size_t size);
 
-/* Has environment `env` go on from a position, with the agent to move, no positions before it and
- * no plies played, in its current episode. Errors: ARGUMENT, FEN, ORDER. */
+/* Continues the current episode of environment `env` from a position, with the agent to move, no
+ * positions before it and no plies played. Errors: ARGUMENT, FEN, ORDER. */
 RUNGS_API rungs_status rungs_chess_set_fen(rungs_chess* envs, int64_t env, const char* fen);
 
-/* Returns the bytes that `rungs_chess_save` writes; 0 where `envs` is null. */
+/* Returns the bytes that `rungs_chess_save` writes; 0 if `envs` is null. */
 RUNGS_API size_t rungs_chess_state_bytes(const rungs_chess* envs);
 
 /* Copies all that later steps depend on to `state`, `rungs_chess_state_bytes(envs)` of any
  * alignment. Errors: ARGUMENT, ORDER. */
 RUNGS_API rungs_status rungs_chess_save(const rungs_chess* envs, void* state);
 
-/* Goes on from what was saved, of `bytes` bytes: by this batch or one of the same configuration,
- * in which the mask's format and `first_env` may differ, under the same version of the interface on
- * a processor with the same order of bytes. Every board is validated. Errors: ARGUMENT; STATE. */
+/* Continues from a saved state of `bytes` bytes: of this batch or one of the same configuration, in
+ * which the mask's format and `first_env` may differ, of the same version of the interface, and
+ * from a processor with the same byte order. Every board is validated. Errors: ARGUMENT; STATE. */
 RUNGS_API rungs_status rungs_chess_restore(rungs_chess* envs, const void* state, size_t bytes);
 
 /* Counts the leaves of the tree of legal moves, `depth` plies below a position (0 to 100), to
@@ -234,7 +234,7 @@ RUNGS_API rungs_status rungs_perft(const char* fen, int32_t depth, int32_t num_t
  *     evaluate the first n leaves and call rungs_search_simulate with what was found;
  *   rungs_search_finish, rungs_search_advance with the chosen actions.
  *
- * With a `rungs_network`, `rungs_search_run` does what is from start to finish.
+ * With a `rungs_network`, `rungs_search_run` does all from start to finish.
  */
 typedef struct rungs_search rungs_search;
 
@@ -265,9 +265,9 @@ typedef struct rungs_search_config {
 /* Sets all fields to their defaults, in the first `size` bytes: sizeof(rungs_search_config). */
 RUNGS_API void rungs_search_config_init(rungs_search_config* config, size_t size);
 
-/* The arrays of a search. Leaves are rows from 0 on, of which `rungs_search_simulate` says how many
- * there are; results have a row for each game. Lists have K = RUNGS_CHESS_MAX_LEGAL elements: what
- * belongs to the legal actions in ascending order, then 0, of actions -1. */
+/* The arrays of a search. Leaves are in the first rows, whose number `rungs_search_simulate` gives;
+ * results have a row for each game. Lists have K = RUNGS_CHESS_MAX_LEGAL elements: one for each
+ * legal action in ascending order, then 0, or -1 in lists of actions. */
 typedef struct rungs_search_outputs {
   size_t size;                 /* of this structure, in bytes */
   const void* observation;     /* of the leaves, to the side to move */
@@ -275,17 +275,17 @@ typedef struct rungs_search_outputs {
   const int16_t* leaf_actions; /* (K,) what is legal there */
   const int16_t* leaf_counts;  /* how many actions that is */
   const int8_t* reason;        /* RUNGS_REASON_... of each game, as it is now */
-  /* Written by rungs_search_finish; 0 and -1 where a game was not searched. And by
+  /* Written by rungs_search_finish; 0 and -1 if a game was not searched. Also written by
    * rungs_search_look, of a node instead of the root. */
   const int16_t* actions;     /* (K,) what is legal at the root */
   const int16_t* counts;      /* how many actions that is */
   const int32_t* visits;      /* (K,) with those of a kept tree */
-  const float* policy;        /* (K,) what a network is trained towards, which sums to 1 */
+  const float* policy;        /* (K,) the target of a network's policy, which sums to 1 */
   const float* priors;        /* (K,) the network's, without noise */
   const float* action_values; /* (K,) mean value of the visits, to the side to move */
   const float* value;         /* mean value of the root's visits, to that side */
   const float* raw_value;     /* the network's value of the root */
-  const int64_t* chosen;      /* the action to play; -1 where nothing was searched */
+  const int64_t* chosen;      /* the action to play; -1 if the game was not searched */
   const int32_t* nodes;       /* how many positions the game's tree holds */
 } rungs_search_outputs;
 
@@ -297,28 +297,28 @@ RUNGS_API rungs_status rungs_search_create(const rungs_search_config* config,
 /* Frees a search and ends its threads; null is allowed. */
 RUNGS_API void rungs_search_destroy(rungs_search* search);
 
-/* Writes where the arrays are to the first `outputs->size` bytes of *outputs. Errors: ARGUMENT. */
+/* Writes the arrays' addresses to the first `outputs->size` bytes of *outputs. Errors: ARGUMENT. */
 RUNGS_API rungs_status rungs_search_get_outputs(const rungs_search* search,
                                                 rungs_search_outputs* outputs);
 
-/* Begins a game anew at a position, as its next episode. Errors: ARGUMENT, FEN. */
+/* Begins a game at a position, as its next episode. Errors: ARGUMENT, FEN. */
 RUNGS_API rungs_status rungs_search_begin(rungs_search* search, int64_t game, const char* fen);
 
-/* Begins the games that `which` marks, (num_games,), or all where it is null, where the
- * environments of the same numbers are, with their past and their random numbers. Planes need
+/* Begins the games that `which` marks, (num_games,), or all if it is null, at the positions of the
+ * environments of the same numbers, with their past and their random numbers. Planes need
  * environments that observe planes. Errors: ARGUMENT; ORDER (they were not reset); FEN (more pieces
  * than promotions make: a list might not hold all actions). */
 RUNGS_API rungs_status rungs_search_begin_envs(rungs_search* search, const rungs_chess* envs,
                                                const uint8_t* which);
 
 /* Begins a search of `simulations`, 1 to the configuration's, or 0 for that, in the games that
- * `which` marks, or in all where it is null; not in those that are over. Until a game is advanced
- * or begun anew its next search adds to the same tree. Errors: ARGUMENT; ORDER
- * (a marked game has not begun). */
+ * `which` marks, or in all if it is null; not in those that are over. Until a game is advanced or
+ * begun again its next search adds to the same tree. Errors: ARGUMENT; ORDER (a marked game has not
+ * begun). */
 RUNGS_API rungs_status rungs_search_start(rungs_search* search, const uint8_t* which,
                                           int32_t simulations);
 
-/* Takes the evaluation of the leaves that wait, and simulates until every game waits for its next
+/* Backs up the evaluations of the waiting leaves, and simulates until every game waits for its next
  * or has no simulations left; writes how many wait now to *num_leaves. `logits`: (leaves, stride),
  * of which a row's first `leaf_counts` belong to its `leaf_actions`, finite or -infinity; `values`:
  * (leaves,), -1 to 1, to the side to move. Both are null in the first call after
@@ -327,13 +327,13 @@ RUNGS_API rungs_status rungs_search_simulate(rungs_search* search, const float* 
                                              int64_t stride, const float* values,
                                              int64_t* num_leaves);
 
-/* Writes the results of a search, of which no leaf waits. Errors: ARGUMENT, ORDER. */
+/* Writes the results of a search in which no leaf waits any more. Errors: ARGUMENT, ORDER. */
 RUNGS_API rungs_status rungs_search_finish(rungs_search* search);
 
-/* Writes to a game's row of the results what its tree holds of one node, `length` actions below the
- * root by `path`, also in the middle of a search: all but policy and choice, which are 0 and -1.
- * Where no simulation has gone on from there (or none has come there), all is 0 and -1. `path` is
- * null where `length` is 0: the root. Errors: ARGUMENT; ORDER (the game has not begun). */
+/* Writes what a game's tree holds of one node to the game's row of the results, even in the middle
+ * of a search. The node is `length` actions below the root, along `path`, which may be null if
+ * `length` is 0. Policy and choice are 0 and -1; so is everything if no simulation has gone on from
+ * the node, or has reached it. Errors: ARGUMENT; ORDER (the game has not begun). */
 RUNGS_API rungs_status rungs_search_look(rungs_search* search, int64_t game, const int16_t* path,
                                          int64_t length);
 
@@ -348,10 +348,10 @@ RUNGS_API rungs_status rungs_search_get_fen(const rungs_search* search, int64_t 
 
 /* ---- Networks ------------------------------------------------------------------------------ */
 
-/* A network that scores legal actions and says what a position is worth, as Rungs' agents are made
- * of: it evaluates the leaves of a search that observes boards. Numbers are float32. They are those
- * of Rungs' learner, bit for bit on the same kind of processor: where products and sums are fused
- * (AVX2 and later, ARM) last bits differ from where they are not (SSE4.2, WebAssembly). */
+/* A network that scores legal actions and values positions, as Rungs' agents have: it evaluates the
+ * leaves of a search that observes boards. Numbers are float32. They equal those of Rungs' learner
+ * bit for bit on the same kind of processor: with fused multiply-adds (AVX2 and later, ARM) the
+ * last bits differ from those without (SSE4.2, WebAssembly). */
 typedef struct rungs_network rungs_network;
 
 /* The weights, tensor after tensor; of a matrix (outputs, inputs) row after row:
@@ -375,8 +375,8 @@ enum { RUNGS_WEIGHTS_FLOAT32 = 0, RUNGS_WEIGHTS_FLOAT16 = 1 /* IEEE's, which is 
 
 typedef struct rungs_network_config {
   size_t size;         /* of this structure, in bytes */
-  const void* weights; /* copied before the call returns; by default null, which is refused */
-  int64_t num_weights; /* RUNGS_NETWORK_WEIGHTS; by default 0, which is refused */
+  const void* weights; /* copied before the call returns; by default null, which is rejected */
+  int64_t num_weights; /* RUNGS_NETWORK_WEIGHTS; by default 0, which is rejected */
   int32_t type;        /* RUNGS_WEIGHTS_...; by default FLOAT32 */
   int32_t num_threads; /* 1 to 1024; by default 1, the caller alone. Each takes 64 rows at once. */
 } rungs_network_config;
@@ -385,19 +385,18 @@ typedef struct rungs_network_config {
 RUNGS_API void rungs_network_config_init(rungs_network_config* config, size_t size);
 
 /* Makes a network, and sets *network to it (null after an error). Errors: ARGUMENT (also a weight
- * that is not finite, which is named); MEMORY; THREADS. */
+ * that is not finite, which the message names); MEMORY; THREADS. */
 RUNGS_API rungs_status rungs_network_create(const rungs_network_config* config,
                                             rungs_network** network);
 
 /* Frees a network and ends its threads; null is allowed. */
 RUNGS_API void rungs_network_destroy(rungs_network* network);
 
-/* Evaluates positions, such as the leaves that a search has put out: what
- * `rungs_search_simulate` takes. `observations`: (rows, RUNGS_NETWORK_INPUTS). `actions`: (rows,
- * K), K = RUNGS_CHESS_MAX_LEGAL, of which a row's first `counts`, 0 to `stride`, are scored. Writes
- * `logits`, (rows, stride), of which a row's first `counts` are written, and `values`, (rows,), -1
- * to 1, to the side to move. Errors: ARGUMENT (a row can't be read: what was written means
- * nothing). */
+/* Evaluates positions, such as the leaves of a search, for `rungs_search_simulate`.
+ * `observations`: (rows, RUNGS_NETWORK_INPUTS). `actions`: (rows, K), K = RUNGS_CHESS_MAX_LEGAL, of
+ * which a row's first `counts`, 0 to `stride`, are scored. Writes `logits`, (rows, stride), of
+ * which a row's first `counts` are written, and `values`, (rows,), -1 to 1, to the side to move.
+ * Errors: ARGUMENT (a row is invalid; what was written is undefined). */
 RUNGS_API rungs_status rungs_network_evaluate(rungs_network* network, const int8_t* observations,
                                               const int16_t* actions, const int16_t* counts,
                                               int64_t rows, float* logits, int64_t stride,
@@ -420,7 +419,7 @@ typedef struct rungs_cartpole_config {
   int64_t num_envs;          /* 1 to 2^31 - 1; by default 1 */
   int32_t precision;         /* bytes of a number of the state: 8, by default, or 4 */
   int32_t autoreset;         /* RUNGS_AUTORESET_...; by default SAME_STEP */
-  int32_t max_episode_steps; /* an episode of so many is truncated, 1 to 2^31 - 1; 500 */
+  int32_t max_episode_steps; /* an episode of this many is truncated, 1 to 2^31 - 1; 500 */
   int32_t workload;          /* steps of Euler's method per step, 1 to 1000000; by default 1 */
   int64_t num_threads;       /* 1 to 1024; by default 1, the caller alone */
 } rungs_cartpole_config;
@@ -435,9 +434,9 @@ typedef struct rungs_cartpole_outputs {
   int64_t stride; /* N or more */
   const float* observation;
   const float* reward;            /* of the last step: 1 */
-  const uint8_t* terminated;      /* whether the last step let the pole fall or left the rail, */
-  const uint8_t* truncated;       /* or was the last that an episode may have, */
-  const uint8_t* ended;           /* or either */
+  const uint8_t* terminated;      /* whether the last step let the pole fall or left the rail */
+  const uint8_t* truncated;       /* whether it was the last that an episode may have */
+  const uint8_t* ended;           /* whether it was either */
   const float* final_observation; /* with SAME_STEP, the last of the episode that a step ended */
 } rungs_cartpole_outputs;
 

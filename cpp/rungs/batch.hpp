@@ -18,8 +18,8 @@ struct ChessBatch : env::ChessOutputs {
   env::Block* blocks;    // of all boards; the last one may have room for more
   std::int16_t* chosen;  // (N,) the actions of the next step
 
-  // What a rung on a processor does to block `b`. Blocks are independent, so in any order and on
-  // any thread.
+  // What a rung on a CPU does to block `b`. Blocks are independent: it may do so in any order and
+  // on any thread.
 
   std::int64_t num_blocks() const { return (num_envs + env::kBlock - 1) / env::kBlock; }
 
@@ -171,7 +171,7 @@ struct ChessBatch : env::ChessOutputs {
   }
 
  private:
-  // Has board `i` draw random numbers of its own. One with a seed of its own draws those of board 0
+  // Makes board `i` draw its own random numbers. A board with its own seed draws those of board 0
   // of a batch with that seed.
   void draw_own(std::int64_t i) const {
     block_of(i).seed[lane_of(i)] = seeds ? seeds[i] : config.seed;
@@ -208,10 +208,10 @@ struct ChessBatch : env::ChessOutputs {
     return {first, end < num_envs ? end : num_envs};
   }
 
-  // Of the rows of past keys, a step prefetches so many: most need no more.
+  // The number of rows of past keys that a step prefetches: most boards need no more.
   static constexpr int kFetchedKeys = 8;
 
-  // Prefetches memory from `first` up to `last`, a block later than what is worked on. Outputs are
+  // Prefetches memory from `first` up to `last`, of the block after the current one. Outputs are
   // not prefetched: that makes a step slower. Always inlined, as g++ drops calls of functions that
   // only prefetch.
 #ifndef __CUDACC_RTC__

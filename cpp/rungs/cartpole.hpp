@@ -150,7 +150,7 @@ struct CartPoleBlock {
     }
   }
 
-  // Where episodes of environments start that have seeds of their own. Not inlined, as its vectors
+  // The states from which environments with their own seeds start. Not inlined, as its vectors
   // would take registers from batches with one seed.
   [[gnu::noinline]] typename Env::State own_start(const std::int64_t* envs, int count,
                                                   const std::uint64_t* numbered) const {

@@ -1,5 +1,5 @@
 // What is done to a batch of chess boards on one thread besides stepping them, and the OpenMP loops
-// over one that the MPI rung calls.
+// over a batch that the MPI rung calls.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -12,7 +12,7 @@ namespace rungs {
 
 namespace serial {
 
-// Writes the number of actions that each board takes, (N,).
+// Writes the number of actions that each board accepts, (N,).
 inline void count_actions(const ChessBatch& batch, std::int64_t* counts) {
   batch.examine_all(
       [&](const ChessEnvs& envs, int k, std::int64_t i) { counts[i] = envs.num_actions(k); });

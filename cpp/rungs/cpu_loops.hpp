@@ -1,7 +1,6 @@
 // The loops over a batch of environments on a CPU: on one thread, with OpenMP, and on our own
 // thread pool. A batch, of chess or of any game, has `num_envs` boards in `num_blocks()` blocks,
-// and says what is done to one of them: `reset_block`, `check_block` and `step_block` (see
-// `ChessBatch`).
+// and functions for one of them: `reset_block`, `check_block` and `step_block` (see `ChessBatch`).
 #pragma once
 #include <pthread.h>
 
@@ -270,7 +269,7 @@ inline std::int64_t step(const Batch& batch, const std::int64_t* actions, Thread
   const auto start = std::chrono::steady_clock::now();
   const std::int64_t ended =
       payoff.alone ? serial::step(batch, actions) : step(batch, actions, pool, threads);
-  // A step that was refused is no measure of others.
+  // The time of a step that was rejected says nothing about others.
   if (ended >= 0) payoff.add((std::chrono::steady_clock::now() - start).count());
   return ended;
 }

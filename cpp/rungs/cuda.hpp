@@ -4,7 +4,7 @@
 #pragma once
 #include "batch.hpp"
 
-// As the host has them: lib/rungs/_src/chess/boards/device.py.
+// The same as on the host: lib/rungs/_src/chess/boards/device.py.
 static_assert(sizeof(rungs::ChessBatch) == RUNGS_BATCH_BYTES);
 static_assert(sizeof(rungs::env::Block) == RUNGS_BLOCK_BYTES);
 static_assert(sizeof(rungs::env::SavedBoard) == RUNGS_SAVED_BOARD_BYTES);

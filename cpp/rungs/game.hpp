@@ -5,7 +5,7 @@
 //   static constexpr int kActions, kCells;  // actions are 0 to kActions - 1
 //   using Cell = std::int8_t;               // of an observation, (kCells,)
 //   void reset(GameRandom& random);         // begins an episode
-//   bool legal(int action) const;           // until the game has ended, some action is
+//   bool legal(int action) const;           // some action must be, until the game has ended
 //   GameStep step(int action, GameRandom& random);
 //   void observe(Cell* cells) const;
 #pragma once
@@ -88,8 +88,8 @@ struct GameBatch {
     return (b + 1) * kBlock < num_envs ? (b + 1) * kBlock : num_envs;
   }
 
-  // Whether the next step takes an action of a board. It takes any that there is where it only
-  // begins an episode.
+  // Whether the next step accepts an action of a board. A step that only begins an episode accepts
+  // any action.
   bool takes(std::int64_t i, int action) const {
     if (ended[i] && autoreset == env::Autoreset::NEXT_STEP) return true;
     return !(ended[i] && autoreset == env::Autoreset::DISABLED) && games[i].legal(action);

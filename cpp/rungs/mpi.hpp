@@ -46,7 +46,7 @@ enum class Task : std::int64_t { RESET, STEP, CALL };
 struct Order {
   Task task;
   std::int64_t episode;  // of a reset
-  std::int64_t partial;  // likewise, of some boards
+  std::int64_t partial;  // whether a reset is of some boards only
 };
 
 // What rank 0 scatters and gathers. Its arrays have all boards, those of any other rank its own.

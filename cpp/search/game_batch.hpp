@@ -15,7 +15,7 @@ struct GameBatch {
   GameTree* game;
   env::History* history;  // null where observations show none
   // Two trees per game: first one of each game, then the other of each. `settings.nodes` nodes a
-  // tree, and `settings.edges` of each of the others.
+  // tree, and `settings.edges` elements of each of the other arrays.
   TreeMemory trees;
   const std::int32_t* schedule;
   // Leaves to evaluate: those of games that are searched together are consecutive rows, from the
@@ -43,7 +43,7 @@ struct GameBatch {
   }
 };
 
-// What is found in all games; each array has a row for each game.
+// The results of all games; each array has a row for each game.
 struct ResultArrays {
   GameResult base;
 

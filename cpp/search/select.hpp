@@ -56,7 +56,7 @@ inline CompletedQ complete_q_values(const Node& node, const Edges& edges, int li
   double probability = 0, weighted = 0, unvisited_prior = 0;
   double low = std::numeric_limits<double>::infinity(), high = -low;
   std::int32_t visited = 0, max_visits = 0;
-  for (int i = 0; i < limit; ++i) {  // without a branch: which edges were visited is no pattern
+  for (int i = 0; i < limit; ++i) {  // without a branch, as it would be unpredictable
     const std::int32_t visits = edges.stats[i].visits;
     const double prior = edges.prior[i];
     probability += visits ? prior : 0;

@@ -40,14 +40,14 @@ let plane = 0; // the word that is looked at
 let view = "fill";
 let flipped = false;
 
-/** The board is seen from the mover in actions and masks. */
+/** What squares are xored with in actions and masks, which are seen from the mover's side. */
 const turned = () => (fen.split(" ")[1] === "b" ? 56 : 0);
 const words = () => Array.from(envs.mask.subarray(0, PLANES.length));
 const legal = () =>
   words().flatMap((word, number) => squaresOf(word).map((from) => 64 * number + from));
 const asSet = (squares) => squares.reduce((set, square) => set | bit(square), 0n);
 
-/** What each view marks: sets by what the squares are called, and a sentence. */
+/** What each view marks: sets of squares by the names of their marks, and a sentence. */
 const VIEWS = {
   fill: {
     title: "attacks",
@@ -114,7 +114,7 @@ const VIEWS = {
   },
 };
 
-/** Says what a plane of actions is: "2 north-east"; a knight's "2 north, 1 east". */
+/** Describes a plane of actions: "2 north-east"; a knight's "2 north, 1 east". */
 function described(number) {
   const { east, north, promotion } = PLANES[number];
   const steps = Math.max(Math.abs(east), Math.abs(north));
@@ -218,7 +218,7 @@ function play(move) {
   draw();
 }
 
-/** Goes to a position; says why where it is none. */
+/** Goes to a position, or shows why it is invalid. */
 function setUp(wanted) {
   try {
     if (envs.ended[0]) envs.resetSome(Uint8Array.of(1));

@@ -3,7 +3,7 @@ import { file, json } from "../files.js";
 import { TASKS } from "../lab.js";
 import { load } from "../rungs.js";
 
-// Seconds that an answer has.
+// The time limit for an answer, in seconds.
 const LIMIT = Number(new URLSearchParams(location.search).get("limit") ?? 10);
 const rungs = await load(await file("rungs.wasm"));
 const pieces = await json("pieces.json");

@@ -26,7 +26,7 @@ class Page {
   #board;
   #game;
   #players = { w: YOU, b: "0" }; // of this game: YOU, or an agent's number
-  #wanted = new AbortController(); // of the search that is wanted: an older one ends
+  #wanted = new AbortController(); // of the current search: older ones are aborted
   #flipped = false;
 
   constructor(rungs, agents, pieces) {
@@ -65,7 +65,7 @@ class Page {
     return !this.#game.over && this.#players[this.#game.turn] === YOU;
   }
 
-  /** The agent that plays, or is asked by a person. */
+  /** The agent that gives hints and answers offers: one that plays, or else the first. */
   get #adviser() {
     const playing = [this.#players.b, this.#players.w].find((each) => each !== YOU);
     return this.#agents[Number(playing ?? 0)];
@@ -95,7 +95,7 @@ class Page {
     return sides.findLastIndex((side) => this.#players[side] === YOU);
   }
 
-  /** A player was chosen: of this game, anew, where you have played nothing, else of the next. */
+  /** A player was chosen: begins this game again if you haven't moved; else it is for the next. */
   #chosen() {
     if (this.#yourLast < 0) return this.#begin(this.#game.start);
     this.#show("That begins with a new game.");
@@ -118,14 +118,14 @@ class Page {
     if (text) this.#move(text);
   }
 
-  /** Ends the search that was wanted; returns the signal of the one that now is. */
+  /** Aborts the current search; returns the signal of a new one. */
   #want() {
     this.#wanted.abort();
     this.#wanted = new AbortController();
     return this.#wanted.signal;
   }
 
-  /** Shows the game, and has an agent move as long as it is one's turn. */
+  /** Shows the game, and lets agents move until it is a person's turn. */
   async #goOn() {
     const signal = this.#want();
     this.#show();
@@ -143,8 +143,8 @@ class Page {
   }
 
   /**
-   * Has an agent think of the position for as long as is chosen, and shows what it thinks.
-   * @returns its thoughts; null where something else is wanted meanwhile
+   * Lets an agent think about the position for the chosen time, and shows what it thinks.
+   * @returns its thoughts; null if the search was aborted or has failed
    */
   async #think(agent, signal, verb, least = 0) {
     const milliseconds = 1000 * Number($("seconds").value);
@@ -320,7 +320,7 @@ function tableRow(texts) {
   return row;
 }
 
-/** Says what is known of an agent's strength: its best rating by each rule; "" without any. */
+/** Describes an agent's strength: its best rating by each rule; "" without any. */
 function rated({ name, ratings }) {
   const best = (rule) => ratings.find(({ search }) => search.startsWith(rule));
   const known = ["Gumbel", "PUCT"].map(best).filter(Boolean);

@@ -1,5 +1,5 @@
-// Races in a thread of its own: {wasm, seconds} is what it is sent; {rows, share} or {failed}, in
-// words, what it tells.
+// Races in a thread of its own. It receives {wasm, seconds} and sends {rows, share}, or {failed} in
+// words.
 import { race } from "../race.js";
 import { load } from "../rungs.js";
 

@@ -1,4 +1,4 @@
-"""Does an environment play chess? The suite of questions, and what runs it."""
+"""The conformance suite, which tests whether an environment plays chess, and its runner."""
 
 from rungs._src.conformance.environment import Batch, Environment, Outcome
 from rungs._src.conformance.environments import PythonChess

@@ -29,17 +29,17 @@ __all__ = [
 def install_hint(*extras: str) -> str:
     """Returns how to install extras of `pyproject.toml`: `install_hint("train")`.
 
-    No package index has Rungs: the source tree or a wheel's file is what is installed.
+    Rungs is on no package index: it is installed from the source tree or from a wheel file.
     """
     wanted = f"[{','.join(extras)}]"
     return f"pip install '.{wanted}' in a clone of Rungs, or './THE_WHEEL.whl{wanted}'"
 
 
 class RungsError(Exception):
-    """Anything Rungs itself has to say; it can be pickled, as pools of processes do."""
+    """The base class of all errors of Rungs; it can be pickled, as process pools require."""
 
     def __reduce__(self) -> tuple:
-        # Exception's own would call `__init__` with the message, which is not what all take.
+        # `Exception.__reduce__` would call `__init__` with the message, which not all accept.
         return _unpickled, (type(self), self.args), self.__dict__
 
 
@@ -52,14 +52,14 @@ class ConfigurationError(RungsError, ValueError):
 
 
 class OversubscriptionWarning(RuntimeWarning):
-    """More threads or processes are asked for than there are cores to run them."""
+    """More threads or processes are requested than there are cores to run them."""
 
 
 class WorkerDiedError(RungsError, RuntimeError):
-    """A worker process ended without being asked to, raised, or took too long; it is named.
+    """A worker process died, raised, or took too long; the message names it.
 
     Attributes:
-        worker: its number.
+        worker: the worker's number.
     """
 
     def __init__(self, worker: int, why: str):
@@ -73,7 +73,7 @@ class MainGuardError(RungsError, RuntimeError):
     def __init__(self) -> None:
         super().__init__(
             "this script starts processes, each of which imports it and would start them again; "
-            "what starts them must stand below a guard:\n\n"
+            "put the code that starts them below a guard:\n\n"
             'if __name__ == "__main__":\n'
             "    env = ...\n"
         )
@@ -82,16 +82,16 @@ class MainGuardError(RungsError, RuntimeError):
 class IllegalActionError(RungsError, gymnasium.error.InvalidAction, ValueError):
     """An action is not legal on its board. Nothing was changed on any board.
 
-    The legal ones are in `info["action_mask"]`; `sample_actions` draws some of them at random.
+    The legal ones are in `info["action_mask"]`; `sample_actions` draws legal ones at random.
 
     Attributes:
         board: index of the board in the batch.
         action: the action id that was given.
-        uci: the move it stands for, as UCI writes it, or None where it leaves the board.
+        uci: the action's move in UCI notation, or None where it leaves the board.
         fen: the position it is illegal in.
 
-    All are None where Gymnasium's `AsyncVectorEnv` raises a worker's error again: it makes a new
-    one of the message alone.
+    All are None where Gymnasium's `AsyncVectorEnv` re-raises a worker's error: it makes a new one
+    from the message alone.
     """
 
     def __init__(
@@ -107,21 +107,21 @@ class IllegalActionError(RungsError, gymnasium.error.InvalidAction, ValueError):
 
     @classmethod
     def of(cls, board: int, action: int, uci: str | None, fen: str) -> Self:
-        """Makes the error of an action on a board; arguments as the attributes."""
+        """Makes the error for an action on a board; the arguments are the attributes."""
         move = uci or "a move off the board"
         message = (
             f"board {board}: action {action} ({move}) is illegal in {fen}; "
-            'info["action_mask"] says which are legal, and sample_actions() draws such'
+            'info["action_mask"] marks legal actions, and sample_actions() draws from them'
         )
         return cls(message, board, action, uci, fen)
 
 
 class InvalidActionError(RungsError, gymnasium.error.InvalidAction, ValueError):
-    """An action is none that there is. Nothing was changed in any environment.
+    """An action is not valid. Nothing was changed in any environment.
 
     Attributes:
-        env: its number.
-        action: what was given.
+        env: the environment's number.
+        action: the action that was given.
     """
 
     def __init__(self, env: int, action: int, allowed: str = "0 or 1"):
@@ -134,11 +134,11 @@ class InvalidFenError(RungsError, ValueError):
 
 
 class InvalidStateError(RungsError, ValueError):
-    """A state or snapshot is none of this environment: corrupt, of other settings or rung."""
+    """A state or snapshot is not of this environment: corrupt, or of other settings or rung."""
 
 
 class DivergedError(RungsError, ArithmeticError):
-    """Learning came to a loss or a gradient that is not finite; no weight was moved by it."""
+    """Training reached a loss or gradient that is not finite; it changed no weight."""
 
 
 class EngineError(RungsError, RuntimeError):
@@ -162,7 +162,7 @@ class UnavailableError(RungsError, RuntimeError):
 
 
 class UnsupportedError(RungsError, NotImplementedError):
-    """An environment has no way to do what the conformance suite asks for; it is named."""
+    """An environment can't do what the conformance suite requires; the message names it."""
 
 
 class CompilerError(RungsError, RuntimeError):

@@ -41,7 +41,7 @@ def explore(results: "Path | str | None" = None) -> "ipywidgets.VBox":
     """Shows the course's widgets in a dashboard, for a notebook: `dashboard.explore`.
 
     Raises:
-        UnavailableError: a package that it needs is not installed; it is named.
+        UnavailableError: a package that it needs is not installed; the message names it.
         ConfigurationError: there are no results in the folder `results`.
     """
     return _imported("dashboard", "rungs_course.explore() needs").explore(results)
@@ -52,21 +52,21 @@ def check(lab: str) -> "Verdict":
 
     Raises:
         ConfigurationError: no such lab, or nothing was submitted.
-        UnavailableError: a package that labs need is not installed; it is named.
+        UnavailableError: a package that labs need is not installed; the message names it.
     """
     return _imported("labs", "labs need").check(lab)
 
 
 def predict(lab: str, *, gain: float | None = None, bound: float | None = None) -> None:
-    """Keeps what is expected of an answer to a lab: `rungs_course.labs.predict`.
+    """Saves a prediction of an answer to a lab, see `rungs_course.labs.predict`.
 
     Args:
-        gain: how many times as fast as the baseline it will be.
-        bound: nanoseconds that it takes at best, of what the lab counts.
+        gain: how many times as fast as the baseline the answer will be.
+        bound: nanoseconds that it takes at best, for one of what the lab counts.
 
     Raises:
-        ConfigurationError: no such lab, it asks for none, or one of both is no positive number.
-        UnavailableError: a package that labs need is not installed; it is named.
+        ConfigurationError: no such lab, it asks for no prediction, or a number is not positive.
+        UnavailableError: a package that labs need is not installed; the message names it.
     """
     _imported("labs", "labs need").predict(lab, gain=gain, bound=bound)
 
@@ -77,7 +77,7 @@ def load_ipython_extension(shell: "InteractiveShell") -> None:
 
 
 def _imported(module: str, what_needs: str) -> "ModuleType":
-    """Imports a module of the course; not with this package, as it takes seconds.
+    """Imports a module of the course when it is needed, as this takes seconds.
 
     Raises:
         UnavailableError: a package that it needs is not installed.

@@ -254,8 +254,8 @@ def table(times: pd.DataFrame) -> pd.DataFrame:
 
     Returns:
         A row per adapter, the cheapest first: `adapter`, `version`, `rate` (plies per second, the
-        median over repeats), `seconds` (of a step, likewise), `overhead` (the time that it adds
-        over the raw step's, each repeat's own ratio less 1, their median) and its quartiles `low`
+        median over repeats), `seconds` (of a step, also the median), `overhead` (the added
+        time over the raw step's: the median of each repeat's ratio less 1) and its quartiles `low`
         and `high`.
     """
     wide = times.pivot_table(index="repeat", columns="adapter", values="seconds", sort=False)

@@ -1,4 +1,4 @@
-"""The agents that are here: recorded ones, those of runs, and one that knows nothing."""
+"""The agents that are available: recorded ones, those of runs, and an untrained one."""
 
 import contextlib
 import dataclasses
@@ -34,11 +34,11 @@ def recorded_in(root: Path = paths.ROOT) -> Path:
 
 
 def known(root: Path = paths.ROOT) -> dict[str, Callable[[], Agent]]:
-    """Returns what loads each agent by its name, the best guess at a good one first.
+    """Returns a function that loads each agent, by name; the one that is likely the best first.
 
     Recorded ones come first, the last trained ones before earlier ones; then those of runs in
-    `data/run`, the last update first, of self-play and of PPO; last one that has learnt nothing. A
-    recorded file that is no agent is left out, with a warning that names it; others raise as
+    `data/run`, the last update first, of self-play and of PPO; last an untrained one. A recorded
+    file that is not an agent is left out, with a warning that names it; others raise as
     `rungs._src.selfplay.agent.load` does when they are loaded.
     """
     found: dict[str, Callable[[], Agent]] = {}
@@ -64,7 +64,7 @@ def known(root: Path = paths.ROOT) -> dict[str, Callable[[], Agent]]:
 def evaluator(network: PolicyValueNetwork) -> Evaluator:
     """Returns a network as an evaluator in C++, or in PyTorch where there is no C++ for its sizes.
 
-    Batches are the leaves of a few games, of which PyTorch's calls take most of the time.
+    Batches are the leaves of a few games, so small that PyTorch's calls take most of the time.
     """
     try:
         return learning.evaluator("cpp", network)
@@ -76,7 +76,7 @@ def packed(agent: Agent, ratings: list[dict]) -> bytes:
     """Returns an agent as `js/agent.js` reads it: a line of JSON, then the weights, float16.
 
     Args:
-        agent: which.
+        agent: the agent.
         ratings: what is known of its strength, as `rungs_course.rating.recorded` returns it.
 
     Returns:
@@ -101,7 +101,7 @@ def load(source: Path) -> Agent:
 
 
 def record(sources: list[Path], root: Path = paths.ROOT) -> list[Path]:
-    """Keeps agents in the repository, and what they played as PGN, in place of all that were.
+    """Saves agents in the repository, with their games as PGN, in place of all that were there.
 
     Args:
         sources: files of a self-play run's pool, folders of `python -m rungs train`, or recorded
@@ -112,13 +112,13 @@ def record(sources: list[Path], root: Path = paths.ROOT) -> list[Path]:
         The agents' files.
 
     Raises:
-        ConfigurationError: one is no agent, or does not say how long it was trained and by what, or
+        ConfigurationError: one is not an agent, or does not say how and how long it was trained, or
             they are too many for the repository; nothing has changed.
-        InvalidStateError: one is corrupt; likewise.
-        StorageError: one can't be written; likewise.
+        InvalidStateError: one is corrupt; nothing has changed.
+        StorageError: one can't be written; nothing has changed.
     """
     if len(sources) > MAX_RECORDED:
-        raise ConfigurationError(f"{len(sources)} agents are more than {MAX_RECORDED}")
+        raise ConfigurationError(f"{len(sources)} agents: at most {MAX_RECORDED} are recorded")
     found = [_to_record(path) for path in sources]
     games = [_games_of(path) for path in sources]
     folder = recorded_in(root)
@@ -151,7 +151,7 @@ def _to_record(source: Path) -> Agent:
 
 
 def _games_of(source: Path) -> bytes | None:
-    """Returns the PGN of what an agent played: next to its pool, or next to itself."""
+    """Returns the PGN of an agent's games, which is next to its pool or its own file, or None."""
     name = f"{source.stem}.pgn"
     for path in (source.parent.parent / MATCHES / name, source.with_suffix(".pgn")):
         if path.is_file():

@@ -14,7 +14,7 @@ from rungs._src.selfplay.players import NetworkPlayer, search_in_words
 
 @dataclasses.dataclass(frozen=True)
 class Candidate:
-    """A legal move, and as SAN.
+    """A legal move, also as SAN, and what the agent thinks of it.
 
     Attributes:
         prior: how likely the network alone plays it.
@@ -46,12 +46,12 @@ class Thoughts:
 
     @property
     def chosen(self) -> Candidate:
-        """What it plays."""
+        """The move that it plays."""
         return self.candidates[0]
 
 
 def think(player: NetworkPlayer, board: chess.Board) -> Thoughts:
-    """Asks a player about a position; the moves that led there count for repetitions."""
+    """Returns what a player thinks of a position; the moves before it count for repetitions."""
     start = board.root().fen()
     with contextlib.closing(rungs.make("chess", "cpp", 1, mask=MASK, start_fens=[start])) as env:
         observation, info = env.reset()

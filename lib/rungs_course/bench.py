@@ -34,7 +34,7 @@ from rungs_course.peers.race import Entry, Field
 SCHEMA = 1
 FOLDER = paths.ROOT / "data" / "bench"
 
-# Ours, with little to write and with much.
+# Our environments, with small outputs and with large ones.
 OURS = {
     "rungs, board + bits": {"mask": "bits"},
     "rungs, board + bool": {},
@@ -64,11 +64,11 @@ def make_racer(num_envs: int, threads: int = 1, *, name: str) -> Peer:
     """Makes a batch of an environment.
 
     Args:
-        name: as of `rungs._src.conformance.environments.make`, but no rung. A class derived from
-            `rungs_course.peers.peer.ChessPeer` steps a batch of its own; another has a game each.
+        name: see `rungs._src.conformance.environments.make`; not a rung. A class derived from
+            `rungs_course.peers.peer.ChessPeer` steps a batch; of others there is one per game.
 
     Raises:
-        ConfigurationError, UnavailableError: as there.
+        ConfigurationError, UnavailableError: as that function.
     """
     if name == environments.PYTHON_CHESS:
         return Games(num_envs, environments.PythonChess)
@@ -86,17 +86,17 @@ def measure(
         boards: numbers of boards; each racer is rated at the one at which it is fastest.
         repeats: turns timed.
         seed: of games and actions.
-        say: is told what is done.
+        say: receives progress lines.
 
     Returns:
-        What `read` returns of the file that holds it.
+        The result, in the form that `read` returns.
 
     Raises:
         ConfigurationError: there is no such environment, or no boards or repeats.
-        UnavailableError: it is not here, or can't say which moves are legal.
+        UnavailableError: it is not installed, or can't list the legal moves.
     """
     if min([repeats, *boards], default=0) < 1 or not boards:
-        raise ConfigurationError("boards and repeats are numbers from 1")
+        raise ConfigurationError("boards and repeats must be at least 1")
     ((label, (made, _)),) = peers.to_be_asked([name]).items()
     if made in environments.ours():
         theirs = Entry(OurChess, {"rung": made})
@@ -149,8 +149,8 @@ def rows(result: dict[str, Any]) -> pd.DataFrame:
     Returns:
         A row per racer, the environment first: `racer`, `num_envs`, `rate` (plies per second, the
         median), `low` and `high` (quartiles), `per_kilocycle` (plies in 1,000 cycles of a core),
-        `bytes_per_ply` (NaN where outputs are no arrays), `share` of the bound (what writing those
-        bytes alone would take, over what a ply takes), `gain`, `gain_low` and `gain_high`: how many
+        `bytes_per_ply` (NaN where outputs are not arrays), `share` of the bound (the time to write
+        those bytes alone, over the time of a ply), `gain`, `gain_low` and `gain_high`: how many
         times as fast as the environment it is.
     """
     times = pd.DataFrame(result["times"])
@@ -170,7 +170,7 @@ def rows(result: dict[str, Any]) -> pd.DataFrame:
 
 
 def write(result: dict[str, Any], folder: Path) -> Path:
-    """Writes a result as `<machine>-<name>.json` into a folder; returns where."""
+    """Writes a result as `<machine>-<name>.json` into a folder; returns its path."""
     stem = re.sub(r"[^a-z0-9]+", "-", result["name"].lower()).strip("-")
     path = folder / f"{slug_of(result['facts'])}-{stem}.json"
     with atomic_write(path) as unfinished:
@@ -188,9 +188,9 @@ def read(path: Path) -> dict[str, Any]:
         check_is_file(path)
         result = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise ConfigurationError(f"{path} is no result of bench: {error}") from None
+        raise ConfigurationError(f"{path} is not a result of bench: {error}") from None
     if wrong := schema_error(result, _FORM) or _flaw(result):
-        raise ConfigurationError(f"{path} is no result of bench: {wrong}")
+        raise ConfigurationError(f"{path} is not a result of bench: {wrong}")
     return result
 
 
@@ -225,6 +225,6 @@ def _step(made: str) -> dict[str, str]:
 
 
 def _writing(num_bytes: float) -> float:
-    """Returns the seconds that overwriting so many bytes takes on one core, the fewest of nine."""
+    """Returns the seconds that overwriting this many bytes takes on one core, the least of nine."""
     rates = measure_writing([round(num_bytes)], [1], repeats=9, seconds=0.01)["per_second"]
     return num_bytes / rates.max()

@@ -181,7 +181,7 @@ def position(axes, fen: str, moved: Iterable[int] = ()) -> None:
     """Draws a position, with some squares marked.
 
     Args:
-        axes: where.
+        axes: to draw on.
         fen: the position.
         moved: the squares, 0 to 63.
     """

@@ -23,7 +23,7 @@ RUN = paths.ROOT / "data" / "run"
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs a command of the course; returns the exit status, as of `rungs._src.cli.run_command`."""
+    """Runs a command of the course; returns the exit status, see `rungs._src.cli.run_command`."""
     return run_command("python -m rungs_course", _add_commands, arguments)
 
 
@@ -48,14 +48,14 @@ def _add_commands(commands: argparse._SubParsersAction) -> None:
     )
 
     play = add("play", _play, "serve a page to play on against agents, on this machine alone")
-    play.add_argument("--port", type=int, default=0, help="of its address (default: any free one)")
+    play.add_argument("--port", type=int, default=0, help="port (default: any free one)")
 
-    bench = add("bench", _bench, "race any chess environment against ours, for data/bench/")
+    bench = add("bench", _bench, "race any chess environment against ours; writes to data/bench/")
     bench.add_argument(
         "name",
         nargs="?",
         metavar="ENVIRONMENT",
-        help="FILE.py:CLASS or MODULE:CLASS of yours, or a peer; without it only the page is made",
+        help="your FILE.py:CLASS or MODULE:CLASS, or a peer; without it only the page is rebuilt",
     )
     bench.add_argument(
         "--boards",
@@ -105,7 +105,7 @@ def _add_commands(commands: argparse._SubParsersAction) -> None:
         nargs="+",
         type=to_path,
         metavar="RUN",
-        help="keep ratings over time instead: folders of self-play that differ by their seed alone",
+        help="record ratings over time instead: runs of self-play that differ only in their seed",
     )
     record.add_argument(
         "--check",
@@ -116,7 +116,7 @@ def _add_commands(commands: argparse._SubParsersAction) -> None:
         "folder",
         type=to_path,
         nargs="?",
-        help="the run (default: data/run); for --check the record (default: this machine's)",
+        help="the run (default: data/run); with --check the record (default: this machine's)",
     )
 
     progress = add("progress", _progress, "list which labs are right, and how fast")
@@ -191,7 +191,7 @@ def _add_commands(commands: argparse._SubParsersAction) -> None:
     add_quiet(rate)
 
     add_conformance(
-        commands, "a rung or a peer; rungs (the default) or peers: all that are here"
+        commands, "a rung or a peer; rungs (the default) or peers: all that are installed"
     ).set_defaults(command=_conformance)
 
 
@@ -200,9 +200,7 @@ def _run(options: argparse.Namespace) -> int:
 
     if options.resume:
         if options.size or options.only is not None or options.parameters:
-            raise ConfigurationError(
-                "--resume continues with the old settings: it takes only --out"
-            )
+            raise ConfigurationError("--resume keeps the run's settings: it accepts only --out")
         chain.resume(out=options.out, say=options.say)
     else:
         chain.run(
@@ -312,9 +310,7 @@ def _record(options: argparse.Namespace) -> int:
     if options.check:
         folder = options.folder or recorded.here()
         if missing := recorded.check(folder):
-            print(
-                f"Nothing in {folder} is refused, but it can't be offered yet:", *missing, sep="\n"
-            )
+            print(f"{folder} has no faults, but can't be published yet:", *missing, sep="\n")
             return 1
         print(f"{folder} is complete, unchanged, and of one idle machine")
         return 0
@@ -354,7 +350,7 @@ def _grade(options: argparse.Namespace) -> int:
     if options.page:
         options.say(f"The page is {options.page}")
     if missed:
-        print(f"rungs: what {missed} of its rows are about was not judged", file=sys.stderr)
+        print(f"rungs: {missed} answers could not be judged: see the table", file=sys.stderr)
     return 1 if missed else 0
 
 
@@ -364,7 +360,7 @@ def _leaderboard(options: argparse.Namespace) -> int:
     from rungs_course.labs.sandbox import chosen
 
     if bool(options.add) != bool(options.labs):
-        raise ConfigurationError("--add and --labs belong together: a name, and its answers")
+        raise ConfigurationError("--add and --labs must be given together: a name, and its answers")
     if options.add:
         leaderboard.add(options.add, options.labs.split(","), chosen(options.trust))
     pages.write_leaderboard(paths.ROOT)

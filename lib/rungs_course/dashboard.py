@@ -31,11 +31,11 @@ from rungs_course.measure import peaks, valgrind
 from rungs_course.measure import results as saved
 from rungs_course.paths import ROOT
 
-# What live panels are drawn over, where it was measured on this machine.
+# Tables that live panels are drawn over, where they were measured on this machine.
 _ROOFLINE, _STRONG = ("08_compute", "08_bandwidth", "08_rungs"), "10_strong"
 _PAPER = ROOT / "data" / "paper" / "chess_strong_scaling.csv"
 _SEED = 0
-# Where the keyboard is must be seen; the widgets' own style doesn't show it on sliders.
+# Shows the keyboard focus, which the widgets' own style doesn't show on sliders.
 _FOCUS = "<style>.rungs :focus-visible { box-shadow: 0 0 0 3px #0072B2 !important }</style>"
 
 
@@ -45,10 +45,9 @@ def explore(results: Path | str | None = None) -> ipywidgets.VBox:
     Args:
         results: a folder of saved tables, or of a run. By default each table is taken from the run
             in `data/run` if it is there, else from what was recorded, on this machine first. A
-            panel says where its tables come from, or what is wrong: which notebook makes one that
-            is missing, or which table doesn't say where it was measured;
-            live panels, which measure what the reader chooses, first measure what they are drawn
-            over.
+            panel says where its tables come from, or what is wrong: which notebook makes a missing
+            one, or which table doesn't say where it was measured. Live panels, which measure what
+            the reader chooses, first measure what they are drawn over.
 
     Raises:
         ConfigurationError: there is no table to draw in `results`.
@@ -98,7 +97,7 @@ def explore(results: Path | str | None = None) -> ipywidgets.VBox:
 
 
 class _Tables:
-    """The tables of folders, each from the first that has it; `read` holds what was asked for."""
+    """Tables, each from the first of the folders that has it; `read`: provenance of those read."""
 
     def __init__(self, folders: list[Path]):
         self._folders = folders
@@ -175,7 +174,7 @@ def _labs() -> ipywidgets.Widget:
 
 
 def _nodes(updates: pd.DataFrame) -> ipywidgets.Widget:
-    """Asks notebook 14's question, to the model that is fitted to its updates."""
+    """Shows notebook 14's question, answered by the model that is fitted to its updates."""
     length = int((updates["positions"] / updates["num_envs"]).median())
     return nb14.explore_nodes(nb14.fit_update(updates), length)
 

@@ -1,4 +1,4 @@
-"""What works here, found out by trying it, and how to get what doesn't."""
+"""Tries what works here, and says how to get what doesn't."""
 
 import contextlib
 import dataclasses
@@ -46,12 +46,12 @@ _EXTRAS = {
 
 @dataclasses.dataclass(frozen=True)
 class Finding:
-    """What came of trying one thing.
+    """The result of trying one thing.
 
     Attributes:
         what: the thing.
         works: whether it does.
-        needed: whether it is in every installation, which is broken where it does not.
+        needed: whether it is in every installation, which is broken if it does not work.
         detail: what was seen where it works; else why it doesn't, and how to get it.
     """
 
@@ -76,7 +76,7 @@ def identity() -> str:
 
 
 def summary() -> str:
-    """Says in a few lines what works here: all but CartPole, whose imports take long.
+    """Returns a few lines on what works here: all but CartPole, whose imports take long.
 
     Raises:
         UnavailableError: something that is in every installation doesn't work; it is named.
@@ -137,7 +137,7 @@ def _cling() -> str:
 
 
 def _compilers() -> str:
-    """Plays the same games by the code of every compiler that is here."""
+    """Plays the same games with the code of every installed compiler."""
     here = []
     for name in loader.COMPILERS:
         with contextlib.suppress(UnavailableError, CompilerError):
@@ -155,7 +155,7 @@ def _openmp() -> str:
 
 
 def _play(rung: ChessRung) -> str:
-    """Plays random chess, and the same by python-chess."""
+    """Plays random chess on a rung, and the same games on python-chess."""
     if rung == "cuda":
         gpu.require()  # before PyTorch is imported, which takes seconds
     ours = registry.make("chess", rung, 2)

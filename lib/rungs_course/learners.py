@@ -36,17 +36,17 @@ def reference(
 
 
 def sparse(network: LegalActionNetwork | None, settings: PpoSettings, **how) -> TorchBackend:
-    """Also adds up columns of the first layer."""
+    """Makes a backend that also adds up columns of the first layer."""
     return reference(network or PolicyValueNetwork(squares=SparseSquares), settings, **how)
 
 
 def packed(network: LegalActionNetwork | None, settings: PpoSettings, **how) -> TorchBackend:
-    """Also leaves out what pads rows of legal actions."""
+    """Makes a backend that also leaves out the padding of rows of legal actions."""
     return sparse(network, settings, distribution=Packed, **how)
 
 
 def in_place(network: LegalActionNetwork | None, settings: PpoSettings, **how) -> TorchBackend:
-    """Also multiplies queries and keys where they are."""
+    """Makes a backend that also multiplies queries and keys in place."""
     made = network or PolicyValueNetwork(squares=SparseSquares, score=scores_in_place)
     return reference(made, settings, distribution=Packed, **how)
 
@@ -74,7 +74,7 @@ def mask(name: str) -> str:
 
 @contextlib.contextmanager
 def torch_threads(count: int) -> Iterator[None]:
-    """Gives PyTorch this many threads within a block, and those that it had after it."""
+    """Sets PyTorch's number of threads within a block, and restores it afterwards."""
     before = torch.get_num_threads()
     torch.set_num_threads(count)
     try:

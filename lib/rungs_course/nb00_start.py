@@ -121,7 +121,7 @@ def _in_words(reason: int) -> str:
 
 
 def play_at_random(num_envs: int, steps: int, *, seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Plays random legal actions, and asks at each position what a random action would have been.
+    """Plays random legal actions, and notes at each position whether one drawn from all is legal.
 
     Args:
         num_envs: number of boards of the Python rung.

@@ -54,7 +54,7 @@ class CountingEnv(ChessEnv):
 
 
 class CountingBoards(PythonBoards):
-    """The Python rung with such boards."""
+    """The Python rung's boards, each a `CountingEnv`."""
 
     def __init__(self, num_envs: int, first_board: int, settings: ChessSettings):
         super().__init__(num_envs, first_board, settings)

@@ -108,7 +108,7 @@ def shared_out(way: str, num_envs: int) -> ChessVectorEnv:
 def _pool(num_envs: int, workers: int, transport: Any) -> ChessVectorEnv:
     workers = min(workers, num_envs)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # more processes than cores are meant here
+        warnings.simplefilter("ignore")  # more processes than cores are intended here
         return make("chess", "multiprocessing", num_envs, workers=workers, transport=transport)
 
 
@@ -208,7 +208,7 @@ THREADED = ["interpreter", "lock", "threads", "repeat", "rate"]  # columns of `r
 
 
 def free_threaded() -> str | None:
-    """Returns the Python without a lock that `make free_threaded` built, or one on the path."""
+    """Returns the free-threaded Python that `make free_threaded` built, or one on the path."""
     built = paths.ROOT / "build" / "free_threaded"
     if (built / "whole").exists():
         return str(built / "bin" / "python3.13t")
@@ -348,7 +348,7 @@ def race_open_spiel(
 ) -> pd.DataFrame:
     """Races OpenSpiel in one process against pools of processes.
 
-    All play at random, and as many steps as the others: games equally old, if not the same.
+    All play equally many steps at random, so that games are equally old, if not the same.
 
     Args:
         board_counts: numbers of games.
@@ -435,7 +435,7 @@ def predict_processes(times: pd.DataFrame, cores: int, *, seed: int) -> ipywidge
 
 # What a step of all boards is made of, for the worker that answers last.
 PARTS = ("send", "wake", "step", "pickle", "pipe", "unpickle", "copy")
-# The same for all processes, as Linux counts from when the machine was started.
+# The same clock for all processes, as Linux counts from when the machine was started.
 _now = time.perf_counter
 
 
@@ -510,7 +510,7 @@ def _turn(pipes: list, shares: list, rows: list) -> list[tuple]:
 
 
 def parts(frame: pd.DataFrame) -> pd.DataFrame:
-    """Takes every step apart, along the worker that answered last: nothing can go on without it.
+    """Splits every step into parts, along the worker that answered last: the step waits for it.
 
     Args:
         frame: of `timeline`.
@@ -544,7 +544,7 @@ def unevenness(frame: pd.DataFrame) -> pd.Series:
 
 
 def median_turn(frame: pd.DataFrame) -> pd.DataFrame:
-    """Returns the notes of the step that took neither longer nor shorter than most."""
+    """Returns the notes of the step whose duration is closest to the median."""
     whole = frame[frame["work"] == "whole"].set_index("turn")["end"]
     middle = (whole - whole.median()).abs().idxmin()
     return frame[frame["turn"] == middle]
@@ -559,7 +559,7 @@ def promised(environments: int, each: float, learning: float) -> dict[str, pd.Da
         learning: seconds that the agent takes then.
 
     Returns:
-        Rows as of `timeline`, by what they are of.
+        Rows as in `timeline`, by how the environments are stepped.
     """
     starts = {"one after the other": each, "all at once": 0.0}
     frames = {}

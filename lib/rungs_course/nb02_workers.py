@@ -1,4 +1,4 @@
-"""What studies have other processes do. It imports little, as each of them imports it anew."""
+"""What other processes do in studies. It imports little, as each of them imports it again."""
 
 import json
 import pickle
@@ -28,7 +28,7 @@ def play(boards: list[ChessEnv], actions: list[int]) -> tuple[list[ChessEnv], in
 
 
 def work(pipe: Connection, num_envs: int, first_board: int, seed: int) -> None:
-    """Steps its boards for each message until that is None; then sends what it noted."""
+    """Steps its boards for each message until one is None; then sends the times it noted."""
     boards = PythonBoards(num_envs, first_board, ChessSettings())
     boards.reset(None, seed, 0)
     pipe.send(boards.buffers.save())
@@ -52,16 +52,16 @@ def echo_by_pipe(pipe: Connection) -> None:
 
 
 def echo_by_queues(asked: Queue, answered: Queue) -> None:
-    """Does the same from one queue to another, as the study's processes had them."""
+    """Sends every message back from one queue to another, as the study's processes did."""
     while (message := asked.get()) is not None:
         answered.put(message)
 
 
 class Share:
-    """A share of the boards, which plays without a message to anyone.
+    """A share of the boards, which plays without any messages.
 
     Args:
-        num_envs, first_board: as of `PythonBoards`.
+        num_envs, first_board: as for `PythonBoards`.
         seed: of the games and of the random actions.
     """
 
@@ -97,7 +97,7 @@ def race_threads(
     return rows[2:]
 
 
-if __name__ == "__main__":  # another interpreter runs it: its rows go to the one that asked
+if __name__ == "__main__":  # run by another interpreter, and printed for the one that started it
     boards, threads, steps, repeats, seed = map(int, sys.argv[1:])
     how = {"steps": steps, "repeats": repeats, "seed": seed}
     print(json.dumps(race_threads(boards, threads, **how)))

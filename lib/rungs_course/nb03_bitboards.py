@@ -138,7 +138,7 @@ def explore_bitboards(plies: int):
         board = after(position.value)
         pieces = {at: board.piece_at(at) for at in chess.SquareSet(board.occupied_co[chess.WHITE])}
         piece.options = [(f"{each}{chess.square_name(at)}", at) for at, each in pieces.items()]
-        piece.index = 0  # of a list that is replaced none is chosen
+        piece.index = 0  # replacing the list has cleared the choice
 
     def show(plies, square):
         if square is not None:

@@ -72,11 +72,11 @@ class Games:
 
     Attributes:
         starts: FENs from which boards were drawn.
-        seed: by which they were.
+        seed: with which they were drawn.
         fens: of each board, where it begins.
         actions: (steps, N) int16.
         ends: (steps, N) bool, whether the board's game ends in that step; the next begins in it.
-        begins: FENs of those, in order.
+        begins: FENs from which those next games begin, in order.
         masks: (steps, N, 73) uint64, the legal actions after each step.
     """
 
@@ -195,7 +195,7 @@ class VersionBoards:
 
 
 class ChessBoard:
-    """A board of python-chess, as `PythonBoards` wants it."""
+    """A board of python-chess, with the methods that `PythonBoards` needs."""
 
     def __init__(self, fen: str):
         self._board = chess.Board(fen)
@@ -214,10 +214,10 @@ class ChessBoard:
 
 
 class PythonBoards:
-    """Boards of the same step in Python.
+    """Boards that play the same step in Python.
 
     Args:
-        board: makes one of a FEN.
+        board: makes a board from a FEN.
         games: what they play.
     """
 
@@ -274,7 +274,7 @@ def bits(masks: np.ndarray) -> np.ndarray:
 
 
 def racers(games: Games, api: Api) -> dict[str, Racer]:
-    """Returns all of `ALL`, by name; the versions are of `api`, as `VersionBoards`."""
+    """Returns the racers of `ALL`, by name; the versions use `api`: see `VersionBoards`."""
     return {
         "python": WholeRung("python", games),
         "mailbox": PythonBoards(Mailbox, games),
@@ -294,8 +294,8 @@ def race_versions(
         racers: by name.
         repeats: turns timed.
         warmup: turns before.
-        seconds: about how long a turn takes at the most: what is slow plays fewer of the steps, of
-            all boards.
+        seconds: about how long a turn takes at most: slow racers play fewer of the steps, of all
+            boards.
 
     Returns:
         A row per racer and repeat: `racer`, `repeat`, `plies`, `seconds`.
@@ -324,7 +324,7 @@ def _turn(name: object, racer: Racer, games: Games, steps: int) -> tuple[int, fl
 
 
 def fill_seconds(num_envs: int, repeats: int = 9) -> float:
-    """Returns the seconds a ply that nothing but overwriting its outputs takes: the bound."""
+    """Returns the seconds per ply that overwriting the outputs alone takes: the bound."""
     written = num_envs * (NUM_ACTIONS + 1)  # the mask and the outcome
     rates = measure_writing([written], [1], repeats=repeats, seconds=0.01)["per_second"]
     return float(written / rates.max() / num_envs)
@@ -399,7 +399,7 @@ def mispredicted_here(games: Games, api: Api) -> pd.DataFrame:
         A row per version: `racer` and `mispredicted`, per ply.
 
     Raises:
-        UnavailableError: it has no such counter, or shows none; with the reason.
+        UnavailableError: it has no such counter, or does not expose it; the message says why.
     """
     event = {"mispredicted branches": counters.EVENTS["mispredicted branches"]}
     rows = []

@@ -20,7 +20,7 @@ from rungs._src.native import gpp
 from rungs.errors import MismatchError, UnavailableError
 from rungs_course.measure.turns import timed_rounds
 
-# How the same file is compiled; what the last needs is of Linux's names for a processor's features.
+# How the same file is compiled, and what builds need, by Linux's names of processor features.
 _WORDS = ("-march=x86-64-v3", "-DRUNGS_SCALAR_LANES")
 BUILDS = {
     "plain words": (*_WORDS, "-fno-tree-vectorize"),
@@ -33,7 +33,7 @@ FUNCTIONS = ("fills", "walks")
 
 _SOURCE = paths.CPP / "course" / "hot_loop.cpp"
 _FLAGS = ["-O3", "-std=c++20", "-shared", "-fPIC", "-w"]
-_OTHER_MODEL = "skylake-avx512"  # whose ports stand for a processor's that lacks the instructions
+_OTHER_MODEL = "skylake-avx512"  # simulated where this processor lacks the instructions
 _ITERATIONS = 100  # that llvm-mca simulates
 # What an instruction does, by its name without the suffix for its operands' size.
 _MEANINGS = {
@@ -50,7 +50,7 @@ def build(name: str) -> Path:
     """Compiles a build of `BUILDS`, if it isn't there yet.
 
     Raises:
-        CompilerError: there is no g++, or it refuses the source.
+        CompilerError: there is no g++, or it rejects the source.
     """
     return gpp.build("hot-loop", _SOURCE, [*_FLAGS, *BUILDS[name]])
 
@@ -65,7 +65,7 @@ def loop(library: Path, function: str) -> pd.DataFrame:
 
     Returns:
         A row per instruction, in AT&T's syntax: `instruction`, `operands`, and `meaning`, what it
-        is for; empty where it is none that is known here.
+        is for; empty where that is not known.
 
     Raises:
         UnavailableError: there is no objdump.
@@ -120,7 +120,7 @@ def vectorised(name: str) -> pd.DataFrame:
         A row per function and loop: `function`, `line`, `loop` (its first line) and `g++ says`.
 
     Raises:
-        CompilerError: as `build`.
+        CompilerError: as for `build`.
     """
     lines = _SOURCE.read_text().splitlines()
     starts = {
@@ -151,8 +151,8 @@ def ports(instructions: pd.DataFrame, model: str) -> tuple[float, pd.Series, str
         model: as LLVM names processors.
 
     Returns:
-        Cycles of an iteration; how many of them each port of the model that is used at all is busy;
-        and what llvm-mca says is waited for.
+        Cycles of an iteration; for how many of them each port that is used is busy; and what the
+        loop waits for, according to llvm-mca.
 
     Raises:
         UnavailableError: there is no llvm-mca, or it does not know the instructions.
@@ -185,7 +185,7 @@ def _waits(report: str) -> str:
 
 
 def model_of(name: str) -> str:
-    """Returns whose ports `ports` is to simulate for a build, as LLVM names processors.
+    """Returns the processor that `ports` is to simulate for a build, by LLVM's name.
 
     Raises:
         UnavailableError: there is no llvm-mca.
@@ -221,7 +221,7 @@ def race_builds(number: int, *, times: int, repeats: int, warmup: int, seed: int
 
     Raises:
         MismatchError: a build finds other squares than the walk.
-        CompilerError: as `build`.
+        CompilerError: as for `build`.
     """
     rng = np.random.default_rng(seed)
     words = [zeroed_lines(8 * number).view(np.uint64) for _ in range(3)]

@@ -49,8 +49,8 @@ def stockfish(program: str) -> Iterator[Counter]:
 def perft_programs() -> dict[str, list[str]]:
     """Returns the move generators that the environment variable `RUNGS_PERFT` names, by name.
 
-    It holds `NAME=COMMAND`, several separated by semicolons. What a command has to do, says
-    `perft_program`.
+    It holds `NAME=COMMAND`, several separated by semicolons. See `perft_program` for what a command
+    has to do.
 
     Raises:
         ConfigurationError: an entry is not of that form.
@@ -69,8 +69,7 @@ def perft_program(command: list[str]) -> Iterator[Counter]:
     """Runs a program as a function (FEN, depth) -> leaves.
 
     It reads lines of a depth and a FEN, "5 rnbq... w KQkq - 0 1", and answers each at once with a
-    line, the number of leaves. It counts on one thread, without a table of positions that it has
-    counted before.
+    line, the number of leaves. It counts on one thread, without a transposition table.
 
     Raises:
         UnavailableError: there is no such program.
@@ -81,7 +80,7 @@ def perft_program(command: list[str]) -> Iterator[Counter]:
         def perft(fen: str, depth: int) -> int:
             answer = ask(f"{depth} {fen}", "").strip()
             if not answer.isdigit():
-                raise EngineError(f"{command[0]} answered {answer!r}, no number of leaves")
+                raise EngineError(f"{command[0]} answered {answer!r}, not a number of leaves")
             return int(answer)
 
         yield perft
@@ -89,7 +88,7 @@ def perft_program(command: list[str]) -> Iterator[Counter]:
 
 @contextlib.contextmanager
 def _conversation(command: list[str]) -> Iterator[Callable[[str, str], str]]:
-    """Runs a program; yields what sends it a text and returns its next line that begins so."""
+    """Runs a program; yields a function (text, prefix) -> the next line with that prefix."""
     # Without buffers, nothing written is left over when the program is gone.
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "bufsize": 0}
     try:
@@ -174,7 +173,7 @@ def instructions_by_header(boards: int, steps: int, mask: str) -> pd.DataFrame:
 
 
 def _by_file(text: str) -> dict[str, int]:
-    """Instructions by source file, inlined code included where it was written."""
+    """Returns instructions by source file; inlined code counts where it was written."""
     names: dict[str, str] = {}
     totals: dict[str, int] = {}
     file, skip = "", False

@@ -34,7 +34,7 @@ SCHEDULES = {
 
 
 def pin_refusal() -> str | None:
-    """Returns why threads can't be kept on cores here; None where they can."""
+    """Returns why threads can't be pinned to cores here; None where they can."""
     if not hasattr(os, "sched_setaffinity"):
         return "this system has no sched_setaffinity"
     if usable_cores() < 2:
@@ -48,7 +48,7 @@ def pin_refusal() -> str | None:
 
 @contextlib.contextmanager
 def pinned(threads: int) -> Iterator[None]:
-    """Keeps each thread of OpenMP's team on a core of its own, as far as there are enough.
+    """Pins each thread of OpenMP's team to a core of its own, as far as there are enough.
 
     Args:
         threads: of the team.
@@ -131,7 +131,7 @@ def works(iterations: int, total: int) -> dict[str, np.ndarray]:
 
     Args:
         iterations: of either loop.
-        total: about what all of a loop's do together.
+        total: about what all of a loop's iterations do together.
     """
     growing = np.arange(iterations, dtype=np.int64) * (2 * total // iterations) // iterations
     return {"even": np.full(iterations, total // iterations), "growing": growing}
@@ -145,7 +145,7 @@ def race_schedules(
     Args:
         loops: by name, what each iteration does, of `works`.
         threads: of the team.
-        repeats, warmup: as of `race_counters`.
+        repeats, warmup: as for `race_counters`.
 
     Returns:
         A row per loop, schedule and repeat: `loop`, `schedule`, `repeat`, and `share`: by how much
@@ -186,7 +186,7 @@ def race_barriers(
 ) -> pd.DataFrame:
     """Times steps with one barrier and with two, of threads that are free and that are pinned.
 
-    Arguments as of `rungs_course.nb04_openmp.where_time_goes`.
+    Arguments are as for `rungs_course.nb04_openmp.where_time_goes`.
 
     Returns:
         A row per number of boards, repeat, way ("one barrier", "two barriers") and place ("free",

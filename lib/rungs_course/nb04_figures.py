@@ -1,6 +1,6 @@
 """Figures of threads that share a step out: cache lines, where time goes, threads × boards.
 
-They are apart from what is measured, which ranks import as well: figures take seconds to import.
+They are apart from the measurements, which ranks import as well: figures take seconds to import.
 """
 
 import dataclasses
@@ -200,8 +200,7 @@ def explore_threads(cost: StepCost, measured: pd.DataFrame, workers: str = "thre
 
     Args:
         cost: of a step, as fitted.
-        measured: as of `draw_speedups`.
-        workers: likewise.
+        measured, workers: as for `draw_speedups`.
     """
 
     def draw(boards, threads, microseconds):

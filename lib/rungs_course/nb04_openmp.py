@@ -1,4 +1,4 @@
-"""Threads that share a step: cache lines, meetings, calls from Python, and overlapping."""
+"""Threads that share a step: cache lines, barriers, calls from Python, and overlapping."""
 
 import ctypes
 import dataclasses
@@ -27,20 +27,20 @@ from rungs_course.measure.turns import timed_rounds
 
 # By `rungs::course::Way`'s names.
 WAYS = ("alone", "naive", "chunked", "gated", "padded", "padded runs")
-# And those that go through their boards twice, which differ in where threads meet.
+# And those that go through their boards twice, which differ in their barriers.
 BARRIERS = ("one barrier", "two barriers", "twice")
 _PADDED = ("padded", "padded runs")
 BLOCK = 8  # boards: `rungs::env::kBlock`
 
 
 class SharedBoards(CppBoards):
-    """The C++ rung's boards, shared out among threads in one of `WAYS` or `BARRIERS`, which teach.
+    """The C++ rung's boards, shared out among threads in one of `WAYS` or `BARRIERS`.
 
     Actions are not checked: each must be legal.
 
     Args:
-        num_envs, first_board, settings: as of `Boards`; "board" observations, and no engine.
-        way: a name of either.
+        num_envs, first_board, settings: as for `Boards`; "board" observations, and no engine.
+        way: a name of `WAYS` or `BARRIERS`.
         threads: of the team.
 
     Raises:
@@ -66,15 +66,15 @@ class SharedBoards(CppBoards):
         return self._play(self._address, actions, len(actions), self._way, self._threads)
 
     def play_apart(self, actions: np.ndarray) -> int:
-        """Does the same with threads that meet only at the end."""
+        """Plays the same with threads that wait for each other only at the end."""
         play = self.course.rungs_chess_apart_play
         return play(self._address, actions, len(actions), self._threads)
 
 
 class PaddedBoards(SharedBoards):
-    """The same with a cache line, or several, for what each output holds of every block of boards.
+    """The same boards, with whole cache lines for each block's part of each output.
 
-    Takes what `SharedBoards` does; `way` is "padded" or "padded runs".
+    Arguments are as for `SharedBoards`; `way` is "padded" or "padded runs".
     """
 
     def __init__(
@@ -108,7 +108,7 @@ def make(way: str, num_envs: int, threads: int, mask: str = "bool") -> ChessVect
 
 
 def owners(num_envs: int, threads: int, way: str) -> np.ndarray:
-    """Returns which thread plays each block: "naive" and "padded" deal, the others cut."""
+    """Returns which thread plays each block: in turn for "naive" and "padded", else in runs."""
     blocks = np.arange(-(-num_envs // BLOCK))
     return blocks % threads if way in ("naive", "padded") else blocks // -(-len(blocks) // threads)
 
@@ -166,7 +166,7 @@ def writes(num_envs: int, threads: int) -> pd.DataFrame:
 
 
 def moves(written: pd.DataFrame) -> pd.DataFrame:
-    """Follows each cache line: a row of `writes` more where another thread takes it.
+    """Follows each cache line, which moves where another thread writes to it.
 
     Returns:
         `writes` in the order of time, with `moved`: whether another thread wrote to that line last.
@@ -179,7 +179,7 @@ def moves(written: pd.DataFrame) -> pd.DataFrame:
 def where_time_goes(
     board_counts: Iterable[int], threads: int, *, plies: int, repeats: int, warmup: int, seed: int
 ) -> pd.DataFrame:
-    """Times the same steps with and without a second thread, its meetings, and Python's calls.
+    """Times the same steps with and without several threads, their barriers, and Python's calls.
 
     All play the same games from the same positions, and must end at the same positions.
 
@@ -228,7 +228,7 @@ def where_time_goes(
 
 
 def random_games(num_envs: int, steps: int, seed: int) -> tuple:
-    """Returns saved boards in the middle of games, random actions from there on, and where to."""
+    """Returns saved boards in the middle of games, random actions from there, and the last FENs."""
     pilot: Any = rungs.make("chess", "cpp", num_envs)
     rng = np.random.default_rng(seed)
     pilot.reset(seed=seed)
@@ -245,7 +245,7 @@ def random_games(num_envs: int, steps: int, seed: int) -> tuple:
 def seconds_of_games(
     boards: Any, play: Callable, stepwise: bool, before: tuple, actions: np.ndarray, after: list
 ) -> float:
-    """Plays games; returns the seconds of a step, of the second half of them."""
+    """Plays games; returns the mean seconds of a step in the second half of them."""
     half = len(actions) // 2
     parts = (actions[:half], actions[half:])
     boards.put(before, np.arange(actions.shape[1]), False)
@@ -260,7 +260,7 @@ def seconds_of_games(
 
 
 def parts(times: pd.DataFrame, threads: int) -> pd.DataFrame:
-    """Takes the time of a team's step apart, repeat by repeat.
+    """Splits the time of a team's step into parts, repeat by repeat.
 
     Args:
         times: of `where_time_goes`.
@@ -301,7 +301,7 @@ def speedups(times: pd.DataFrame) -> pd.DataFrame:
 
 @dataclasses.dataclass(frozen=True)
 class StepCost:
-    """What a step takes of one thread or several, as measured.
+    """The cost of a step on one thread or several, as measured.
 
     Attributes:
         ply: seconds of a board's step.

@@ -1,6 +1,6 @@
 """Figures of ranks: what each does in a step, what messages take, and a sum around a ring.
 
-They are apart from what is measured, which ranks import as well: figures take seconds to import.
+They are apart from the measurements, which ranks import as well: figures take seconds to import.
 """
 
 import ipywidgets
@@ -19,7 +19,7 @@ def draw_step(found: pd.DataFrame, steps: dict[str, int] | None = None):
 
     Args:
         found: of `rungs_course.nb05_mpi.works`.
-        steps: which, by transport; None: of each one of median length.
+        steps: the step to draw, by transport; None for one of median length each.
     """
     chosen = steps or {each: typical_step(found, each) for each in found["transport"].unique()}
     figure, axes = plots.axes(8.0, 1.4 + 1.3 * len(chosen), nrows=len(chosen), squeeze=False)

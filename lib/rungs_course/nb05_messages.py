@@ -1,4 +1,4 @@
-"""What messages of ranks take, by their size, and an agreement, by how many ranks there are.
+"""The times of messages between ranks, by size, and of an agreement, by the number of ranks.
 
 Run on every rank, by `race_messages` and `race_agreements`.
 """
@@ -51,7 +51,7 @@ def race_agreements(rank_counts: Iterable[int], *, repeats: int, warmup: int) ->
         A row per number of ranks and repeat: `ranks`, `repeat`, and `seconds` of an agreement.
 
     Raises:
-        UnavailableError, WorkerDiedError: as `race_messages`.
+        UnavailableError, WorkerDiedError: as for `race_messages`.
     """
     frames = [
         _on_ranks(ranks, sizes=[], repeats=repeats, warmup=warmup).assign(ranks=ranks)

@@ -87,7 +87,7 @@ def main() -> None:
 
 
 def _noting() -> ctypes.CDLL:
-    """Loads the library that notes calls, before MPI's own is there for C++ to find."""
+    """Loads the library that notes calls, before MPI's own, so that C++ finds it first."""
     flags = [*gpp.FLAGS.split(), *mpi.flags(), "-fvisibility=default"]
     return ctypes.CDLL(str(gpp.build("mpi_calls", _CALLS, flags)), ctypes.RTLD_GLOBAL)
 
@@ -110,7 +110,7 @@ def _note_calls(notes, transport, threads, traced, seed, folder) -> None:
 
 
 def works(calls: pd.DataFrame) -> pd.DataFrame:
-    """Says what ranks do in each step, from their calls of MPI and the time between.
+    """Derives what ranks do in each step, from their calls of MPI and the time between.
 
     Args:
         calls: of `race_layout`.
@@ -136,7 +136,7 @@ def works(calls: pd.DataFrame) -> pd.DataFrame:
 
 
 def _pieces(rows: pd.DataFrame) -> pd.DataFrame:
-    """Names a rank's work in one step; an empty frame where it is none."""
+    """Returns a rank's pieces of work in one step; an empty frame where it is not a step."""
     meetings = rows[rows["call"] == "MPI_Allreduce"]
     begun = rows[rows["call"].isin(["MPI_Wait", "MPI_Test"])]
     columns = ["transport", "rank", "step", "work", "begin", "end"]
@@ -185,7 +185,7 @@ def shares(found: pd.DataFrame) -> pd.DataFrame:
 def costs(found: pd.DataFrame, num_envs: int) -> pd.DataFrame:
     """Returns what each step on ranks that share memory cost: `ply` and `meeting`, in seconds.
 
-    A ply is of one rank's; the meeting is what a step takes beyond its boards.
+    `ply` is one rank's time for a board; `meeting` is what a step takes beyond its boards.
 
     Args:
         found: of `works`.
@@ -209,8 +209,8 @@ def fit_cost(found: pd.DataFrame, num_envs: int) -> StepCost:
 def ring(ranks: int) -> np.ndarray:
     """Follows an all-reduce around a ring: how many ranks' numbers are in each part of the sum.
 
-    Everyone's array is cut into as many parts as there are ranks. In each round every rank sends
-    one part to the next, which first adds it to its own, and, once the sums are whole, keeps it.
+    Every rank's array is cut into as many parts as there are ranks. In each round every rank sends
+    one part to the next, which adds it to its own or, once the sums are complete, stores it.
 
     Returns:
         (rounds + 1, ranks, parts), after each round and before the first.

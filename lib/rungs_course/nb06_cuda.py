@@ -1,4 +1,4 @@
-"""Chess on a GPU: the same games, what bounds them, warps whose lanes part, and how boards lie."""
+"""Chess on a GPU: the same games, what bounds them, divergent warps, and boards' layouts."""
 
 import functools
 import time
@@ -17,17 +17,17 @@ from rungs_course import plots, widgets
 from rungs_course.measure.race import steps_of
 from rungs_course.measure.turns import timed_rounds
 
-# Bytes that a GPU fetches at a time, and threads that go together.
+# Bytes of a GPU's cache lines and of their sectors, and threads of a warp.
 LINE, SECTOR, WARP = 128, 32, 32
 # Ways to run the kernels' code on the host, a board after the other.
 HOST_WAYS = ("vectors", "plain words, as on a GPU")
 
 
 def ply_bytes() -> dict[str, int]:
-    """Returns what a random ply has to move of a board on a GPU (`board`, `bits`): bytes by name.
+    """Returns the bytes that a random ply must move per board on a GPU (`board`, `bits`), by name.
 
-    A board plays on from memory and is written back after every ply; keys of past positions are
-    read too, eight bytes each, as many as there are. Legal actions stay in the thread's own memory.
+    A board is read from memory and written back in every ply; keys of past positions are read too,
+    eight bytes each, as many as there are. Legal actions stay in the thread's own memory.
     """
     return {
         "position, key and counts, read and written": 2 * 88,
@@ -44,7 +44,7 @@ def race_layouts(
 ) -> pd.DataFrame:
     """Times random plies on the host, a board after the other: with vectors, and without.
 
-    One compiler, g++, makes both of the same headers, and they play the same games.
+    g++ compiles both from the same headers, and they play the same games.
 
     Args:
         board_counts: numbers of boards.
@@ -94,9 +94,9 @@ def follow(num_envs: int, plies: int, seed: int) -> pd.DataFrame:
     """Follows random games by what a kernel's thread loops over or decides in each ply.
 
     Returns:
-        A row per ply and board: `ply`, `board`; loops by how often a thread goes around: `keys`, of
-        past positions compared, and `planes`, looked through for the action; and `ended`, whether
-        the game did, after which the next one begins in the same step.
+        A row per ply and board: `ply`, `board`; the iterations of two loops: `keys`, over past
+        positions compared, and `planes`, searched for the action; and `ended`, whether the game
+        did, after which the next one begins in the same step.
     """
     env = rungs.make("chess", "cpp", num_envs, mask="bits")
     env.reset(seed=seed)
@@ -115,15 +115,15 @@ def follow(num_envs: int, plies: int, seed: int) -> pd.DataFrame:
 
 
 def at_work(followed: pd.DataFrame, lanes: int = WARP) -> pd.DataFrame:
-    """Returns how much of a warp works in a loop that lasts as long as its longest lane's.
+    """Returns how much of a warp works in a loop, which lasts as long as for its slowest lane.
 
     Args:
         followed: of `follow`.
         lanes: threads of a warp; a group of fewer boards at the end is left out.
 
     Returns:
-        A row per loop: `loop`, `lane` and `warp` (means of how often a thread needs to go around,
-        and of how often its warp does), and `at_work`, the share of lanes that do something.
+        A row per loop: `loop`, `lane` and `warp` (the mean iterations that a thread needs, and that
+        its warp makes), and `at_work`, the share of lanes that do something.
     """
     whole = followed[followed["board"] < followed["board"].nunique() // lanes * lanes]
     warps = whole.groupby(["ply", whole["board"] // lanes])
@@ -139,8 +139,8 @@ def fetched() -> pd.DataFrame:
 
     Returns:
         A row per layout and thread: `layout` ("array of structures", "structure of arrays",
-        "blocks of eight", ours), `board`, `byte`, `line` (of `LINE` bytes), `sector` (of `SECTOR`,
-        which memory hands over).
+        "blocks of eight", ours), `board`, `byte`, `line` (of `LINE` bytes), `sector` (of `SECTOR`
+        bytes, which memory transfers at once).
     """
     constants = described(loader.load()).constants
     block, together = constants["block_bytes"], constants["boards_per_block"]

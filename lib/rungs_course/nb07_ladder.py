@@ -56,7 +56,7 @@ _STATE_BYTES = 1536  # of a board
 
 
 def matrix_product(rows: int = 2048, width: int = 512) -> Callable[[], object]:
-    """Makes a layer's product of PyTorch, on all its threads, which evicts what the caches held."""
+    """Makes a function that multiplies matrices on all of PyTorch's threads: evicts the caches."""
     import torch  # the rungs alone don't need it
 
     left, right = torch.rand(rows, width), torch.rand(width, width)
@@ -76,8 +76,8 @@ def race_sizes(
     """Races rungs alone and in situ, for each mask and number of boards.
 
     Args:
-        groups: names of rungs. Those of a group take turns; OpenMP's threads stay awake for a
-            while: they are no neighbours for others, and race alone.
+        groups: names of rungs. Those of a group take turns. OpenMP's threads stay awake for a
+            while, which disturbs others: that rung should be in a group of its own.
         masks: formats.
         counts: numbers of boards.
         plies: of a repeat, about; in situ an eighth, but no fewer than two steps.

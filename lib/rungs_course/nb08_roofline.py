@@ -30,7 +30,7 @@ def roofs(compute: pd.DataFrame, bandwidth: pd.DataFrame, threads: int) -> tuple
     Args:
         compute: of `rungs_course.measure.peaks.measure_compute`.
         bandwidth: of `rungs_course.measure.peaks.measure_bandwidth`.
-        threads: how many, a number that both have measured.
+        threads: how many, a number for which both were measured.
 
     Returns:
         Operations per second by name, and bytes per second by level, of the fastest stream.
@@ -59,7 +59,7 @@ def point(name: str, work: dict[str, float], plies_per_second: float) -> dict:
 
 
 def below(points: pd.DataFrame, threads: int) -> pd.DataFrame:
-    """Returns the points of programs on one thread, which `cpp` has, or on several."""
+    """Returns the points of programs on one thread (those of `cpp`), or on several."""
     return points[points["name"].str.startswith("cpp") == (threads == 1)]
 
 
@@ -68,7 +68,7 @@ def shares(row, compute: pd.DataFrame, bandwidth: pd.DataFrame, cores: int) -> d
 
     Args:
         row: of `point`.
-        compute, bandwidth, cores: as of `rooflines`.
+        compute, bandwidth, cores: as for `rooflines`.
 
     Returns:
         Of the vector peak by its operations, and of each level's bandwidth by its bytes.
@@ -91,9 +91,9 @@ def above(
 
     Args:
         times: `mask`, `threads`, `repeat` and `seconds` of a step of all boards.
-        work: of `rungs_course.measure.valgrind.work_per_ply`, by mask; of others nothing is known.
+        work: of `rungs_course.measure.valgrind.work_per_ply`, by mask; other masks are left out.
         boards: how many a step has.
-        compute, bandwidth, cores: as of `rooflines`.
+        compute, bandwidth, cores: as for `rooflines`.
 
     Returns:
         How many times as high a program is as a roof, by the names of both.
@@ -187,7 +187,7 @@ def study_rooflines(processors: Sequence[tuple[Processor, Processor]], points: p
     """Draws the study's two rooflines with its points, as it drew them and counted in bytes.
 
     Args:
-        processors: each as the study has it, and put right.
+        processors: each as the study has it, and corrected.
         points: of `rungs_course.nb09_counters.points`.
     """
     figure, panels = plots.axes(width=8.0, height=4.6, ncols=len(processors), sharey=True)
@@ -223,12 +223,12 @@ def predict_roofline(
     """Asks how many operations a second a rung of the reader's choice does.
 
     Args:
-        compute, bandwidth, points: as of `rooflines`; points with as many cores are drawn.
+        compute, bandwidth, points: as for `rooflines`; points with as many cores are drawn.
         work: of `rungs_course.measure.valgrind.work_per_ply`, by mask; empty where there is no
             valgrind.
         cores: how many there are.
         seed: of the games.
-        api: the compiled functions that the work was counted of.
+        api: the compiled functions whose work was counted.
     """
 
     def draw(choice, guess, rate):
@@ -274,8 +274,8 @@ def multiply(
     Args:
         version: of `IDEAS`.
         a: (n, n) float32.
-        b: likewise.
-        result: likewise; is overwritten.
+        b: (n, n) float32.
+        result: (n, n) float32; is overwritten.
         threads: of the version `threads`, and of PyTorch.
         count: 1 or more.
     """

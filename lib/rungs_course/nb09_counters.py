@@ -40,7 +40,7 @@ def memory_rate(table: pd.Series, program: str) -> float:
 
 
 def points(table: pd.Series) -> pd.DataFrame:
-    """Returns where the study's programs stand in a roofline, by what is divided by.
+    """Returns where the study's programs stand in a roofline, for several divisors.
 
     Returns:
         A row per program and way: `name` (of `PROGRAMS`), `per` ("access, as drawn", "byte of an
@@ -77,7 +77,7 @@ def chase(sizes: Iterable[int], *, loads: int, repeats: int, seed: int) -> pd.Da
 
     Args:
         sizes: bytes, multiples of a cache line.
-        loads: timed each time. Before them as many at the most, one lap of the chain, are not
+        loads: timed each time. Before them one lap of the chain, but at most as many loads, is not
             timed, so that what fits into a cache is there.
         repeats: how often each size is timed.
         seed: of the orders.
@@ -103,7 +103,7 @@ def chase(sizes: Iterable[int], *, loads: int, repeats: int, seed: int) -> pd.Da
 
 
 def served_by(sizes: Iterable[int], caches: Sequence[Cache]) -> dict[str, int]:
-    """Returns the working set whose loads stand for each level: the largest that half fills it.
+    """Returns the working set that stands for each level: the largest that fits into half of it.
 
     Args:
         sizes: of `chase`.

@@ -28,7 +28,7 @@ def strong(
     api=None,
     **settings,
 ) -> pd.DataFrame:
-    """Races the same boards on more and more threads, one of which must be 1.
+    """Races the same boards on several numbers of threads, one of which must be 1.
 
     Args:
         api: the compiled functions, by default Cling's.
@@ -48,7 +48,7 @@ def strong(
 def weak(
     boards_per_thread: int, threads: Iterable[int], *, mask: MaskFormat, steps: int, **timing
 ) -> pd.DataFrame:
-    """Races as many more boards as threads: segment by segment, each number has its turn.
+    """Races boards that grow with the threads; numbers of threads take turns, by segments.
 
     Args:
         steps: per segment.
@@ -75,7 +75,7 @@ def over_boards(
     Args:
         plies: about how many plies a segment has, by rung; at least a step of all boards is played.
         max_boards: the largest number of boards, by rung.
-        **timing: as of `weak`.
+        **timing: as for `weak`.
 
     Returns:
         A row per rung, number of boards and repeat: `rung`, `num_envs`, `repeat`, `seconds` per
@@ -170,8 +170,8 @@ def _openmp(num_envs: int, threads: int, mask: MaskFormat, api=None):
 def efficiencies(times: pd.DataFrame) -> pd.DataFrame:
     """Returns how well threads are used, repeat by repeat, against one thread.
 
-    With the same boards for all, `speedup` is T(1) / T(p). With as many more boards as threads it
-    is p T(1) / T(p): how much more work is done in the same time. `efficiency` is speedup / p.
+    With the same boards for all, `speedup` is T(1) / T(p). With boards that grow with the threads
+    it is p T(1) / T(p): how much more work is done in the same time. `efficiency` is speedup / p.
 
     Args:
         times: of `strong` or `weak`.
@@ -189,7 +189,7 @@ def efficiencies(times: pd.DataFrame) -> pd.DataFrame:
 def lost(times: pd.DataFrame) -> pd.DataFrame:
     """Returns the time that a step takes beyond an equal share of one thread's, repeat by repeat.
 
-    A cost of the step itself (a call, waking threads, meeting again) is the same time whatever the
+    A cost of the step itself (a call, waking threads, a barrier) is the same time whatever the
     boards; what threads take from each other while they step grows with the boards.
 
     Args:
@@ -210,7 +210,7 @@ def serial_fraction(times: pd.DataFrame, law: str) -> pd.Series:
     """Fits the part of the work that threads can't share to the speedups, per repeat.
 
     Amdahl (same boards): S = 1 / (s + (1 - s) / p). Gustafson (boards grow): S = p - s (p - 1).
-    Both are linear in s, once the first is turned over; s is fitted by least squares. Below 0 it
+    Both are linear in s, once the first is inverted; s is fitted by least squares. Below 0 it
     means more speedup than threads, as caches can bring.
 
     Args:
@@ -303,7 +303,7 @@ def draw_scaling(
 
 
 def _paper(axes, paper: pd.DataFrame, law: str) -> None:
-    """Draws the study's whole curve and the law that fits it, on axes that double."""
+    """Draws the study's whole curve and the law that fits it, on axes in powers of two."""
     serial = paper_fraction(paper, law)
     count = np.geomspace(1, paper["threads"].max(), 200)
     label = f"{law}'s law for the study's, {serial:.1%}"
@@ -317,7 +317,7 @@ def _paper(axes, paper: pd.DataFrame, law: str) -> None:
 
 
 def paper_fraction(paper: pd.DataFrame, law: str) -> float:
-    """Returns the serial fraction that fits the study's whole curve best, as of `draw_scaling`."""
+    """Returns the serial fraction that fits the study's whole curve best: see `draw_scaling`."""
     work = paper["boards"] / paper["boards"].iloc[0]
     times = paper.assign(num_envs=paper["boards"], repeat=0, seconds=work / paper["speedup"])
     return serial_fraction(times, law).iloc[0]
@@ -373,10 +373,10 @@ def predict_scaling(
     """Asks how many times as fast as one thread a rung of the reader's choice is.
 
     Args:
-        strong: of the function of that name.
+        strong: what the function `strong` returned.
         cores: how many there are.
         seed: of the games.
-        paper: as of `draw_scaling`.
+        paper: as for `draw_scaling`.
     """
     within = strong[strong["threads"] <= cores]
     law = {"law": "Amdahl", "serial": serial_fraction(within, "Amdahl").median()}

@@ -45,9 +45,9 @@ GAMES: dict[str, Any] = {"opponent": "random", "mask": "bits", "max_plies": 200}
 class NullEnv(ChessVectorEnv):
     """An environment that costs nothing: however it is stepped, it stays where it is.
 
-    Its outputs have the shapes and dtypes of a real one's, and hold what that gives `in_play`, or
-    what `stay_at` was given. The first step that writes to some memory copies them there; later
-    ones find them there.
+    Its outputs have the shapes and dtypes of a real environment's, and the values that one has
+    after `in_play`, or had when passed to `stay_at`. The first step that writes to some buffers
+    copies them there; later ones find them there.
     """
 
     def __init__(self, num_envs: int, **settings):
@@ -68,7 +68,7 @@ class NullEnv(ChessVectorEnv):
         return self.boards.buffers.observation, info
 
     def stay_at(self, env: ChessVectorEnv):
-        """Takes over the positions of a real one as it stands; returns as `reset` does."""
+        """Copies the current positions of a real environment; returns as `reset` does."""
         for name in POSITION:
             getattr(self.boards.buffers, name)[:] = getattr(env.boards.buffers, name)
         for out in self._written.values():
@@ -120,8 +120,8 @@ def make_learner(
 def race_learners(learners: Mapping[Any, Learner], *, repeats: int, warmup: int) -> pd.DataFrame:
     """Times updates of several learners, which take turns.
 
-    The time of a network depends on how many actions are legal. So before each update of a learner
-    with a `NullEnv`, untimed, that takes over the positions of the first real one.
+    The time of a network depends on how many actions are legal. So a `NullEnv` copies the positions
+    of the first real environment before each update of its learner, untimed.
 
     Returns:
         A row per learner, repeat and part: `racer`, `repeat`, `positions` (that an update learns
@@ -155,7 +155,7 @@ def race_cases(
     """Times updates of systems, which take turns; returns as `race_learners`.
 
     Args:
-        cases: by name, an environment's name as of `make`, and what else `make_learner` takes.
+        cases: by name, an environment's name for `make`, and other arguments of `make_learner`.
         num_envs: boards of each.
         seed: of games, weights and actions.
         repeats: updates timed.
@@ -184,7 +184,7 @@ def race_updates(
     """Times updates that go once through the positions of some boards and steps.
 
     Args:
-        max_boards: the largest number of boards, by name as of `make`.
+        max_boards: the largest number of boards, by environment's name: see `make`.
         shapes: boards and steps of a batch.
         learner: of all.
         **timing: of `race_cases`.
@@ -206,9 +206,9 @@ def against_null(updates: pd.DataFrame) -> pd.DataFrame:
     """Compares training with training on an environment that costs nothing.
 
     Returns:
-        A row per number of boards and other racer: `num_envs`, `racer`, `of_null` (the updates per
-        second of it over those of "null", repeat by repeat, their median) and its quartiles `low`
-        and `high`, and `generate`, the share of generating in an update's time.
+        A row per number of boards and other racer: `num_envs`, `racer`, `of_null` (its updates per
+        second over those of "null", the median of repeats) and its quartiles `low` and `high`, and
+        `generate`, the share of generating in an update's time.
     """
     wide = updates.pivot_table(
         index=["num_envs", "repeat"], columns="racer", values="seconds", aggfunc="sum"
@@ -317,7 +317,7 @@ def learners_table(
     Returns:
         A row per learner: `learner`; `steps_per_second`, the median, with quartiles `low` and
         `high`; `gain` over the first learner, the median over repeats; `generate`, `infer` and
-        `backward`, median seconds of an update (a transfer counts to inferring); `peak`, the format
+        `backward`, median seconds of an update (a transfer counts as inferring); `peak`, the format
         whose peak bounds it; and shares of that, NaN where it is not known: `infer_share`,
         `learn_share` and, of the whole update, `share`. Operations are those of
         `rungs_course.measure.cost`.
@@ -353,7 +353,7 @@ def train_each(
     Args:
         runs: columns that name a run, and how it is trained; a rung may be a peer.
         out: where their folders go, named by the values of those columns.
-        say: where progress goes.
+        say: receives lines of progress.
 
     Returns:
         All runs' `metrics.csv` and `evaluations.csv`, with the columns that name them, and the
@@ -403,7 +403,7 @@ def time_to_wins(evaluations: pd.DataFrame, wins: float) -> pd.DataFrame:
 def generation_shares(generating: pd.Series, speeds: pd.Series | Sequence[float]) -> pd.DataFrame:
     """Returns which share of training is generating, over the speed of the learner.
 
-    A position takes its generating, and 1/speed for all else.
+    A position takes its seconds of generating, and 1/speed for all else.
 
     Args:
         generating: seconds a position, by system.
@@ -444,7 +444,7 @@ def draw_generation(
 
     Args:
         shares: of `generation_shares`, drawn as lines.
-        points: likewise, of learners.
+        points: of `generation_shares`, for learners; drawn as markers.
         study: the share, and the speed of the study's learner.
     """
     figure, axes = plots.axes(width=8.0, height=4.8)

@@ -78,7 +78,7 @@ class Listed(nn.Module):
 def cleanrl(
     env: ChessVectorEnv, agent: Masked | Listed, settings: PpoSettings, seed: int
 ) -> Iterator[None]:
-    """Trains as CleanRL's `ppo.py` does, in its order and with its names; yields every update."""
+    """Trains as CleanRL's `ppo.py` does, in its order and with its names; yields after updates."""
     optimizer = torch.optim.Adam(agent.parameters(), lr=settings.learning_rate, eps=1e-5)
     num_steps, num_envs = settings.num_steps, env.num_envs
     observation, info = env.reset(seed=seed)
@@ -128,7 +128,7 @@ def cleanrl(
 
 
 def sb3(num_envs: int, lists: bool, settings: PpoSettings, seed: int) -> Iterator[None]:
-    """Trains with Stable-Baselines3; yields every update.
+    """Trains with Stable-Baselines3; yields after every update.
 
     Args:
         num_envs: number of boards.

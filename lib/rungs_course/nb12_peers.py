@@ -27,7 +27,7 @@ def costs(times: pd.DataFrame, clock_mhz: float | None) -> pd.DataFrame:
     Returns:
         A row per racer: `num_envs`, `rate` (plies per second), `per_kilocycle` (plies in 1,000
         cycles; NaN where the clock is not known), `bytes_per_ply` (where no game ends; NaN
-        where a step returns no arrays), `tuned` (of other projects: for what it was made fast).
+        where a step returns no arrays), `tuned` (what other projects were made fast for).
     """
     best = race.best(times).set_index("racer")
     written = times.groupby("racer")["bytes_per_ply"].min().replace(0, float("nan"))
@@ -43,7 +43,7 @@ def headline(times: pd.DataFrame, best: pd.DataFrame) -> str:
     """Writes how ours compares with the fastest of the others, and what that one is.
 
     Args:
-        times: as of `costs`.
+        times: as for `costs`.
         best: of `costs`.
     """
     ours = "rungs, board + bits"

@@ -56,7 +56,7 @@ def step_times(
 
 
 def turning_points(times: pd.DataFrame) -> pd.DataFrame:
-    """Finds from how many environments on the time of a step is theirs, and not a call's own.
+    """Finds from how many environments on a step's time is mostly theirs, not a call's fixed cost.
 
     A line is fitted to the time of a step over the number of environments, a + b N, with relative
     errors; where both parts are equal, at N = a / b, is the turning point.
@@ -105,7 +105,7 @@ def with_work(
 
 
 def exactness(workloads: Iterable[int], *, seed: int, steps: int = 10) -> pd.DataFrame:
-    """Compares where poles have come to with where finer steps of Euler's method bring them.
+    """Compares where poles have come to with where much finer steps of Euler's method bring them.
 
     Returns:
         A row per workload: `workload`, and `error`, the median distance in radians from what a
@@ -127,12 +127,12 @@ def exactness(workloads: Iterable[int], *, seed: int, steps: int = 10) -> pd.Dat
 
 
 def growth(work: pd.DataFrame) -> pd.DataFrame:
-    """Says how the time of a step grows with its work.
+    """Returns how the time of a step grows with its work.
 
     Returns:
         A row per racer, number of environments and repeat: `racer`, `num_envs`, `repeat`, and
-        `exponent`: the time is as the work to this power, between the least and the most of it. 1
-        is linear, less is sublinear.
+        `exponent`: the time grows as the work to this power, between the least and the most of it.
+        1 is linear, less is sublinear.
     """
     calls = work.pivot_table(
         index=["racer", "num_envs", "repeat"], columns="workload", values="call", sort=False
@@ -207,7 +207,7 @@ def gain_of(row: Any) -> Factor:
 
 
 def quotient(one: Factor, other: Factor) -> Factor:
-    """Returns how many times one factor is as large as another, as far off as both may be."""
+    """Returns one factor over another; the interval allows for the intervals of both."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ends = np.array([one.middle, one.low, one.high]) / [other.middle, other.high, other.low]
     middle, low, high = map(float, ends)
@@ -215,9 +215,9 @@ def quotient(one: Factor, other: Factor) -> Factor:
 
 
 def step_bytes(dtype: str = "float64") -> dict[str, int]:
-    """Returns what a step has to move of one environment: bytes by name, read or written.
+    """Returns the bytes that a step must move for one environment, by name, read or written.
 
-    No rung can do with less, where nothing stays in a cache until the next step.
+    No rung can move fewer, where nothing stays in a cache until the next step.
     """
     number = np.dtype(dtype).itemsize
     return {

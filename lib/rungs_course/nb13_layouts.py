@@ -1,7 +1,7 @@
 """Carts as an array of structures and as a structure of arrays: the same arithmetic, timed.
 
-They are advanced on and on, also when their poles have fallen: it is no environment, and what the
-numbers are makes no difference to the time.
+They are advanced even after their poles have fallen: this is not an environment, and the values of
+the numbers make no difference to the time.
 """
 
 import functools
@@ -29,7 +29,7 @@ def places(caches: list[Cache], least: int) -> dict[str, int]:
 
     Args:
         caches: this machine's, nearest first.
-        least: carts beyond the last cache at the least, also where no cache is known.
+        least: the fewest carts that count as "in memory", also where no cache is known.
     """
     second, last = (caches[1].bytes, caches[-1].bytes) if len(caches) > 1 else (2**18, 0)
     beyond = max(least, 4 * last // CART_BYTES)

@@ -17,8 +17,8 @@ from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecEnv,
 from rungs.adapters.sb3 import CartPoleVecEnv
 from rungs_course.learners import torch_threads
 
-# PPO's settings by the number of environments: for few what RL Baselines3 Zoo found, with rates
-# that stay as they are; for many, larger batches, each learnt from less often.
+# PPO's settings by the number of environments: for few what RL Baselines3 Zoo found, with constant
+# rates; for many, larger batches, each learnt from less often.
 _COMMON = {"gae_lambda": 0.8, "gamma": 0.98, "clip_range": 0.2}
 _FEW = {"n_steps": 32, "batch_size": 256, "n_epochs": 20, "learning_rate": 1e-3}
 _MANY = {"n_steps": 16, "batch_size": 512, "n_epochs": 10, "learning_rate": 3e-3}
@@ -26,7 +26,7 @@ MANY = 64  # environments
 
 
 def vec_env(rung: Any, num_envs: int, seed: int) -> VecEnv:
-    """Makes CartPole-v1 as Stable-Baselines3 takes it.
+    """Makes CartPole-v1 as a vector environment of Stable-Baselines3.
 
     Args:
         rung: one of ours; or "DummyVecEnv" or "SubprocVecEnv", around Gymnasium's.
@@ -50,8 +50,8 @@ def learn(
         make: makes the environments.
         seed: of the agent.
         steps: of single environments, in all.
-        evaluations: after how many equal parts of them it is played; and before the first.
-        episodes: that it plays then.
+        evaluations: how many, after equal parts of the steps; one more comes before the first.
+        episodes: of an evaluation.
 
     Returns:
         A row per evaluation: `steps`, `seconds` of training until then, without evaluations, and
@@ -98,7 +98,7 @@ def learning(
 
 
 def train_on_rungs(names: Iterable[str], *, num_envs: int, seed: int, steps: int) -> pd.DataFrame:
-    """Trains the same agent on one rung after the other, and never plays it.
+    """Trains the same agent on one rung after the other, without evaluations.
 
     Returns:
         A row per rung: `rung`; `seconds` of training, of which `stepping` are the environment's;

@@ -1,12 +1,12 @@
 """A model of what training costs on more processes than there are here.
 
-Learners side by side play boards of their own, and average their gradients before each step of the
+Parallel learners play boards of their own, and average their gradients before each step of the
 optimizer. An update of p of them takes
 
     T(p) = compute * slowdown(p) + all-reduce(p)
 
-where `compute` is the time of one process alone, and `slowdown` how many times as long it takes
-until the last of p is done that compute side by side and exchange nothing: on one machine they
+where `compute` is the time of one process alone, and `slowdown` how many times as long p processes
+take, until the last is done, that compute in parallel and exchange nothing: on one machine they
 share cores, caches and memory, on nodes of their own it is 1. All three are measured apart from
 what they predict. Waiting for each other at every message is not in the model.
 """
@@ -39,7 +39,7 @@ TOLERANCE = 0.25  # a model that is off by more fails its test
 
 
 class Line(NamedTuple):
-    """Seconds that grow with a number of things: some are there for none, and some for each."""
+    """Seconds that grow linearly with a number of things: a fixed part, and a part for each."""
 
     fixed: float
     each: float
@@ -61,8 +61,8 @@ class Link(NamedTuple):
 
 
 # Messages that each of p processes sends one after the other in an all-reduce: around a ring to add
-# up and around again to hand out; or to partners at halved and then at doubled distances, where p
-# that is no power of two is taken for the next one.
+# up and around again to distribute; or to partners at halved and then at doubled distances, where p
+# is rounded up to a power of two.
 ROUNDS = {
     "ring": lambda p: 2 * (p - 1),
     "halving": lambda p: 2 * math.ceil(math.log2(p)),
@@ -123,7 +123,7 @@ def message_errors(messages: pd.DataFrame, link: Link) -> pd.DataFrame:
 
 @dataclasses.dataclass(frozen=True)
 class Update:
-    """What an update takes.
+    """The cost of an update.
 
     Attributes:
         parts: seconds of a process that has a core to itself, by part of `COMPUTE`, for the
@@ -179,7 +179,7 @@ def fit_update(updates: pd.DataFrame) -> Update:
 
 
 def slowdowns(updates: pd.DataFrame) -> pd.DataFrame:
-    """Returns how many times as long as alone it takes until all have computed side by side.
+    """Returns how many times as long parallel processes take, until all are done, as one alone.
 
     Returns:
         A row per number of processes, and a column per repeat: each round's own ratio.
@@ -199,9 +199,9 @@ def check(
         A row per number of processes, in seconds: `processes`; `measured`, where parts come one
         after the other, and its quartiles `low` and `high`; `overlapped`, as in training;
         `predicted`; `error` (predicted / measured - 1); each part's as "measured generate" and so
-        on for `PARTS`, and "predicted generate" and so on for those that the model has; and by
-        which it took longer than predicted, "more computing" until the last process was done,
-        "more all-reduce" from then on.
+        on for `PARTS`, and "predicted generate" and so on for those that the model has; and how
+        much longer it took than predicted: "more computing" until the last process was done, "more
+        all-reduce" from then on.
     """
     rows = []
     for processes, group in _clocked(updates).groupby("processes"):
@@ -229,7 +229,7 @@ def check(
 def misses(updates: pd.DataFrame, checked: pd.DataFrame) -> dict[int, Factor]:
     """Returns predicted over measured seconds, by number of processes.
 
-    The noise is that of the measured updates; that of what the model was fitted to is not in it.
+    The noise is that of the measured updates only, not that of what the model was fitted to.
     """
     measured = {count: _whole(group) for count, group in _clocked(updates).groupby("processes")}
     predicted = checked.set_index("processes")["predicted"]
@@ -237,7 +237,7 @@ def misses(updates: pd.DataFrame, checked: pd.DataFrame) -> dict[int, Factor]:
 
 
 def _clocked(updates: pd.DataFrame) -> pd.DataFrame:
-    """Returns the updates whose parts come one after the other, from as many boards each."""
+    """Returns the updates whose parts come one after the other, with equally many boards each."""
     exchange = np.where(updates["processes"] > 1, "in turn", "none")
     boards = updates["num_envs"] == _boards_together(updates)
     return updates[boards & (updates["exchange"] == exchange)]
@@ -248,7 +248,7 @@ def _whole(updates: pd.DataFrame) -> pd.Series:
 
 
 def _boards_together(updates: pd.DataFrame) -> int:
-    """Returns the boards of each process where there are more than one."""
+    """Returns the boards of each process in runs of more than one process."""
     return updates.loc[updates["processes"] > 1, "num_envs"].iloc[0]
 
 
@@ -282,7 +282,7 @@ def predict(
 
     Args:
         update: of one process.
-        links: a link, and the algorithm of `ROUNDS` that it is used by.
+        links: by name, a link and the algorithm, of `ROUNDS`, that uses it.
         nodes: their numbers.
         length: steps of each board in an update.
         boards: of each node, for weak scaling.
@@ -299,7 +299,7 @@ def predict(
 
 
 def position_bytes() -> dict[str, int]:
-    """Returns the bytes a learner is sent of a position, by name of the array it learns from."""
+    """Returns the bytes sent to a learner per position, by name of the array it learns from."""
     env = rungs.make("chess", "cpp", 1, mask="bits")
     rollout = Rollout(env, 1, torch.device("cpu"))
     names = ("observation", "mask", "reward", "ended", "choice", "log_probability", "value")
@@ -326,7 +326,7 @@ _HOLLOW = {"markerfacecolor": "white", "linestyle": "none"}
 
 
 def draw_messages(times: pd.DataFrame, link: Link, cores: int):
-    """All-reduces over the size of messages: medians and quartiles, and the model's lines."""
+    """Draws all-reduces over the size of messages: medians, quartiles, and the model's lines."""
     figure, axes = plots.axes(height=4.2)
     groups = plots.lines(times.groupby("processes"))
     for (processes, rows, look), linestyle in zip(groups, plots.LINESTYLES, strict=False):

@@ -1,4 +1,4 @@
-"""What learners side by side spend an update on: run on every process, by `measure`."""
+"""What parallel learners spend an update on: run on every process, by `measure`."""
 
 import json
 import os
@@ -27,13 +27,13 @@ from rungs.errors import WorkerDiedError
 
 PARTS = ("generate", "infer", "backward", "wait", "all-reduce")
 
-# What learners that compute side by side do with their gradients.
+# What parallel learners do with their gradients.
 EXCHANGES = ("none", "in turn", "overlapped")
 
-# As `python -P` is, so are the processes that torchrun starts.
+# PYTHONSAFEPATH makes the processes that torchrun starts behave as with `python -P`.
 _ENVIRONMENT = {"GLOO_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "1", "PYTHONSAFEPATH": "1"}
 
-# All-reduces timed together where one is short, and from how many bytes on one is long enough.
+# All-reduces timed together where one is short, and the bytes from which one is long enough.
 _TOGETHER, _LONG = 10, 2**20
 
 
@@ -58,10 +58,9 @@ def measure(
         of an update), `exchange`, `repeat`, `part` (of `PARTS`), `seconds` (mean over the
         processes). `exchange` is of `EXCHANGES`. "none": each keeps its gradients, as one process
         alone does, all that they share is the machine, and "wait" is once, until the last has ended
-        its update. "in turn": "backward" stops for each
-        message, to "wait" until all processes have come to it, and "all-reduce" until it is
-        averaged; only there are messages and bytes counted. "overlapped": "backward" has all that
-        goes on at once, as in training.
+        its update. "in turn": "backward" stops at each message, to "wait" until all processes have
+        reached it, and then for the "all-reduce"; only there are messages and bytes counted.
+        "overlapped": "backward" includes the messages, which are sent meanwhile, as in training.
 
         Messages: a row per number of processes, size and repeat: `processes`, `bytes`, `repeat`,
         `seconds`.
@@ -98,9 +97,9 @@ class _Team(Ranks):
         self.size, self._group, self._own, self._exchange = size, group, own, exchange
 
     def wrap(self, network: nn.Module) -> nn.Module:
-        """Does as `Ranks.wrap`, within the team.
+        """Wraps a network as `Ranks.wrap` does, within the team.
 
-        Where nothing is exchanged too, so that gradients are packed into messages all the same.
+        Also where nothing is exchanged, so that gradients are packed into messages there, too.
         """
         group = self._own if self._exchange == "none" else self._group
         how = {"process_group": group, "find_unused_parameters": True}
@@ -118,7 +117,7 @@ class _Team(Ranks):
         dist.all_reduce(gradients, group=self._group)
         gradients /= self.size
         self._took.update({"wait": met - start, "all-reduce": time.perf_counter() - met})
-        # With the last of a step DDP sends one more, on its own: which weights have a gradient.
+        # With the last bucket of a step DDP sends one message more: which weights have a gradient.
         self.messages += 1 + bucket.is_last()
         self.bytes += gradients.nbytes
         done: torch.futures.Future[torch.Tensor] = torch.futures.Future()
@@ -170,7 +169,7 @@ def _time_updates(groups: dict, own, settings: dict) -> pd.DataFrame:
         if size > 1
         for exchange in EXCHANGES
     ]
-    # None of those that this process is not among.
+    # None for a team that this process is not in.
     learners = [_learner(*turn, groups, own, settings["seed"]) for turn in turns]
     rows = []
     for repeat in range(-settings["warmup"], settings["repeats"]):
@@ -189,7 +188,7 @@ def _time_updates(groups: dict, own, settings: dict) -> pd.DataFrame:
 
 
 def _learner(size: int, num_envs: int, exchange: str, groups: dict, own, seed: int):
-    """Returns this process's learner and its team, or None where it is none of the first `size`."""
+    """Returns this process's learner and team; None where it is not one of the first `size`."""
     rank = dist.get_rank()
     if rank >= size:
         return None

@@ -31,7 +31,7 @@ try:
 except ImportError as error:
     raise UnavailableError(f"Ray: {error}: {install_hint('rllib')}") from None
 
-# A core to give, and bytes in which a node's actors leave what others fetch.
+# A core to give, and the bytes of the object store, where a node's actors leave what others fetch.
 _NODE = {"num_cpus": 1, "object_store_memory": 256 * 2**20, "include_dashboard": False}
 _TRIES = 5  # Ray gives a node half a minute to start, which on a busy machine can be too little
 
@@ -68,7 +68,7 @@ class Nodes:
 
 
 def _started(start: Callable, **how: Any) -> Any:
-    """Starts a node, again where Ray gave it up as too slow.
+    """Starts a node; tries again where Ray gave up on it as too slow.
 
     Raises:
         UnavailableError: it was too slow each time.
@@ -76,7 +76,7 @@ def _started(start: Callable, **how: Any) -> Any:
     for _ in range(_TRIES):
         try:
             return start(**how)
-        except Exception as error:  # of no type of its own
+        except Exception as error:  # Ray has no type of its own for it
             if "timed out during startup" not in str(error):
                 raise
     raise UnavailableError(f"Ray: no node started within half a minute, in {_TRIES} tries")

@@ -30,7 +30,7 @@ def train_on(
         training: the same for all but for its rung.
         out: where their folders go, which are named like them.
         last: seconds of the last, by default those of `training`.
-        say: where progress goes.
+        say: receives lines of progress.
 
     Returns:
         All runs' `metrics.csv` and `evaluations.csv`, with a column `rung`; and the learner of the
@@ -73,8 +73,8 @@ def check_same(table: pd.DataFrame) -> None:
 def seconds_to(evaluations: pd.DataFrame, metrics: pd.DataFrame, wins: float) -> pd.DataFrame:
     """Returns how long each rung takes to a share of games won.
 
-    All rungs need the same updates. One that did not come that far is given the time that this
-    many updates take it, from the median of its own.
+    All rungs need the same updates. For one that did not come that far, the time of this many
+    updates is estimated from the median of its own.
 
     Args:
         evaluations: of `train_on`.
@@ -101,7 +101,7 @@ def seconds_to(evaluations: pd.DataFrame, metrics: pd.DataFrame, wins: float) ->
 def estimates(metrics: pd.DataFrame) -> pd.DataFrame:
     """Compares what rungs gain in training with the estimate from their speed alone.
 
-    The estimate is 07's: all but generating takes as long as behind the first rung.
+    The estimate is 07's: all but generating takes as long as with the first rung.
 
     Args:
         metrics: of `train_on`.

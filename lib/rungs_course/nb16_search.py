@@ -50,8 +50,8 @@ def race(
         `repeat`, `seconds` of a search of all games, and simulations `per_second`.
 
     Raises:
-        MismatchError: with the null evaluator, one way finds something else than another. (A
-            network may answer a little otherwise in a batch of another size.)
+        MismatchError: with the null evaluator, two ways find different things. (A network's outputs
+            may differ slightly in a batch of another size.)
     """
     how: dict[str, Any] = {"simulations": simulations, "seed": seed}
     _check_ways(ways, **how)
@@ -76,7 +76,7 @@ def race(
 def race_network(
     evaluate: Evaluator, num_games: int, *, seed: int, simulations: int, repeats: int, warmup: int
 ) -> pd.DataFrame:
-    """Times searches and their evaluator alone, which is given the leaves of one of them again.
+    """Times searches, and their evaluator alone, which evaluates the leaves of one of them again.
 
     Returns:
         A row per racer and repeat: `racer` ("one batch", "two batches", "the evaluator alone"),
@@ -120,7 +120,7 @@ def positions(number: int, seed: int, plies: int = 30) -> list[str]:
 
 
 def _search_seconds(search: Search, evaluate: Evaluator, fens: list[str]) -> float:
-    """Searches games anew; returns the seconds that it took."""
+    """Searches games from the beginning; returns the seconds that it took."""
     search.begin(fens)
     start = time.perf_counter()
     search.run(evaluate)
@@ -149,9 +149,9 @@ def grow(fen: str, evaluate, simulations: int) -> tuple[pd.DataFrame, pd.DataFra
     """Searches a position by PUCT without noise, and looks at the tree as it grows.
 
     Returns:
-        The root's moves after each simulation that asked the evaluator (one that comes to the
+        The root's moves after each simulation that called the evaluator (one that comes to the
         game's end doesn't), and after the last: `simulation`, how many there were; `move` (SAN),
-        `uci`, `prior`, `visits`, and `value`, the mean for the side to move, none without visits.
+        `uci`, `prior`, `visits`, and `value`, the mean for the side to move, NaN without visits.
         And the nodes of the last tree in the order in which they were made: `parent`, a row's
         number, -1 of the root; `move` (SAN, "" of the root), `depth`, `visits`, `value` for the
         side to move at the root, and `end`, why the game is over there, or "".
@@ -216,7 +216,7 @@ def _move(action: int, board: chess.Board) -> chess.Move:
 
 
 def same_opening(players: Iterable[NetworkPlayer], opening: str, plies: int) -> pd.DataFrame:
-    """Has each player go on from an opening, against itself.
+    """Lets each player continue an opening, against itself.
 
     Returns:
         A row per ply: `who`, `ply` (from the game's start), `san` and `uci` of the move, and
@@ -298,7 +298,7 @@ def draw_root(grown: pd.DataFrame, fen: str, simulation: int):
 def draw_growth(grown: pd.DataFrame):
     """Draws visits and values of the root's moves over the simulations.
 
-    The moves most visited at the end have markers, the others are grey: many lie on one another.
+    The moves most visited at the end have markers, the others are grey: many overlap.
     """
     figure, (visits, values) = plots.axes(9.5, 3.6, ncols=2)
     shown = _shown(grown)
@@ -429,7 +429,7 @@ def compare_rules(matches: pd.DataFrame) -> str:
     """Writes which rule won their matches at equal simulations, and what more simulations gave.
 
     Args:
-        matches: as of `draw_strength`.
+        matches: as for `draw_strength`.
     """
     better: dict[str, list[str]] = {}
     between = matches[matches["opponent"].isin(_strength(matches)["player"])]

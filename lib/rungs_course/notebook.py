@@ -67,8 +67,8 @@ _MIN_MEASUREMENT = 1.0  # seconds: cells that take less only write or draw
 class NotebookRun:
     """Watches each cell of a notebook for what else used the processor while it measured.
 
-    It says at the top of the notebook that the run was disturbed, as soon as it was. What is
-    concluded then, and which figure a reader is to believe, goes through `judge` and `figure`.
+    As soon as the run is disturbed, it says so at the top of the notebook. Conclusions go through
+    `judge` and figures through `figure`, which take this into account.
 
     Args:
         notebook: its number, "07", with which the names of its tables begin.
@@ -79,7 +79,7 @@ class NotebookRun:
         self._notebook, self._root = notebook, root
         self._top = live()
         self._all: dict[str, float] = {}  # the worst of each kind
-        self._current: dict[str, float] = {}  # of the measurements that the next figures are of
+        self._current: dict[str, float] = {}  # of the next figures' measurements
         self._figure_shown = False
         self._crowded = False
         self._before = usage()
@@ -97,7 +97,7 @@ class NotebookRun:
     def crowded(self) -> Iterator[None]:
         """Marks a block that measures more threads or processes than there are cores.
 
-        That they take cores from each other then counts as no disturbance.
+        That they take cores from each other is then not a disturbance.
         """
         self._end()
         self._crowded = True
@@ -117,7 +117,7 @@ class NotebookRun:
             than: what it is compared with.
 
         Returns:
-            `larger`, `smaller`, or that this run does not decide, with the reason; then it names
+            `larger`, `smaller`, or that this run does not decide, with the reason; that claims
             neither a difference nor its absence.
         """
         if self.disturbed:
@@ -137,12 +137,12 @@ class NotebookRun:
         smaller: str,
         than: float = 1.0,
     ) -> None:
-        """Shows a table of factors, a row each, and of each what it shows by itself.
+        """Shows a table of factors, a row each, with the verdict on each by itself.
 
         Args:
             factors: what each row is of, a text or a tuple of texts, and its factor.
-            titles: of the columns, the factor's among them as the last one.
-            larger, smaller, than: as of `judge`.
+            titles: of the columns; the last is the factor's.
+            larger, smaller, than: see `judge`.
         """
         rows = []
         for row, each in factors.items():
@@ -168,7 +168,7 @@ class NotebookRun:
         self._figure_shown = True
         if not disturbed:
             display(figure)
-            self._before = usage()  # drawing is no measurement
+            self._before = usage()  # drawing is not measured
             return figure
         figure.text(0.5, 0.5, "disturbed run", color="grey", alpha=0.4, fontsize=28, **_WATERMARK)
         display(figure)
@@ -181,7 +181,7 @@ class NotebookRun:
     def recorded(
         self, table: str, draw: Callable[..., Figure], frame: pd.DataFrame, **others: pd.DataFrame
     ) -> None:
-        """Shows the recorded figure of what this run measured; arguments as of `figure`."""
+        """Shows the recorded figure of what this run measured; arguments as for `figure`."""
         tables = self._recorded({table: frame, **others})
         if tables is None:
             say("*No run of this figure is recorded.*")
@@ -197,7 +197,7 @@ class NotebookRun:
             display(figure)
 
     def _recorded(self, like: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame] | None:
-        """Returns recorded tables of these forms: of this kind of machine, or else of another."""
+        """Returns recorded tables with these columns: of this kind of machine, else of another."""
         for folder in results.recorded_folders(self._root):
             files = {name: folder / f"{self._notebook}_{name}.csv" for name in like}
             if all(file.exists() for file in files.values()):
@@ -273,7 +273,7 @@ class Guesses:
             except ValueError:
                 value = math.nan
             if not math.isfinite(value):
-                answer.value = f"{change['new']!r} is no number"
+                answer.value = f"{change['new']!r} is not a number"
                 return
             self._keep(name, value)
             answer.value = "Kept. The measured value is shown next to it at the end."
@@ -344,7 +344,7 @@ def _shown(value: float, unit: str) -> str:
 
 
 def _off(guess: float, value: float, unit: str) -> str:
-    """Says how far off: of a share in points, of anything else as a factor."""
+    """Writes how far off a guess is: a share in points, anything else as a factor."""
     if unit == "%":
         return f"{abs(guess - value):.3g} points too {'high' if guess > value else 'low'}"
     if guess <= 0 or value <= 0:
@@ -362,7 +362,7 @@ _LANGUAGES = {".hpp": "cpp", ".cpp": "cpp", ".py": "python"}
 
 
 def source(file: str, *names: str) -> Markdown:
-    """Shows functions, classes or structs of a file as they stand there, with what is written above
+    """Shows functions, classes or structs of a file as they stand there, with the comments above
     them, and a link to the file.
 
     Args:
@@ -428,7 +428,7 @@ def _in_cpp(lines: list[str], name: str, file: str) -> str:
 
 
 def _definitions(lines: list[str], name: str, low: int, high: int):
-    """Yields first line and end of what clang-format's layout shows to be defined."""
+    """Yields the first line and the end of each definition, found by clang-format's layout."""
     word = re.escape(name)
     function = re.compile(rf"^(?!\s*(?:return\b|else\b|//))[\w:<>,&*\s\[\]\"]*[\s*&]{word}\(")
     kinds = "struct|class|enum class|concept|namespace"

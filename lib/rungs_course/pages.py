@@ -1,4 +1,4 @@
-"""What pages take from recorded results: README, docs, and the page of machines."""
+"""Generates what README, docs and the page of machines show of recorded results."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from rungs_course.measure.noise import Factor, factor_apart
 from rungs_course.plots import duration, ratio, save_figure, speed
 from rungs_course.tables import OWN_JOB, fill, ladder_table, markdown
 
-# The files that its sections are made of.
+# The result tables that the sections need.
 _LADDER, _RACE, _GAINS, _RULES = "07_ladder.csv", "07_race.csv", "12_gains.csv", "12_rules.csv"
 NEEDED = (_LADDER, _RACE, _GAINS, _RULES)
 _PICTURE = Path("figures") / "ladder.png"
@@ -33,9 +33,9 @@ _GENERATION = "11_generation.csv"
 _DOCS = Path("docs")
 PAGES = (Path("README.md"), *(_DOCS / f"{name}.md" for name in ("numbers", "selfplay", "training")))
 _ROWS = 6  # of the table of self-play
-# Matches of levers of self-play's learning, of one machine whatever else is recorded.
+# Matches for each lever of self-play's learning; of one machine, whichever record is shown.
 _LEVERS = Path("data") / "ablations" / "selfplay.csv"
-# Our rung `python`: what is gained over it is the ladder's to say.
+# The peer that is our rung `python`: not in the table of peers, as the ladder compares it.
 _OURS = "python-chess"
 _LEFT_OUT = (
     "No recorded run has these numbers yet. [Notebook {}]({}) measures them on your machine.\n"
@@ -48,9 +48,9 @@ def sections(root: Path, recorded: Path, machine: dict, usable: set[str]) -> dic
     Args:
         root: the repository.
         recorded: a folder of `data/recorded/`, relative to `root`.
-        machine: its machine, as of `rungs.machine.describe`.
-        usable: the names of its tables that may be shown, among them all of `NEEDED`. Sections made
-            of others say that they are left out.
+        machine: the machine of `recorded`, see `rungs.machine.describe`.
+        usable: the names of its tables that may be shown, among them all of `NEEDED`. Sections that
+            need other tables say that they are left out.
     """
     tables = {name: results.load(root / recorded / name) for name in _shown(usable)}
     where = in_words(machine)
@@ -79,10 +79,10 @@ def sections(root: Path, recorded: Path, machine: dict, usable: set[str]) -> dic
 
 
 def write(root: Path, recorded: Path, machine: dict, usable: set[str]) -> None:
-    """Puts a machine's recorded results into `PAGES`, where they are, and their figures.
+    """Writes a machine's recorded results into the `PAGES` that exist, and saves their figures.
 
     Args:
-        root, recorded, machine, usable: as of `sections`. Figures of what is left out are removed.
+        root, recorded, machine, usable: see `sections`. Figures of what is left out are removed.
     """
     tables = {name: results.load(root / recorded / name) for name in _shown(usable)}
     for picture in (_WATERFALL, _WON):
@@ -110,11 +110,11 @@ def _shown(usable: set[str]) -> list[str]:
 
 
 def _raced(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
-    """Returns the ladder's table of the boards and masks that 07 chose, from its race."""
+    """Returns the ladder's table for the boards and the mask that notebook 07 chose."""
     race, facts = tables[_RACE], tables[_LADDER].attrs["provenance"]
     boards = int(facts["num_envs"])
     alike = (race["num_envs"] == boards) & (race["mask"] == facts["mask"])
-    return ladder_table(race[alike], rest_of_batch=0.0, num_envs=boards)  # training is 15's
+    return ladder_table(race[alike], rest_of_batch=0.0, num_envs=boards)  # training: notebook 15
 
 
 def _trained(metrics: pd.DataFrame) -> dict[str, Factor]:
@@ -243,7 +243,7 @@ def _headlines(tables: dict[str, pd.DataFrame], recorded: Path) -> str:
 
 
 def _stepping(tables: dict[str, pd.DataFrame], recorded: Path) -> str:
-    """Writes how many times as fast as the first rung's a step of each other rung is."""
+    """Writes how many times as fast a step of each other rung is as the first rung's."""
     ladder, facts = _raced(tables), tables[_LADDER].attrs["provenance"]
     first, sources = ladder["rung"].iloc[0], [_source(tables, _RACE, recorded)]
     alike = f"{facts['num_envs']} each", f"board + {facts['mask']}", "all", "07"
@@ -267,7 +267,7 @@ def _stepping(tables: dict[str, pd.DataFrame], recorded: Path) -> str:
 
 
 def _source(tables: dict[str, pd.DataFrame], name: str, recorded: Path) -> str:
-    """Writes where a recorded table is and when it was measured, as a page in `docs` links it."""
+    """Writes where a recorded table is and when it was measured, as pages in `docs` link to it."""
     facts = tables[name].attrs["provenance"]
     return (
         f"[{name}](../{(recorded / name).as_posix()}), {facts['date'][:10]}, "
@@ -383,7 +383,7 @@ def _strength(frame: pd.DataFrame) -> str:
     """Writes how strong an agent is by each rule and number of simulations."""
     facts, rows = frame.attrs["provenance"], []
     ratings = rating.of_matches(frame).set_index("player")
-    # Of opponents' own matches no row has simulations.
+    # `groupby` leaves out matches between opponents, which have no number of simulations.
     for simulations, group in frame.groupby("simulations"):
         told = [f"{simulations:.0f}"]
         for policy in POLICIES:
@@ -445,7 +445,7 @@ def _learners(
 
 
 def raced(root: Path) -> list[dict]:
-    """Returns what the recorded machines' rungs race at, for the page that races in a browser.
+    """Returns the rungs' rates on the recorded machines, for the page that races in a browser.
 
     Returns:
         For each machine that has a race: `machine`, in words; `date`; `commit`; and `rows` with
@@ -473,7 +473,7 @@ def write_leaderboard(root: Path) -> None:
     """Puts the leaderboard into `docs/labs.md`.
 
     Raises:
-        ConfigurationError: as of `rungs_course.labs.leaderboard.read`.
+        ConfigurationError: see `rungs_course.labs.leaderboard.read`.
     """
     page = root / _LABS
     page.write_text(fill(page.read_text(), {"leaderboard": leaders(root)}))
@@ -483,7 +483,7 @@ def leaders(root: Path) -> str:
     """Writes the leaderboard as a table: each lab's answers, by what they gain.
 
     Raises:
-        ConfigurationError: as of `rungs_course.labs.leaderboard.read`.
+        ConfigurationError: see `rungs_course.labs.leaderboard.read`.
     """
     rows = leaderboard.best(leaderboard.read(leaderboard.path(root)))
     if not rows:
@@ -511,7 +511,7 @@ def write_bench(root: Path) -> None:
     """Puts the results of `data/bench/` into `docs/bench.md`.
 
     Raises:
-        ConfigurationError: as of `rungs_course.bench.read`.
+        ConfigurationError: see `rungs_course.bench.read`.
     """
     page = root / _BENCH
     page.write_text(fill(page.read_text(), {"bench": benched(root)}))
@@ -521,7 +521,7 @@ def benched(root: Path) -> str:
     """Writes the results of `data/bench/` as a table, by machine, the fastest first.
 
     Raises:
-        ConfigurationError: as of `rungs_course.bench.read`.
+        ConfigurationError: see `rungs_course.bench.read`.
     """
     found = [bench.read(path) for path in sorted((root / "data" / "bench").glob("*.json"))]
     if not found:
@@ -569,7 +569,7 @@ def bench_in_words(result: dict) -> str:
 
 
 def _bench_cells(row) -> dict[str, str]:
-    """Writes what was measured of a racer; a row of `rungs_course.bench.rows`."""
+    """Writes what was measured of a racer, from a row of `rungs_course.bench.rows`."""
 
     def cell(name: str, form: str) -> str:
         return "" if pd.isna(row[name]) else form.format(row[name])
@@ -584,7 +584,7 @@ def _bench_cells(row) -> dict[str, str]:
 
 
 def _verdict(conformance: dict) -> str:
-    """Writes how many cases of the suite hold, and some of those that don't."""
+    """Writes how many cases of the suite pass, and names some of those that fail."""
     failed = conformance["failed"]
     asked = conformance["passes"] + len(failed)
     some = ", ".join(f"`{case}`" for case in failed[:3])
@@ -597,7 +597,7 @@ _PAGE = _DOCS / "machines.md"
 
 
 def write_machines(root: Path) -> None:
-    """Puts the recorded machines into `docs/machines.md`, where that is there."""
+    """Writes the recorded machines into `docs/machines.md`, if that exists."""
     page = root / _PAGE
     if page.exists():
         page.write_text(filled(page.read_text(), root))
@@ -607,7 +607,7 @@ def filled(page: str, root: Path, run: Path | None = None) -> str:
     """Returns the page of machines with its table.
 
     Args:
-        page: its text, with a place for it.
+        page: its text, with a place for the table.
         root: of the source tree.
         run: the folder of the reader's run, to be shown next to the recorded ones.
     """
@@ -619,7 +619,7 @@ def side_by_side(root: Path, run: Path | None = None) -> str:
 
     Args:
         root: of the source tree.
-        run: as of `filled`. Its column comes first; the last one compares it with the recorded
+        run: see `filled`. Its column comes first; the last one compares it with the recorded
             machine of the same name, or else of the nearest number of cores.
     """
     folders = sorted(path.parent for path in (root / "data" / "recorded").glob(f"*/{_LADDER}"))
@@ -643,9 +643,9 @@ def side_by_side(root: Path, run: Path | None = None) -> str:
 
 
 def _measured(folder: Path) -> pd.Series:
-    """Returns what was measured on a machine, by what it is; `attrs` are its facts."""
+    """Returns a machine's measured values by the row's title; `attrs` are the machine's facts."""
     ladder = results.load(folder / _LADDER)
-    # By the same estimator for every machine: early tables of the ladder are by another one.
+    # The same estimator for every machine: early tables of the ladder used another one.
     raced = folder / _RACE
     rates = _raced({_LADDER: ladder, _RACE: results.load(raced)}) if raced.exists() else ladder
     values = {f"`{row.rung}`, plies/s": row.plies_per_second for row in rates.itertuples()}

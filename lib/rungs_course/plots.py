@@ -42,7 +42,7 @@ MEDIANS = {"estimator": "median", "errorbar": ("pi", 50)}
 
 
 def theme():
-    """Returns the theme, for a `with` around what makes axes without `axes`."""
+    """Returns the theme, for a `with` around code that makes axes without `axes`."""
     return seaborn.axes_style("ticks", {"axes.grid": True, "grid.color": "#EEEEEE"})
 
 
@@ -56,7 +56,7 @@ def axes(width: float = 7.0, height: float = 4.0, **settings):
 
 
 def lines(groups: Iterable[tuple[Any, Any]]) -> Iterator[tuple[Any, Any, dict]]:
-    """Yields the groups of a frame, each with a marker and colour for its line, its own pair."""
+    """Yields the groups of a frame, each with a unique pair of marker and colour for its line."""
     for i, (name, rows) in enumerate(groups):
         lap = i // len(COLORS)  # markers move on when colours begin again
         marker, color = MARKERS[(i + lap) % len(MARKERS)], COLORS[i % len(COLORS)]
@@ -77,7 +77,7 @@ def stacked_bars(axes, table: pd.DataFrame, looks: dict[str, dict]) -> None:
     Args:
         axes: to draw on.
         table: a column for each part.
-        looks: of `fills`, by the columns' names.
+        looks: from `fills`, by the columns' names.
     """
     left = np.zeros(len(table))
     for part in table:
@@ -92,7 +92,7 @@ def timeline_bars(axes, pieces: pd.DataFrame, looks: dict[str, dict], scale: flo
     Args:
         axes: to draw on.
         pieces: `row` (the name of a process, or another), `kind`, `start` and `end` in seconds.
-        looks: of `fills`, by kind.
+        looks: from `fills`, by kind.
         scale: units of the axis in a second.
     """
     rows = pieces["row"].unique().tolist()
@@ -106,7 +106,7 @@ def timeline_bars(axes, pieces: pd.DataFrame, looks: dict[str, dict], scale: flo
 
 
 def legend_below(figure, looks: dict[str, dict], columns: int) -> None:
-    """Names the areas of a figure below it; `looks` is of `fills`."""
+    """Names the areas of a figure below it; `looks` is from `fills`."""
     handles = [matplotlib.patches.Patch(label=name, **look) for name, look in looks.items()]
     figure.legend(handles=handles, loc="outside lower center", ncols=columns, frameon=False)
 
@@ -169,7 +169,7 @@ def medians(
     """Draws a figure of `median_lines` over numbers of things.
 
     Args:
-        frame, names, x, y: as of `median_lines`.
+        frame, names, x, y: see `median_lines`.
         things: what `x` counts.
         quantity: what `y` is.
         title: the figure's.
@@ -215,7 +215,7 @@ def save_figure(figure, path: Path) -> None:
 
 
 def image(figure) -> HTML:
-    """Makes an image of a figure with `alternative` as its text, no wider than the page."""
+    """Makes an image of a figure with `alternative` as its alt text, no wider than the page."""
     png = io.BytesIO()
     figure.savefig(png, dpi=150)
     data = base64.b64encode(png.getvalue()).decode()

@@ -32,8 +32,8 @@ from rungs.errors import ConfigurationError
 from rungs_course import agents, paths
 from rungs_course.measure import results
 
-# Stockfish's settings, the weakest first: none depends on the machine's speed. What `UCI_Elo` says
-# is of other conditions, and not the rating here.
+# Stockfish's settings, the weakest first: none depends on the machine's speed. `UCI_Elo` is for
+# other conditions, and not the rating here.
 ENGINES: Final[dict[str, dict[str, Any]]] = {
     "Stockfish, Skill Level 0, depth 1": {"skill": 0, "depth": 1},
     "Stockfish, UCI_Elo 1350, 2,000 nodes": {"elo": 1350, "nodes": 2000},
@@ -66,13 +66,13 @@ def rate(
     """Rates an agent as it searches by each rule with each number of simulations.
 
     It plays random play, the recorded agents other than itself, and Stockfish where it is
-    installed. Of these, each plays the next, too, so that all results together tell one rating.
+    installed. Each of these also plays the next, so that all results together give one rating.
     Where there are two rules, they also play each other at equal simulations.
 
     Args:
-        path: an agent, as `rungs_course.agents.load` takes it.
+        path: an agent, see `rungs_course.agents.load`.
         out: a folder, for `matches.csv` (a row per match), `ratings.csv` and `games.pgn`, which are
-            whole after every match.
+            complete after every match.
         say: where progress goes, line by line.
         simulations: of each search; 0 for the network's policy alone.
         policies: the rules of the search, "gumbel" or "puct".
@@ -81,7 +81,7 @@ def rate(
         root: of the source tree, where recorded agents are.
 
     Returns:
-        A row for each way to search and each opponent, the best first, as of
+        A row for each way to search and each opponent, the best first, see
         `rungs._src.selfplay.elo.rate`: Elo above random play.
 
     Raises:
@@ -131,7 +131,7 @@ class _Record:
         self._games: list[str] = []
 
     def add(self, played: list[Match], player: Player, *, rated: bool = False) -> None:
-        """Adds a match of `player`, an opponent or the rated agent; writes all files anew."""
+        """Adds a match of `player`, an opponent or the rated agent; rewrites all files."""
         ((names, points),) = matches.points_of(played).items()
         self._points[names] = points
         mine = Counter(
@@ -178,7 +178,7 @@ def of_matches(matches: pd.DataFrame) -> pd.DataFrame:
 
 
 def record_curves(runs: Sequence[Path], root: Path = paths.ROOT) -> Path:
-    """Keeps what runs of self-play wrote of their evaluations, in place of what was kept before.
+    """Records the evaluations of runs of self-play, in place of those recorded before.
 
     Args:
         runs: their folders, which differ by the seed alone.
@@ -189,10 +189,10 @@ def record_curves(runs: Sequence[Path], root: Path = paths.ROOT) -> Path:
         run's last agent.
 
     Raises:
-        ConfigurationError: a folder holds no run's evaluations and agents, its settings or its
-            machine differ from the first one's, or its seed is another's; nothing has changed.
-        InvalidStateError: an agent is corrupt; likewise.
-        StorageError: the table can't be written; likewise.
+        ConfigurationError: a folder lacks a run's evaluations or agents, its settings or machine
+            differ from the first one's, or two have the same seed; nothing has changed.
+        InvalidStateError: an agent is corrupt; nothing has changed.
+        StorageError: the table can't be written; nothing has changed.
     """
     kept: dict[int, pd.DataFrame] = {}
     first: dict[str, str] = {}
@@ -220,7 +220,7 @@ def record_curves(runs: Sequence[Path], root: Path = paths.ROOT) -> Path:
 
 
 def recorded(name: str, root: Path = paths.ROOT) -> list[dict]:
-    """Returns what `STRENGTH` says of an agent, the best first; nothing of one that is not there.
+    """Returns an agent's ratings in `STRENGTH`, the best first; [] if it has none.
 
     Each has `search`, the rule and the simulations in words, `elo` above random play, and `low` and
     `high`, its interval.
@@ -237,11 +237,9 @@ def recorded(name: str, root: Path = paths.ROOT) -> list[dict]:
 
 
 def _ways(policies: Sequence[Policy], simulations: Sequence[int]) -> list[tuple[Policy, int]]:
-    """Returns all ways to search, by simulations; without any the rule makes no difference."""
+    """Returns all ways to search, by simulations; with 0 of them all rules are the same."""
     if not policies or not simulations:
-        raise ConfigurationError(
-            "an agent is rated by at least one rule, and number of simulations"
-        )
+        raise ConfigurationError("a rating needs at least one policy and one number of simulations")
     counts = sorted({integer("simulations", each, 0, MAX_SIMULATIONS) for each in simulations})
     rules = [choice("policy", each, (*NOISELESS,)) for each in dict.fromkeys(policies)]
     return [(rule, count) for count in counts for rule in (rules if count else rules[:1])]
@@ -254,7 +252,7 @@ def _player(agent: Agent, policy: Policy, simulations: int, name: str = "") -> N
 
 
 def _opponents(agent: Agent, seed: int, root: Path) -> list[Player]:
-    """Returns the opponents that are here, roughly the weakest first."""
+    """Returns the available opponents, roughly the weakest first."""
     found: list[Player] = [RandomPlayer(seed)]
     for path in sorted(agents.recorded_in(root).glob("*.pt")):
         recorded = agents.load(path)

@@ -1,4 +1,4 @@
-"""The C++, compiled as this is imported: once, for all processes that `preload`'s server forks."""
+"""Compiles the C++ when imported: once, for all processes that `preload`'s server forks."""
 
 from rungs._src.native import loader
 

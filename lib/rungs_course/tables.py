@@ -8,7 +8,7 @@ from rungs._src.registry import rungs_of
 from rungs_course.measure.noise import factor, factor_apart
 from rungs_course.plots import duration, ratio, speed
 
-# Raced in a job of their own, so that their repeats took no turns with the others'.
+# Raced in a separate job, so their repeats are not interleaved with the others'.
 OWN_JOB = frozenset({"mpi"})
 
 
@@ -30,7 +30,7 @@ def ladder_table(race: pd.DataFrame, rest_of_batch: float, num_envs: int) -> pd.
     Returns:
         A row per rung: `rung`, `seconds` of a step of all boards (the first rung's median, divided
         by the speed-up), `seconds_low` and `seconds_high`, `plies_per_second`, `absolute_speedup`
-        (over the first rung), `speedup_low` and `speedup_high` (its interval, as of
+        (over the first rung), `speedup_low` and `speedup_high` (its interval, see
         `rungs_course.measure.noise.Factor`), `relative_speedup` (over the rung before) and
         `training_speedup`.
     """
@@ -68,8 +68,8 @@ def ladder(frame: pd.DataFrame, floor: float | None = None) -> pd.DataFrame:
 
     Args:
         frame: that table.
-        floor: seconds that merely writing a step's outputs takes; with it, how much of this bound
-            each rung reaches is another column.
+        floor: seconds that merely writing a step's outputs takes; if given, another column says how
+            much of this bound each rung reaches.
     """
     implementations = {rung.name: rung.implementation for rung in rungs_of("chess")}
     table = pd.DataFrame(
@@ -100,7 +100,7 @@ def markdown(table: pd.DataFrame) -> str:
 
 
 def aligned(table: pd.DataFrame) -> str:
-    """Writes a table as plain text: the first column to the left, the others to the right."""
+    """Writes a table as plain text: the first column aligned left, the others right."""
     rows = [tuple(table.columns), *table.itertuples(index=False)]
     widths = [max(len(str(row[i])) for row in rows) for i in range(len(table.columns))]
     return "\n".join(

@@ -36,7 +36,7 @@ _COLUMNS = ("entry", "state", "gain", "gain_low", "gain_high", "share", "why")
 
 
 class Step(NamedTuple):
-    """What became of an entry to the race of steps; as of `labs.handins.Row`."""
+    """The result of an entry to the race of steps; for the fields see `labs.handins.Row`."""
 
     entry: str
     state: str
@@ -107,7 +107,7 @@ def _judged(file: Path, place) -> Step:
     name = plain(file.stem)
     try:
         if not file.is_file() or file.stat().st_size > _MAX_CODE:
-            return Step(name, "refused", why=f"it is no file of at most {_MAX_CODE >> 20} MB")
+            return Step(name, "refused", why=f"it is not a file of at most {_MAX_CODE >> 20} MB")
         code = file.read_text(encoding="utf-8")
     except (OSError, UnicodeError) as error:
         return Step(name, "refused", why=plain(str(error)))

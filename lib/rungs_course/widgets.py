@@ -29,7 +29,7 @@ def slider(options: list, value, description: str) -> ipywidgets.SelectionSlider
 
 
 def explore(draw: Callable, **controls: ipywidgets.Widget) -> ipywidgets.interactive:
-    """Shows a figure below controls, and draws it anew as they change.
+    """Shows a figure below controls, and redraws it as they change.
 
     Args:
         draw: from the controls' values, by name, to a figure.
@@ -45,7 +45,7 @@ def explore(draw: Callable, **controls: ipywidgets.Widget) -> ipywidgets.interac
 def rung_controls(
     threads: list[int], names: Sequence[str] = ("cpp", "openmp", "multiprocessing", "python")
 ) -> dict[str, ipywidgets.Widget]:
-    """Controls for what `nb10_scaling.one_point` measures, by its arguments' names."""
+    """Returns controls for what `nb10_scaling.one_point` measures, by its arguments' names."""
     return {
         "rung": ipywidgets.ToggleButtons(options=names, value="openmp", description="rung"),
         "num_envs": ipywidgets.SelectionSlider(

@@ -105,7 +105,7 @@ def test_what_is_written_is_read_and_stands_on_the_page(tmp_path):
 def test_a_file_that_is_no_result_is_named(change, says, tmp_path):
     path = tmp_path / "some.json"
     path.write_text(json.dumps(result() | change))
-    with pytest.raises(ConfigurationError, match=rf"some\.json is no result of bench: .*{says}"):
+    with pytest.raises(ConfigurationError, match=rf"some\.json is not a result of bench: .*{says}"):
         bench.read(path)
 
 

@@ -220,7 +220,7 @@ def test_the_first_lab_says_what_else_is_wrong(opened):
 
     assert "SyntaxError" in answer("return knights <<< 1;")
     assert "TypeError" in answer("return knights << 17;")
-    assert "is no BigInt" in answer("return 17;")
+    assert "is not a BigInt" in answer("return 17;")
     assert "A value of type undefined" in answer("")
     assert "no set of 64 bits" in answer("return ~0n;")
     assert "No answer after 1 s" in answer("for (;;);", limit=1)

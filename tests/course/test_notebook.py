@@ -262,7 +262,7 @@ def test_a_guess_is_kept_for_the_next_time_and_each_notebook_has_its_own(file):
 def test_what_is_no_number_is_said_and_not_kept(file, text):
     asked = Guesses("07", file).ask("gain", "How many times?", "×")
     typed(asked, "3")
-    assert typed(asked, text) == f"{text!r} is no number"
+    assert typed(asked, text) == f"{text!r} is not a number"
     assert json.loads(file.read_text())["07"]["gain"]["guess"] == 3
 
 

@@ -181,7 +181,7 @@ def test_a_path_that_is_no_text_can_be_said(tmp_path):
     strict = os.environ | {"PYTHONIOENCODING": "utf-8:strict"}
     done = subprocess.run(command, env=strict, capture_output=True)
     assert b"\\udcff.csv" in done.stdout
-    assert b"a fault of Rungs" not in done.stderr
+    assert b"a bug in Rungs" not in done.stderr
 
 
 def test_a_comparison_replaces_no_file_of_others(tmp_path, capsys):
@@ -238,7 +238,7 @@ WRONG = {
     "train --num 3": "--num-envs",
     "train --num-minibatches 1000 --num-envs 2 --num-steps 2": "num_minibatches=1000",
     "train --seed 18446744073709551616": "seed=18446744073709551616",
-    "train --opponent {folder}": "is no program",
+    "train --opponent {folder}": "is not a program",
     "train --resume --out {folder}": "checkpoint.pt",
     "train -p threads=x": "threads='x'",
     "train --rung openmp -p schedule=[]": "schedule=[]",
@@ -343,8 +343,8 @@ def test_debug_shows_the_traceback_before_the_line_but_behind_a_script_it_is_the
         (MemoryError("Unable to allocate 3 TiB"), 1, "too little memory: Unable to allocate"),
         (EngineError("engine sf died", 3), 1, "board 3: engine sf died"),
         (ModuleNotFoundError("No module named 'x'", name="mpi4py.MPI"), 2, "mpi4py.MPI is not"),
-        (ModuleNotFoundError("No module named 'x'", name="rungs.x"), 1, "a fault of Rungs"),
-        (KeyError("boom"), 1, "KeyError: 'boom' (a fault of Rungs"),
+        (ModuleNotFoundError("No module named 'x'", name="rungs.x"), 1, "a bug in Rungs"),
+        (KeyError("boom"), 1, "KeyError: 'boom' (a bug in Rungs"),
         (ValueError("many\n\nlines " + "x" * 10**6), 1, "ValueError: many lines xxx"),
     ],
 )

@@ -37,7 +37,7 @@ from rungs.version import __version__
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs a command of the library; returns the exit status, as of `run_command`."""
+    """Runs a command of the library; returns the exit status, as `run_command` does."""
     return run_command("python -m rungs", _add_commands, arguments)
 
 
@@ -92,14 +92,14 @@ def _ending(error: BaseException, extra: str = "") -> tuple[int, str]:
     if isinstance(error, MemoryError):
         return 1, f"there is too little memory: {error}".removesuffix(": ")
     what = shortened(" ".join(f"{type(error).__name__}: {error}".split()))
-    return 1, f"{what} (a fault of Rungs; --debug shows its traceback)"
+    return 1, f"{what} (a bug in Rungs; --debug prints the traceback)"
 
 
 class _Parser(argparse.ArgumentParser):
     """A parser that raises ConfigurationError, with one line, instead of exiting."""
 
     def error(self, message: str):
-        raise ConfigurationError(f"{shortened(message)} ({self.prog} --help says more)")
+        raise ConfigurationError(f"{shortened(message)} (see {self.prog} --help)")
 
 
 def _parser(prog: str, add_commands: Callable) -> _Parser:
@@ -112,7 +112,7 @@ def _parser(prog: str, add_commands: Callable) -> _Parser:
         each.add_argument(
             "--debug",
             action="store_true",
-            default=argparse.SUPPRESS,  # or a command would reset one before it
+            default=argparse.SUPPRESS,  # or a command's default would reset one before it
             help="show the traceback of an error",
         )
     return parser
@@ -121,7 +121,7 @@ def _parser(prog: str, add_commands: Callable) -> _Parser:
 def to_path(text: str) -> Path:
     """Returns a command line's word as a path, for argparse's `type`."""
     if "\0" in text:
-        raise argparse.ArgumentTypeError(f"{shown(text)} is no path")
+        raise argparse.ArgumentTypeError(f"{shown(text)} is not a path")
     return Path(text)
 
 
@@ -179,7 +179,7 @@ def add_conformance(commands: argparse._SubParsersAction, names: str) -> argpars
     return conformance
 
 
-_LONGER = ", to the end it was to have or a later one: --updates N, --seconds S"
+_LONGER = ", up to its original limit or a higher one: --updates N, --seconds S"
 
 
 def _add_commands(commands: argparse._SubParsersAction) -> None:
@@ -344,7 +344,7 @@ def _mpi(options: argparse.Namespace) -> int:
 def _train(options: argparse.Namespace) -> int:
     from rungs._src.native import loader
 
-    loader.prepare()  # before PyTorch is imported, which takes the OpenMP runtime that is there
+    loader.prepare()  # before PyTorch is imported, which uses the OpenMP runtime that is there
     from rungs._src.train.runs import CHECKPOINT
     from rungs._src.train.training import checkpoint, train
 
@@ -357,7 +357,7 @@ def _train(options: argparse.Namespace) -> int:
         if training.opponent != "random" and not options.trust:
             path = options.out / CHECKPOINT
             raise ConfigurationError(
-                f"{path} would run the program {training.opponent!r}: --trust lets it"
+                f"{path} would run the program {training.opponent!r}: --trust allows it"
             )
     else:
         training = training_of(options, how)

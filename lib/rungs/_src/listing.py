@@ -16,9 +16,9 @@ class ListedRung:
 
     Attributes:
         env_id: the environment, as `rungs.make` calls it.
-        rung: the rung, likewise.
+        rung: the rung, as `rungs.make` calls it.
         implementation: what it is, in words.
-        missing: what it needs and is not here, and how to get it; "" where there is nothing.
+        missing: what it needs that is not here, and how to get it; "" where nothing is missing.
     """
 
     env_id: str
@@ -106,12 +106,12 @@ _CHECKS = {
 def list() -> Listing:
     """Lists the environments, their rungs, and what is missing here for each.
 
-    Nothing is made, compiled or imported for it: what is looked for are packages, a compiler and a
-    GPU. `python -m rungs list` prints the same.
+    Nothing is made, compiled or imported for it: it only looks for packages, a compiler and a GPU.
+    `python -m rungs list` prints the same.
 
     Returns:
         A tuple, shown as a table, with an entry per rung: `env_id`, `rung`, `implementation`, and
-        `missing`, which says how to get what it needs and is not here; "" where it can be made.
+        `missing`, which says how to get what it needs that is not here; "" where it can be made.
     """
     return Listing(
         ListedRung(env_id, rung.name, rung.implementation, _missing(rung))

@@ -25,7 +25,7 @@ def provenance(parameters: dict, measured: Mapping = {}) -> dict:
 
     Raises:
         ConfigurationError: a parameter has the name of a fact, or a line break in its value, which
-            would be read as part of the table; it is named.
+            would be read as part of the table; the message names it.
     """
     facts = describe() | {"rungs": __version__} | {name: _version(name) for name in _PACKAGES}
     facts |= {"g++": _compiler(), "commit": commit(), "date": now(), **measured}

@@ -30,10 +30,10 @@ class Rung:
         name: what `make` calls it.
         implementation: what it is, in words.
         makes: the class of what the environment owns, as "module:name" below `rungs._src`.
-        extra: of pyproject.toml's, that brings what it needs; "" where every installation has it.
+        extra: the one of pyproject.toml that installs what it needs; "" where none is required.
         env: the class of the environment, as `makes`; "" where it is the one that most rungs share.
-        needs: modules, and what `rungs._src.listing` looks for besides, without which it can't be
-            made.
+        needs: what it can't be made without: modules, and the other names that
+            `rungs._src.listing` can check.
     """
 
     name: Any  # to type checkers: `make` takes some names only, which a `str` need not be
@@ -193,14 +193,14 @@ def make(env_id: str, rung: str = "threads", num_envs: int = 1, **settings: Any)
     Args:
         env_id: "chess" or "cartpole".
         rung: which implementation steps it; the outputs are the same on all.
-        num_envs: number of boards, at least 1; by default 1, as of `gymnasium.make_vec`.
+        num_envs: number of boards, at least 1; by default 1, as for `gymnasium.make_vec`.
         **settings: the environment's own, see `rungs.chess.ChessSettings` and
             `rungs.cartpole.CartPoleSettings`, and the rung's, see its class. Type checkers and
             editors know them all (`rungs.chess.ChessKeywords`).
 
     Raises:
-        ConfigurationError: an unknown environment or rung, or a wrong setting; what may have been
-            meant is named.
+        ConfigurationError: an unknown environment or rung, or a wrong setting; the message names
+            what may have been meant.
         UnavailableError: this machine or installation lacks what the rung needs: see `rungs.list`.
     """
     rungs = {candidate.name: candidate for candidate in rungs_of(env_id)}
@@ -222,7 +222,7 @@ def make(env_id: str, rung: str = "threads", num_envs: int = 1, **settings: Any)
 
 
 def _imported(name: str) -> Any:
-    """Imports what "module:name" below `rungs._src` is, when it is needed."""
+    """Imports and returns the object "module:name" below `rungs._src`."""
     module, name = name.split(":")
     return getattr(importlib.import_module(f"rungs._src.{module}"), name)
 
@@ -233,7 +233,7 @@ make_cartpole = functools.partial(make, "cartpole")
 
 
 def _no_single_cartpole(**settings: Any) -> None:
-    """Refuses `gymnasium.make("rungs/CartPole-v1")`: one alone is Gymnasium's own.
+    """Rejects `gymnasium.make("rungs/CartPole-v1")`: one alone is Gymnasium's own.
 
     Raises:
         ConfigurationError: always.
@@ -245,7 +245,7 @@ def _no_single_cartpole(**settings: Any) -> None:
 
 
 def register() -> None:
-    """Makes our environments known to `gymnasium.make_vec`, and one game of chess to `make`."""
+    """Registers our environments for `gymnasium.make_vec`, and one game of chess for `make`."""
     gymnasium.register(
         "rungs/Chess-v0",
         entry_point="rungs.adapters.gymnasium:ChessEnv",

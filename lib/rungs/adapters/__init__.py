@@ -1,1 +1,1 @@
-"""The environments as other libraries take them."""
+"""Adapters that make the environments available to other libraries."""

@@ -1,4 +1,4 @@
-"""One game of chess as Gymnasium has it: `gymnasium.make("rungs/Chess-v0", opponent="random")`."""
+"""One game of chess for Gymnasium: `gymnasium.make("rungs/Chess-v0", opponent="random")`."""
 
 from typing import Any
 
@@ -19,10 +19,10 @@ __all__ = ["ChessEnv", "LegalActions"]
 class LegalActions(gymnasium.spaces.Discrete):
     """All actions of chess, of which `sample()` chooses uniformly among those that are legal now.
 
-    A copy that is pickled is the space without the game, as another process has no use for that.
+    Pickled, it becomes a `Discrete` without the game, which is of no use in another process.
 
     Args:
-        env: whose game it is.
+        env: the game whose legal actions are sampled.
     """
 
     def __init__(self, env: "ChessEnv"):
@@ -40,7 +40,7 @@ class LegalActions(gymnasium.spaces.Discrete):
 
 
 class ChessEnv(gymnasium.Env):
-    """One game, for what has no vector environments; many games at once are far faster.
+    """One game, for programs without vector environments; many games at once are far faster.
 
     `info` has the `action_mask`, (4672,) bool, the `player` to move, 0 White and 1 Black, and the
     `reason` why an episode ended (`rungs.chess.Reason`). What it returns is the caller's to keep.
@@ -59,7 +59,7 @@ class ChessEnv(gymnasium.Env):
     def __init__(self, rung: ChessRung = "cpp", *, render_mode: str | None = None, **settings: Any):
         self.render_mode = choice("render_mode", render_mode, (None, "ansi"))
         for fixed in {"mask", "autoreset_mode"} & settings.keys():
-            raise ConfigurationError(f"{fixed} can't be set: Gymnasium knows one")
+            raise ConfigurationError(f"{fixed} can't be set: the adapter sets it")
         self._env = rungs.make("chess", rung, 1, autoreset_mode="DISABLED", **settings)
         self.observation_space = self._env.single_observation_space
         self.action_space = LegalActions(self)
@@ -68,7 +68,7 @@ class ChessEnv(gymnasium.Env):
     def reset(
         self, *, seed: int | None = None, options: dict | None = None
     ) -> tuple[np.ndarray, dict[str, Any]]:
-        """Begins a game: the first of `seed`'s, or the next. `options` are Gymnasium's; none here.
+        """Begins a game: the first of `seed`, or the next. There are no `options`.
 
         Raises:
             ConfigurationError: a wrong seed or option.
@@ -104,7 +104,7 @@ class ChessEnv(gymnasium.Env):
         return str(chess.Board(self._env.fens()[0])) if self.render_mode else None
 
     def close(self) -> None:
-        """Ends the rung."""
+        """Closes the environment."""
         self._env.close()
 
     def _said(self) -> dict[str, Any]:

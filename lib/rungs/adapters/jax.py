@@ -1,4 +1,4 @@
-"""A batch of chess as pure functions of JAX's: the state is an array that goes in and comes out."""
+"""A batch of chess as pure JAX functions: the state is an array that is passed in and returned."""
 
 import ctypes
 import functools
@@ -30,11 +30,11 @@ _FLAGS = f"{gpp.LIBRARY} -march=native -pthread"
 
 
 class Outputs(NamedTuple):
-    """What `init` and `step` put out besides the state, a pytree of arrays.
+    """What `init` and `step` return besides the state: a pytree of arrays.
 
     Attributes:
         observation: (N, 72) int8, of the position to move in.
-        mask: with "list" (N, 218) int16, the legal actions in order of id, and -1 behind them;
+        mask: with "list" (N, 218) int16, the legal actions in order of id, padded with -1;
             with "bits" (N, 146) uint32: bit `a % 32` of word `a // 32`.
         action_count: with "list" (N,) int16, how many actions are legal; else None.
         player: (N,) int8, the side to move: 0 White, 1 Black.
@@ -60,24 +60,24 @@ class Outputs(NamedTuple):
 class ChessFunctions:
     """Begins and steps a batch of chess games inside of `jax.jit`, `lax.scan` and the like.
 
-    `init` and `step` keep nothing: all of a batch is its state, an array of uint32, of some 900
-    bytes a board. Copy it, save it as NumPy's, step it twice: the same actions give the same
-    games, those of the rung "cpp". Where a state is used no more (in the carry of a scan, or
-    donated to `jit`) it is stepped in place, else copied first.
+    `init` and `step` keep nothing: a batch is only its state, an array of uint32, of some 900
+    bytes a board. Copy it, save it as a NumPy array, step it twice: the same actions give the same
+    games, those of the rung "cpp". A state that is not used again (in the carry of a scan, or
+    donated to `jit`) is stepped in place; any other is copied first.
 
-    They run on the CPU, on one thread, are compiled by g++ at first use, and are not for `vmap`.
+    They run on the CPU, on one thread, are compiled by g++ at first use, and don't support `vmap`.
 
     Args:
         num_envs: N.
-        mask: "list" or "bits", as of `rungs.make`.
-        opponent: None or "random", likewise.
-        autoreset_mode: SAME_STEP or NEXT_STEP, likewise.
-        max_plies: likewise.
+        mask: "list" or "bits", see `rungs.make`.
+        opponent: None or "random", see `rungs.make`.
+        autoreset_mode: SAME_STEP or NEXT_STEP, see `rungs.make`.
+        max_plies: see `rungs.make`.
 
     Raises:
         ConfigurationError: a setting is wrong.
         UnavailableError: JAX is not installed (when this module is imported), or there is no g++.
-        CompilerError: g++ refuses the sources.
+        CompilerError: g++ rejects the sources.
     """
 
     def __init__(
@@ -123,14 +123,14 @@ class ChessFunctions:
         """Begins episode 0 on every board.
 
         Args:
-            seed: as of the environment's `reset`; or a JAX array of integers, () or (N,), which may
-                be traced.
+            seed: as for the environment's `reset`; or a JAX array of integers, () or (N,), which
+                may be traced.
 
         Returns:
             The state, and outputs, whose reward and flags are zeros.
 
         Raises:
-            ConfigurationError: it is no seed, or not N of them.
+            ConfigurationError: `seed` is not a seed, or not N of them.
         """
         if not isinstance(seed, Array):
             words = np.asarray(seeds("seed", seed, self.num_envs), np.uint64)[..., None]
@@ -145,13 +145,13 @@ class ChessFunctions:
     def step(self, state: Array, actions: Array) -> tuple[Array, Outputs]:
         """Takes one action in every environment.
 
-        An illegal action is an error of XLA's, INVALID_ARGUMENT (`jax.errors.JaxRuntimeError`),
-        that names board, action and position. It is raised where the program's results are waited
-        for; no result of that program is there, and a state that was not donated is as it was.
+        An illegal action raises an XLA error, INVALID_ARGUMENT (`jax.errors.JaxRuntimeError`),
+        that names board, action and position. It is raised where the program's results are
+        awaited; that program has no results, and a state that was not donated is unchanged.
 
         Args:
-            state: what `init` or `step` returned, also by way of NumPy or a file. Its shape and
-                dtype are checked; what is in it is trusted.
+            state: what `init` or `step` returned, directly or by way of NumPy or a file. Its shape
+                and dtype are checked; its content is trusted.
             actions: (N,) integers of at most 32 bits.
 
         Returns:
@@ -185,7 +185,7 @@ def random_actions(key: Array, outputs: Outputs) -> Array:
     """Chooses a legal action on every board, all equally likely.
 
     Args:
-        key: JAX's.
+        key: a random key of JAX.
         outputs: of a batch with `mask="list"`.
 
     Returns:
@@ -195,7 +195,7 @@ def random_actions(key: Array, outputs: Outputs) -> Array:
         ConfigurationError: masks are not lists.
     """
     if outputs.action_count is None:
-        raise ConfigurationError('random_actions: mask="bits", where it takes mask="list"')
+        raise ConfigurationError('random_actions needs mask="list", not mask="bits"')
     counts = outputs.action_count.astype(jnp.int32)
     ranks = jax.random.randint(key, counts.shape, 0, counts)
     return jnp.take_along_axis(outputs.mask, ranks[:, None], axis=1)[:, 0].astype(jnp.int32)
@@ -203,7 +203,7 @@ def random_actions(key: Array, outputs: Outputs) -> Array:
 
 @functools.cache
 def _block_bytes() -> int:
-    """Compiles the functions, tells JAX of them, and returns how many bytes eight boards take."""
+    """Compiles the functions, registers them with JAX, and returns the bytes of eight boards."""
     if not gpp.is_here():
         raise UnavailableError("g++ is not installed, which compiles what JAX calls: install it")
     source = paths.CPP / "bindings" / "jax.cpp"

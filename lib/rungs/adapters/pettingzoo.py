@@ -1,4 +1,4 @@
-"""Our chess as PettingZoo takes it: two agents of an AEC environment, White and Black in turns."""
+"""Chess for PettingZoo: an AEC environment of two agents, White and Black in turns."""
 
 from typing import Any
 
@@ -40,12 +40,13 @@ class raw_env(AECEnv):
     """One game of chess between `player_0`, White, and `player_1`, Black.
 
     An observation is `{"observation": ..., "action_mask": (4672,) int8}`, from the point of view of
-    the agent that is asked for; the mask is all 0 for the one who is not to move. Who mates gets a
-    reward of 1 and the other -1. `infos` tell the `reason` of the end (`rungs._src.chess.reason`).
+    the agent that observes; the mask is all 0 for the agent that is not to move. The agent that
+    mates gets a reward of 1, the other -1. `infos` hold the `reason` of the end
+    (`rungs._src.chess.reason`).
 
     Args:
         rung: which implementation steps it.
-        obs: "board" or "planes", as of `rungs.make`.
+        obs: "board" or "planes", see `rungs.make`.
         render_mode: None, or "ansi": `render` returns the board as text.
         **settings: `start`, `start_fens`, `opening_plies`, `max_plies` of
             `rungs.make("chess", ...)`.
@@ -73,7 +74,7 @@ class raw_env(AECEnv):
         self.render_mode = choice("render_mode", render_mode, (None, "ansi"))
         self._obs = choice("obs", obs, ("board", "planes"))
         for fixed in {"opponent", "mask", "autoreset_mode"} & settings.keys():
-            raise ConfigurationError(f"{fixed} can't be set: PettingZoo knows one")
+            raise ConfigurationError(f"{fixed} can't be set: the adapter sets it")
         how: dict[str, Any] = {
             "obs": self._obs,
             "mask": "bool",
@@ -100,7 +101,7 @@ class raw_env(AECEnv):
         return self.action_spaces[_known(agent)]
 
     def reset(self, seed: int | None = None, options: dict | None = None) -> None:
-        """Begins a game: the first of `seed`'s, or the next. `options` are PettingZoo's; none here.
+        """Begins a game: the first of `seed`, or the next. `options` are PettingZoo's, and ignored.
 
         Raises:
             ConfigurationError: a wrong seed.
@@ -116,7 +117,7 @@ class raw_env(AECEnv):
         self.agent_selection = self._to_move()
 
     def observe(self, agent: str) -> dict[str, np.ndarray]:
-        """Returns what an agent sees, copied.
+        """Returns an agent's observation and mask, copied.
 
         Raises:
             ConfigurationError: there is no such agent.
@@ -131,10 +132,10 @@ class raw_env(AECEnv):
         return {"observation": mirrored(observation, self._obs), "action_mask": mask}
 
     def last(self, observe: bool = True) -> tuple[dict | None, float, bool, bool, dict[str, Any]]:
-        """Returns what the selected agent sees, and what became of its last action.
+        """Returns the selected agent's observation, and the outcome of its last action.
 
         Args:
-            observe: whether to observe; else the first is None.
+            observe: whether to observe; if not, the observation is None.
 
         Returns:
             observation, reward since it last moved, terminated, truncated, info.
@@ -159,7 +160,7 @@ class raw_env(AECEnv):
 
         Raises:
             IllegalActionError: it is not legal; nothing has changed.
-            ConfigurationError: it is no action.
+            ConfigurationError: it is not an action.
             gymnasium.error.ResetNeeded: no reset came before.
         """
         self._begun("step")
@@ -171,7 +172,7 @@ class raw_env(AECEnv):
         self._observation, reward, terminated, truncated, self._info = outcome
         self._cumulative_rewards[agent] = 0
         other = _AGENTS[1 - _AGENTS.index(agent)]
-        # The agent's, as it has just moved; of a draw there is only one 0.
+        # The reward is of the agent that has just moved; `0 -` avoids a draw's -0.0.
         self.rewards = {agent: float(reward[0]), other: 0 - float(reward[0])}
         self.terminations = dict.fromkeys(_AGENTS, bool(terminated[0]))
         self.truncations = dict.fromkeys(_AGENTS, bool(truncated[0]))
@@ -189,7 +190,7 @@ class raw_env(AECEnv):
         return str(chess.Board(self._env.fens()[0]))
 
     def close(self) -> None:
-        """Ends the rung."""
+        """Closes the environment."""
         self._env.close()
 
     def _begun(self, method: str) -> dict[str, Any]:

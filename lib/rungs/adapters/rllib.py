@@ -1,4 +1,4 @@
-"""Our chess as RLlib's new API stack takes it, by its vector entry point, and a module with masks.
+"""Chess for RLlib's new API stack: a vector entry point, and a module that applies masks.
 
 PPOConfig()
 .environment(ChessVectorEnv, env_config={"max_plies": 200})
@@ -35,7 +35,7 @@ except ImportError as error:
     raise UnavailableError(f"RLlib: {error}: {install_hint('rllib')}") from None
 
 
-# One board's mask in each format. RLlib computes with no uint64.
+# One board's mask in each format. RLlib can't compute with uint64.
 _WORDS = np.iinfo(np.int64)
 _MASK_SPACES: dict[str, gymnasium.Space] = {
     "bool": gymnasium.spaces.Box(0, 1, (NUM_ACTIONS,), np.int8),
@@ -47,21 +47,21 @@ class ChessVectorEnv(VectorEnv):
     """A batch of chess games whose observations hold the mask.
 
     An observation is `{"observations": (N, ...), "action_mask": (N, 4672) int8}`, or with
-    `mask="bits"` of an eighth of the bytes, (N, 73) int64 for `rungs.chess.unpack_mask`, which
-    `MaskedPPOModule` takes as well. RLlib keeps each board's row until its episode is learned from:
-    outputs are written to memory of their own, which is used again once no row is kept. Episodes
-    end as gymnasium's NEXT_STEP says, which is what RLlib's env runners know: the mask of a board
-    that has ended allows anything, and its next action is ignored. Where one ends, `info` has the
+    `mask="bits"`, in an eighth of the bytes, (N, 73) int64 for `rungs.chess.unpack_mask`, which
+    `MaskedPPOModule` accepts as well. RLlib keeps each board's row until it has trained on its
+    episode: each step's outputs have their own memory, which is reused once no row is kept.
+    Autoreset is gymnasium's NEXT_STEP, the mode of RLlib's env runners: the mask of a board that
+    has ended allows anything, and its next action is ignored. Where an episode ends, `info` has the
     `reason` (`rungs._src.chess.reason`).
 
     Args:
         config: RLlib's `env_config`, to which it adds `num_envs`, its `num_envs_per_env_runner`, or
-            nothing where it asks for the spaces: then there is one board. `rung` is "threads"
-            unless it says so; `opponent`, as of `rungs.make`, is "random", as there is one agent to
+            nothing where it only reads the spaces: then there is one board. By default `rung` is
+            "threads", and `opponent`, see `rungs.make`, is "random", as there is one agent to
             train. `seed` is that of the games, where RLlib's `debugging(seed=...)` is not set;
-            without it each env runner draws one of its own, so that no two of them play the same
-            games. `mask` is "bool" or "bits". All other settings of `rungs.make("chess", ...)` may
-            be there, but for `autoreset_mode`.
+            without it each env runner draws its own, so that no two of them play the same games.
+            `mask` is "bool" or "bits". All other settings of `rungs.make("chess", ...)` may be
+            given, except `autoreset_mode`.
 
     Raises:
         ConfigurationError: a wrong setting.
@@ -72,10 +72,10 @@ class ChessVectorEnv(VectorEnv):
         if not isinstance(config, Mapping):
             raise ConfigurationError(f"config={shown(config)} has no settings by name")
         if "autoreset_mode" in config:
-            raise ConfigurationError("autoreset_mode can't be set: RLlib knows one")
+            raise ConfigurationError("autoreset_mode can't be set: the adapter sets it")
         mask = choice("mask", config.get("mask", "bool"), ("bool", "bits"), " in RLlib")
         if config.get("dtype") == "bfloat16":
-            raise ConfigurationError("dtype='bfloat16': RLlib would read numbers in it")
+            raise ConfigurationError("dtype='bfloat16': RLlib would read its words as integers")
         how: dict[str, Any] = {"num_envs": 1, "rung": "threads", "opponent": "random"}
         how |= config
         if how.get("seed") is None:
@@ -122,17 +122,17 @@ class ChessVectorEnv(VectorEnv):
         return {"observations": on_host(observation), "action_mask": mask}
 
     def close_extras(self, **kwargs: Any) -> None:
-        """Ends the rung (called by `close`)."""
+        """Closes the environment (called by `close`)."""
         self.env.close()
 
 
 class MaskedPPOModule(DefaultPPOTorchRLModule):
-    """PPO's module for observations with a mask: what is illegal is never played.
+    """PPO's module for observations with a mask: illegal actions are never played.
 
     The network is RLlib's own, as `model_config` describes it (`fcnet_hiddens` and so on), over
-    numbers in a row: a board's pieces as one-hot vectors, with the eight numbers behind them
+    flat vectors: a board's pieces as one-hot vectors, then its eight other numbers
     (`rungs.chess.BOARD_FIELDS`); or all planes. Logits of illegal actions are replaced
-    by the least float32.
+    by the lowest float32.
 
     Args:
         observation_space: of `ChessVectorEnv`.
@@ -158,12 +158,12 @@ class MaskedPPOModule(DefaultPPOTorchRLModule):
 
 
 def _unmasked(batch: dict[str, Any]) -> dict[str, Any]:
-    """Returns a batch with numbers for observations, as RLlib's own networks take them."""
+    """Returns a batch with flat vectors as observations, as RLlib's own networks take them."""
     return {**batch, Columns.OBS: _numbers(batch[Columns.OBS]["observations"])}
 
 
 def _masked(outputs: dict[str, Any], batch: dict[str, Any]) -> dict[str, Any]:
-    """Returns a network's outputs in which no illegal action has a probability."""
+    """Returns a network's outputs in which illegal actions have probability 0."""
     mask = batch[Columns.OBS]["action_mask"]
     illegal = mask == 0 if mask.shape[-1] == NUM_ACTIONS else ~unpack_mask(mask)
     logits = outputs[Columns.ACTION_DIST_INPUTS].masked_fill(illegal, FLOAT_MIN)

@@ -1,6 +1,6 @@
-"""Our environments as Stable-Baselines3 takes them: `MaskablePPO("MlpPolicy", ChessVecEnv(64))`.
+"""Environments for Stable-Baselines3: `MaskablePPO("MlpPolicy", ChessVecEnv(64))`.
 
-Or with lists of legal actions, and no mask of 4672: `PPO(LegalActionPolicy, ChessListVecEnv(64))`.
+Or with lists of legal actions, not masks of 4672: `PPO(LegalActionPolicy, ChessListVecEnv(64))`.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -42,26 +42,26 @@ _BOARD = 72  # numbers of `obs="board"`
 class BatchVecEnv(VecEnv):
     """One of our environments behind `stable_baselines3.common.vec_env.VecEnv`.
 
-    All are stepped at once by a rung. There is no object for each, so what addresses single ones
-    is answered for all: `env_method` and `get_attr`.
+    A rung steps all environments at once. There is no object for each, so methods that address
+    single ones, `env_method` and `get_attr`, work on the whole batch.
 
     Args:
-        env: a batch with SAME_STEP. Tensors are copied to the host: Stable-Baselines3 has arrays.
+        env: a batch with SAME_STEP. Tensors are copied to the host: Stable-Baselines3 uses arrays.
 
     Raises:
-        ConfigurationError: `env` is another thing, or has another mode.
+        ConfigurationError: `env` is not a `BatchEnv`, or has another mode.
     """
 
     def __init__(self, env: BatchEnv):
         if not isinstance(env, BatchEnv) or env.autoreset_mode != AutoresetMode.SAME_STEP:
-            raise ConfigurationError(f"env={shown(env)} is no batch of ours with SAME_STEP")
+            raise ConfigurationError(f"env={shown(env)} is not a Rungs environment with SAME_STEP")
         self.env = env
         super().__init__(env.num_envs, env.single_observation_space, env.single_action_space)
         self._actions: Any = None
         self._info: Any = None  # the last one, once there was a reset
 
     def seed(self, seed: int | None = None) -> Sequence[int | None]:
-        """Has the next `reset` begin episode 0 of a seed; without one, of a seed drawn at random.
+        """Makes the next `reset` begin episode 0 of a seed; without one, of a seed drawn at random.
 
         Raises:
             ConfigurationError: it is not from 0 to 2**64 - 1; nothing has changed.
@@ -69,10 +69,10 @@ class BatchVecEnv(VecEnv):
         return super().seed(None if seed is None else integer("seed", seed, 0, 2**64 - 1))
 
     def reset(self) -> np.ndarray:
-        """Begins an episode in each: episode 0 of `seed`'s, if that was called before.
+        """Begins an episode in every environment: episode 0 of a seed, if `seed` was called before.
 
         Raises:
-            ConfigurationError: a wrong seed, or of `set_options` a wrong option.
+            ConfigurationError: a wrong seed, or a wrong option of `set_options`.
         """
         if not isinstance(self._options, list) or not self._options:
             raise ConfigurationError(f"options={shown(self._options)} are not a dict or a list")
@@ -89,11 +89,11 @@ class BatchVecEnv(VecEnv):
         self._actions = actions
 
     def step_wait(self) -> VecEnvStepReturn:
-        """Takes them.
+        """Takes the actions that `step_async` kept.
 
         Returns:
-            observation, reward (N,) float32, done (N,) bool, and a dict for each; where an episode
-            ended it has `terminal_observation` and `TimeLimit.truncated`.
+            observation, reward (N,) float32, done (N,) bool, and a dict for each environment; where
+            an episode ended it has `terminal_observation` and `TimeLimit.truncated`.
 
         Raises:
             IllegalActionError: in chess, an action is not legal; no board has changed.
@@ -110,21 +110,21 @@ class BatchVecEnv(VecEnv):
         return observation, reward, done, infos
 
     def close(self) -> None:
-        """Ends all that belongs to them."""
+        """Closes the environments."""
         self.env.close()
 
     def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> list[Any]:
-        """Returns an attribute of the batch, for every one asked for.
+        """Returns an attribute of the batch, once for each requested environment.
 
         Raises:
-            AttributeError: it has none of that name.
+            AttributeError: the batch has no such attribute.
             ConfigurationError: there is no such environment.
         """
         value = getattr(self._owner(attr_name), attr_name)
         return [value for _ in self._get_indices(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: VecEnvIndices = None) -> None:
-        """Refuses: settings are given when the environment is made.
+        """Rejects the call: settings are given when the environment is made.
 
         Raises:
             ConfigurationError: always.
@@ -134,11 +134,11 @@ class BatchVecEnv(VecEnv):
     def env_method(
         self, method_name: str, *args: Any, indices: VecEnvIndices = None, **kwargs: Any
     ) -> list[Any]:
-        """Calls a method of the batch, and returns one result for every one asked for.
+        """Calls a method of the batch, and returns one result for each requested environment.
 
         Raises:
             AttributeError: there is no such method.
-            ConfigurationError: its result is not one for each; or there is no such environment.
+            ConfigurationError: its result is not one per environment; or an index is out of range.
         """
         chosen = self._get_indices(indices)
         results = getattr(self._owner(method_name), method_name)(*args, **kwargs)
@@ -149,21 +149,21 @@ class BatchVecEnv(VecEnv):
     def env_is_wrapped(
         self, wrapper_class: type[gymnasium.Wrapper], indices: VecEnvIndices = None
     ) -> list[bool]:
-        """Says that none is: there is none alone."""
+        """Returns False for each: no environment is wrapped on its own."""
         return [False for _ in self._get_indices(indices)]
 
     def _begin(self, **how: Any) -> np.ndarray:
-        """Resets; returns the first observation, which is the caller's."""
+        """Resets; returns the first observation, which the caller may keep."""
         observation, self._info = self.env.reset(**how)
         return on_host(observation).copy()
 
     def _step(self) -> Iterable[np.ndarray]:
-        """Takes the actions; returns observation, reward and both flags, which are the caller's."""
+        """Takes the actions; returns observation, reward and both flags, for the caller to keep."""
         *outputs, self._info = self.env.step(self._actions)
         return (on_host(each).copy() for each in outputs)
 
     def _owner(self, name: str) -> Any:
-        """Returns what has an attribute of that name: the batch."""
+        """Returns the object that has an attribute of that name: the batch."""
         return self.env
 
     def _get_indices(self, indices: VecEnvIndices) -> list[int]:
@@ -180,10 +180,10 @@ class ChessVecEnv(BatchVecEnv):
     Args:
         num_envs: number of boards.
         rung: which implementation steps them.
-        opponent: as of `rungs.make`; here by default "random", as there is one agent to train.
-        **settings: all others of `rungs.make("chess", ...)`; masks are `bool`, episodes end with
-            gymnasium's SAME_STEP, which is what Stable-Baselines3 knows, and `dtype` is not
-            "bfloat16", whose bits it would take for numbers.
+        opponent: see `rungs.make`; here by default "random", as there is one agent to train.
+        **settings: all others of `rungs.make("chess", ...)`; masks are `bool`, autoreset is
+            gymnasium's SAME_STEP, the only mode that Stable-Baselines3 knows, and `dtype` is not
+            "bfloat16", whose bits it would read as numbers.
 
     Raises:
         ConfigurationError: a wrong setting.
@@ -201,15 +201,15 @@ class ChessVecEnv(BatchVecEnv):
         **settings: Any,
     ):
         for fixed in {"mask", "autoreset_mode"} & settings.keys():
-            raise ConfigurationError(f"{fixed} can't be set: Stable-Baselines3 knows one")
+            raise ConfigurationError(f"{fixed} can't be set: the adapter sets it")
         if settings.get("dtype") == "bfloat16":
-            raise ConfigurationError("dtype='bfloat16': Stable-Baselines3 would read numbers in it")
+            raise ConfigurationError("dtype='bfloat16': SB3 would read its words as integers")
         how = {"opponent": opponent, "mask": "bool"} | settings
         super().__init__(rungs.make("chess", rung, num_envs, **how))
         self._outputs = FreshOutputs(self.env)
 
     def action_masks(self) -> np.ndarray:
-        """Returns (N, 4672) bool, the legal actions of every board: the caller's to keep.
+        """Returns (N, 4672) bool, the legal actions of every board, for the caller to keep.
 
         Until the next step or reset it is the same array.
 
@@ -240,10 +240,10 @@ class ChessVecEnv(BatchVecEnv):
 
 
 class ChessListVecEnv(BatchVecEnv):
-    """A batch of chess games whose observations have the list of legal actions behind the board.
+    """A batch of chess games whose observations are the board, then the list of legal actions.
 
     Observations are (N, 290) int16: 72 numbers of `obs="board"` and 218 of `mask="list"`. An action
-    is a place in the list, 0 to 217.
+    is an index into the list, 0 to 217.
 
     Args:
         num_envs: number of boards.
@@ -269,11 +269,11 @@ class ChessListVecEnv(BatchVecEnv):
         return self._with_lists(super().reset())
 
     def step_async(self, actions: np.ndarray) -> None:
-        """Keeps (N,) places in lists for `step_wait`.
+        """Keeps (N,) indices into lists for `step_wait`.
 
         Raises:
             gymnasium.error.ResetNeeded: no reset came before.
-            ConfigurationError: they have another shape or dtype, or one is of no place.
+            ConfigurationError: actions have a wrong shape or dtype, or one is out of range.
         """
         if self._info is None:
             raise gymnasium.error.ResetNeeded("call reset() before step()")
@@ -284,7 +284,7 @@ class ChessListVecEnv(BatchVecEnv):
         super().step_async(np.take_along_axis(lists, places[:, None], 1)[:, 0].astype(np.int64))
 
     def step_wait(self) -> Any:
-        """See `BatchVecEnv.step_wait`; a last observation has a list of nothing."""
+        """See `BatchVecEnv.step_wait`; the list of a last observation is empty, all -1."""
         observation, reward, done, infos = super().step_wait()
         for i in np.flatnonzero(done):
             last = np.full(_BOARD + MAX_LEGAL, -1, np.int16)
@@ -299,16 +299,16 @@ class ChessListVecEnv(BatchVecEnv):
 class LegalActionPolicy(ActorCriticPolicy):
     """A policy for `ChessListVecEnv` that scores legal actions and nothing else.
 
-    It samples, as likely as the network says; where `deterministic` is asked for, as by
-    `evaluate_policy`, it plays the likeliest action, of equal ones the first.
+    It samples from the network's distribution; with `deterministic`, as from `evaluate_policy`, it
+    plays the likeliest action, of equal ones the first.
 
     Args:
-        *spaces: as Stable-Baselines3 gives them.
-        network: makes what learns; by default a `PolicyValueNetwork`.
+        *spaces: as Stable-Baselines3 passes them.
+        network: makes the network to train; by default a `PolicyValueNetwork`.
         **how: of `ActorCriticPolicy`.
 
     Raises:
-        ConfigurationError: the environment is no `ChessListVecEnv`.
+        ConfigurationError: the environment is not a `ChessListVecEnv`.
     """
 
     def __init__(
@@ -333,7 +333,7 @@ class LegalActionPolicy(ActorCriticPolicy):
     def forward(
         self, obs: Any, deterministic: bool = False
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Returns places in lists, values (N, 1) and log-probabilities of observations."""
+        """Returns indices into lists, values (N, 1) and log-probabilities for observations."""
         distribution, value = self._look(obs)
         choice = distribution.likeliest() if deterministic else distribution.sample(None)
         return choice, value[:, None], distribution.log_probability(choice)
@@ -369,5 +369,5 @@ class CartPoleVecEnv(BatchVecEnv):
 
     def __init__(self, num_envs: int, rung: CartPoleRung = "threads", **settings: Any):
         if "autoreset_mode" in settings:
-            raise ConfigurationError("autoreset_mode can't be set: Stable-Baselines3 knows one")
+            raise ConfigurationError("autoreset_mode can't be set: the adapter sets it")
         super().__init__(rungs.make("cartpole", rung, num_envs, **settings))

@@ -1,4 +1,4 @@
-"""Our chess as Tianshou takes it: `Collector(policy, ChessVectorEnv(64), buffer)`."""
+"""Chess for Tianshou: `Collector(policy, ChessVectorEnv(64), buffer)`."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -30,19 +30,19 @@ class ChessVectorEnv(BaseVectorEnv):
     """A batch of chess games, all stepped at once by a rung.
 
     An observation is a `Batch` of `obs`, (n, ...), and `mask`, (n, 4672) bool, which Tianshou's
-    value-based policies obey; others' networks have to (`docs/howto/train_with.md`). Where an
-    episode has ended `info` has the `reason` (`rungs.chess.Reason`), and the mask allows nothing;
-    the next one has begun in the same step, and is what `reset` then returns. Arrays are Tianshou's
-    to keep and to write to, without a copy where all boards are stepped.
-    `collect(random=True)` would not look at masks: it plays illegal actions, which are refused.
+    value-based policies apply; for other policies the network must (`docs/howto/train_with.md`).
+    Where an episode has ended, `info` has the `reason` (`rungs.chess.Reason`), and the mask allows
+    nothing; the next episode has begun in the same step, and `reset` then returns its start.
+    Tianshou may keep the arrays and write to them; where all boards are stepped, none is copied.
+    `collect(random=True)` ignores masks: it plays illegal actions, which raise an error.
 
     Args:
         num_envs: number of boards.
         rung: which implementation steps them, with boards that can be copied: not
-            "multiprocessing" or "mpi", where a collector may step some boards and not others.
-        opponent: as of `rungs.make`; here by default "random", as there is one agent to train.
-        **settings: all others of `rungs.make("chess", ...)`; masks are `bool`, and Tianshou resets
-            what has ended itself.
+            "multiprocessing" or "mpi", if a collector may step some boards and not others.
+        opponent: see `rungs.make`; here by default "random", as there is one agent to train.
+        **settings: all others of `rungs.make("chess", ...)`; masks are `bool`, and Tianshou itself
+            resets boards that have ended.
 
     Raises:
         ConfigurationError: a wrong setting.
@@ -58,13 +58,13 @@ class ChessVectorEnv(BaseVectorEnv):
         **settings: Any,
     ):
         for fixed in {"mask", "autoreset_mode"} & settings.keys():
-            raise ConfigurationError(f"{fixed} can't be set: Tianshou knows one")
+            raise ConfigurationError(f"{fixed} can't be set: the adapter sets it")
         if settings.get("dtype") == "bfloat16":
-            raise ConfigurationError("dtype='bfloat16': Tianshou would read numbers in it")
-        # In place of Tianshou's own, which makes a worker for each.
+            raise ConfigurationError("dtype='bfloat16': Tianshou would read its words as integers")
+        # In place of Tianshou's `__init__`, which makes a worker for each environment.
         self.env = rungs.make("chess", rung, num_envs, opponent=opponent, **settings)
         self._outputs = FreshOutputs(self.env)
-        # What is seen of episodes that have begun where Tianshou has yet to call `reset`, by board.
+        # By board, the first observation and mask of an episode for which `reset` is yet to come.
         self._waiting: dict[int, tuple[np.ndarray, np.ndarray]] = {}
         self.env_num, self.is_async, self.is_closed = self.env.num_envs, False, False
         self._seed: int | None = None
@@ -75,7 +75,7 @@ class ChessVectorEnv(BaseVectorEnv):
         """Begins an episode on every board, or on some.
 
         Args:
-            env_id: their indices; None for all.
+            env_id: the boards' indices; None for all.
             **kwargs: `seed`, of all boards.
 
         Raises:
@@ -131,28 +131,28 @@ class ChessVectorEnv(BaseVectorEnv):
         return outcome
 
     def seed(self, seed: int | None = None) -> list[int | None]:
-        """Has the next reset of all boards begin episode 0 of `seed`: all games follow from one.
+        """Makes the next reset of all boards begin episode 0 of `seed`: all games follow from it.
 
         Returns:
             `seed`, for every board.
 
         Raises:
-            ConfigurationError: it is a list.
+            ConfigurationError: it is not an integer from 0 to 2**64 - 1.
         """
         self._seed = None if seed is None else integer("seed", seed, 0, 2**64 - 1)
         return [self._seed] * self.env_num
 
     def get_env_attr(self, key: str, id: _All = None) -> list[Any]:
-        """Returns an attribute of the batch, for every board asked for; spaces are of one board.
+        """Returns an attribute of the batch, once per requested board; spaces are of one board.
 
         Raises:
-            AttributeError: it has none of that name.
+            AttributeError: the batch has no such attribute.
         """
         value = self._spaces()[key] if key in self._spaces() else getattr(self.env, key)
         return [value for _ in self._indices(id)]
 
     def set_env_attr(self, key: str, value: Any, id: _All = None) -> None:
-        """Refuses: settings are given when the environment is made.
+        """Rejects the call: settings are given when the environment is made.
 
         Raises:
             ConfigurationError: always.
@@ -164,7 +164,7 @@ class ChessVectorEnv(BaseVectorEnv):
         return self.env.fens()
 
     def close(self) -> None:
-        """Ends the rung."""
+        """Closes the environment."""
         self._assert_is_not_closed()
         self.env.close()
         self.is_closed = True
@@ -189,7 +189,7 @@ class ChessVectorEnv(BaseVectorEnv):
         return Batch(obs=observation, mask=mask), reward, terminated, truncated, infos
 
     def _wait(self, boards: np.ndarray, *first: np.ndarray) -> None:
-        """Keeps what is seen of boards' new episodes until `reset` returns it."""
+        """Keeps first observations and masks of boards' new episodes until `reset` returns them."""
         self._waiting |= zip(boards.tolist(), zip(*first, strict=True), strict=True)
 
     def _spaces(self) -> dict[str, gymnasium.Space]:
@@ -205,7 +205,7 @@ class ChessVectorEnv(BaseVectorEnv):
         """Returns indices of boards, (n,) int64; `self._every` where they are all, in order.
 
         Raises:
-            ConfigurationError: one is of no board, or there twice.
+            ConfigurationError: an index is out of range, or given twice.
         """
         if some is None:
             return self._every

@@ -1,4 +1,4 @@
-"""A batch's step as an operator of PyTorch's: `torch.compile(fullgraph=True)` goes through it."""
+"""A batch's step as a PyTorch operator, which `torch.compile(fullgraph=True)` can trace."""
 
 import itertools
 import weakref
@@ -27,8 +27,8 @@ Tensor = torch.Tensor
 _CPU = torch.device("cpu")
 _Outputs = tuple[Tensor, ...]
 
-# What the operator returns, in order: names of an environment's outputs, and those of `info`. What
-# an environment lacks is empty: compiled code takes no operator that returns a list of tensors.
+# What the operator returns, in order: names of an environment's outputs, and those of `info`. An
+# output that it lacks is empty: compiled code accepts no operator that returns a list of tensors.
 _STEP = ("observation", "reward", "terminated", "truncated")
 _INFO = {
     "mask": "action_mask",
@@ -43,20 +43,20 @@ class TorchEnv:
     """Steps a batch of chess games or of CartPole in graphs that `torch.compile` makes.
 
     `step` calls one operator, `rungs::step(Tensor(a!) turn, int env, Tensor actions)`, whose fake
-    kernel says what each output is. It writes to `turn`, a counter of steps, so that compiled code
-    takes all steps, once each and in the order in which they are written. `reset` is not an
-    operator: call it outside of what is compiled.
+    kernel returns each output's shape and dtype. The operator writes to `turn`, a counter of steps,
+    so that compiled code takes every step, once and in program order. `reset` is not an operator:
+    call it outside compiled code.
 
     Outputs are tensors on the CPU, and the caller's to keep: no later step writes to their memory.
     Observations and masks are not copied. `bitplanes` and `bits` are int64, which
-    `rungs.chess.unpack_planes` and `unpack_mask` take as well; `dtype="bfloat16"` is bfloat16.
+    `rungs.chess.unpack_planes` and `unpack_mask` accept as well; `dtype="bfloat16"` is bfloat16.
 
     Args:
         env: what `rungs.make` returns for chess or CartPole, on a rung whose outputs are arrays.
             Step and reset it through this object alone.
 
     Attributes:
-        env: the same.
+        env: the environment.
 
     Raises:
         ConfigurationError: `env` is something else, or its outputs are tensors already.
@@ -67,7 +67,7 @@ class TorchEnv:
         if not isinstance(env, ChessVectorEnv | CartPoleVectorEnv):
             raise ConfigurationError(f"env={shown(env)} is not a batch of chess or CartPole")
         if env.device is not None:
-            raise ConfigurationError("env: its outputs are tensors already: take a rung of a CPU")
+            raise ConfigurationError("env: its outputs are tensors already: use a rung of a CPU")
         self.env, self._key = env, next(_KEYS)
         self._turn = torch.zeros((), dtype=torch.int64)
         self._fresh = FreshOutputs(env) if isinstance(env, ChessVectorEnv) else None
@@ -88,15 +88,15 @@ class TorchEnv:
         """Begins an episode in every environment, or in some.
 
         Args:
-            seed: as of the environment's `reset`.
-            options: likewise.
+            seed: see the environment's `reset`.
+            options: see the environment's `reset`.
 
         Returns:
             observation and info, as `step` does, without `final_obs`.
 
         Raises:
             ConfigurationError: a wrong seed or option; nothing has changed.
-            gymnasium.error.ClosedEnvironmentError: it is closed.
+            gymnasium.error.ClosedEnvironmentError: the environment is closed.
         """
         out = self._fresh.next() if self._fresh else None
         self.env.reset(seed=seed, options=options, **({"out": out} if out else {}))
@@ -113,16 +113,16 @@ class TorchEnv:
 
         Returns:
             observation, reward (N,) float32, terminated (N,) bool, truncated (N,) bool, and info.
-            With SAME_STEP `info["final_obs"]` is there in every step, a graph having no choice: a
+            With SAME_STEP every step returns `info["final_obs"]`, as a graph's outputs are fixed: a
             row is the last observation of that environment's last episode, zeros before the first
             has ended. In chess info has `action_mask`, `player`, `reason`, and with `mask="list"`
-            `action_count`, as the environment's has.
+            `action_count`, as the environment's info has.
 
         Raises:
-            IllegalActionError, InvalidActionError: of an action; nothing has changed.
-            ConfigurationError: actions are no tensor, or of a wrong shape or dtype.
+            IllegalActionError, InvalidActionError: an action is wrong; nothing has changed.
+            ConfigurationError: actions are not a tensor, or of a wrong shape or dtype.
             gymnasium.error.ResetNeeded: no reset came before; with DISABLED, an episode has ended.
-            gymnasium.error.ClosedEnvironmentError: it is closed.
+            gymnasium.error.ClosedEnvironmentError: the environment is closed.
         """
         if not isinstance(actions, torch.Tensor):
             raise ConfigurationError(f"actions are a {type(actions).__name__}, not a tensor")
@@ -131,25 +131,25 @@ class TorchEnv:
         return observation, reward, terminated, truncated, self._info(seen)
 
     def close(self) -> None:
-        """Ends the rung."""
+        """Closes the environment."""
         self.env.close()
 
     def _played(self, actions: Tensor) -> _Outputs:
-        """Plays (N,) actions and returns what the operator does."""
+        """Plays (N,) actions and returns the operator's outputs."""
         array = on_device(actions, (self.env.num_envs,), _CPU).numpy()
         out = self._fresh.next() if self._fresh else None
         self.env.step(array, **({"out": out} if out else {}))
         return self._tensors(self._outputs(out))
 
     def _outputs(self, out: Any) -> dict[str, Any]:
-        """Returns all outputs by name: those in `out`, or where there is none, the rung's own."""
+        """Returns all outputs by name: those in `out`, or where that is None, the rung's own."""
         if out is not None:
             return vars(out)
         env = self.env
         return vars(env.boards.buffers if isinstance(env, ChessVectorEnv) else env.carts.outputs)
 
     def _tensors(self, outputs: dict[str, Any]) -> _Outputs:
-        """Returns what the operator does, copies but of what is handed over."""
+        """Returns the operator's outputs: copies, except of those that are handed over."""
         handed_over = HANDED_OVER if self._fresh else ()
 
         def tensor(name: str) -> Tensor:
@@ -164,7 +164,7 @@ class TorchEnv:
         return {_INFO[name]: every[name] for name in self._seen}
 
 
-# By the number that a graph has of each. It keeps none alive, and no number is given twice.
+# All `TorchEnv`s, by their numbers in graphs. It keeps none alive, and no number is reused.
 _ENVS: "weakref.WeakValueDictionary[int, TorchEnv]" = weakref.WeakValueDictionary()
 _KEYS = itertools.count()
 
@@ -172,7 +172,7 @@ _KEYS = itertools.count()
 def _found(key: int) -> TorchEnv:
     env = _ENVS.get(key)
     if env is None:
-        raise ConfigurationError(f"rungs::step: env={key} is no TorchEnv that is still there")
+        raise ConfigurationError(f"rungs::step: env={key} is not a TorchEnv that still exists")
     return env
 
 

@@ -1,4 +1,4 @@
-"""Our chess as TorchRL takes it, a batched `EnvBase`: `Collector(ChessEnv(1024), policy, ...)`."""
+"""Chess for TorchRL, a batched `EnvBase`: `Collector(ChessEnv(1024), policy, ...)`."""
 
 from typing import Any
 
@@ -34,27 +34,27 @@ class ChessEnv(EnvBase):
     A tensordict holds, before a step and in "next" after it:
 
     - `observation`: (N, ...), as `obs` and `dtype` say, tensors of that dtype; "bitplanes" are
-      int64, which `rungs.chess.unpack_planes` takes as well;
-    - `action_mask`: (N, 4672) bool, the actions that the next step takes. `action_spec` has it,
-      too, so that `rand_action` is legal, as `torchrl.envs.transforms.ActionMask` has it behind
-      transforms. Or with `mask="bits"` in an eighth of the bytes, (N, 73) int64 for
-      `rungs.chess.unpack_mask`: then `rand_action` is legal, but not behind transforms, and
-      `action_spec` has no mask;
+      int64, which `rungs.chess.unpack_planes` accepts as well;
+    - `action_mask`: (N, 4672) bool, the actions that the next step accepts. `action_spec` has it,
+      too, so that `rand_action` is legal; behind transforms
+      `torchrl.envs.transforms.ActionMask` does that. Or with `mask="bits"`, in an eighth of the
+      bytes, (N, 73) int64 for `rungs.chess.unpack_mask`: then `rand_action` is legal, but not
+      behind transforms, and `action_spec` has no mask;
     - `done`, `terminated`, `truncated`: (N, 1) bool; and in "next" `reward`: (N, 1) float32.
 
     `action` is (N,) int64. Where an episode has ended, "next" holds its last observation, and the
     mask of the next episode, which has begun: nothing can be played in the last position.
 
-    Tensors are the caller's, for as long as it likes, without a copy: a step writes to memory of
-    which no tensor is left, or else to new memory.
+    The caller may keep tensors as long as it likes, without a copy: a step writes to memory that
+    no tensor uses any more, or else to new memory.
 
     Args:
         num_envs: number of boards, N.
         rung: which implementation steps them.
-        opponent: as of `rungs.make`; here by default "random", as there is one agent to train.
+        opponent: see `rungs.make`; here by default "random", as there is one agent to train.
         mask: "bool" or "bits".
-        **settings: all others of `rungs.make("chess", ...)`, but for `autoreset_mode`: TorchRL has
-            resets of its own.
+        **settings: all others of `rungs.make("chess", ...)`, but for `autoreset_mode`: TorchRL
+            resets environments itself.
 
     Raises:
         ConfigurationError: a wrong setting.
@@ -71,15 +71,15 @@ class ChessEnv(EnvBase):
         **settings: Any,
     ):
         if "autoreset_mode" in settings:
-            raise ConfigurationError("autoreset_mode can't be set: TorchRL knows one")
+            raise ConfigurationError("autoreset_mode can't be set: the adapter sets it")
         how = {"opponent": opponent, "mask": choice("mask", mask, ("bool", "bits"), " in TorchRL")}
         env: ChessVectorEnv[Any] = rungs.make("chess", rung, num_envs, **how, **settings)
         super().__init__(device=torch.device(env.device or "cpu"), batch_size=[env.num_envs])
         self.env, self._outputs = env, FreshOutputs(env)
         self._seed: int | None = None
         self._dtype = _DTYPES[env.settings.dtype]
-        # What is seen of the boards now; and the "done" of boards whose next episode began with the
-        # last step, unknown to TorchRL. A module takes longer to set an attribute than a dict.
+        # The boards' current observation and mask; and the last step's "done" where next episodes
+        # began in it, unknown to TorchRL. A module takes longer to set an attribute than a dict.
         self._seen: dict[str, torch.Tensor] = {}
         self._begun: dict[str, torch.Tensor] = {}
         self._describe()
@@ -106,7 +106,7 @@ class ChessEnv(EnvBase):
         )
 
     def _reset(self, tensordict: "TensorDictBase | None" = None, **_: Any) -> TensorDictBase:
-        """Begins an episode on every board, or where `_reset` says so and none has begun.
+        """Begins an episode on every board, or where `_reset` is set and no new one has begun.
 
         Raises:
             ConfigurationError: a wrong seed.
@@ -133,7 +133,7 @@ class ChessEnv(EnvBase):
                 be stepped, as with `rollout(break_when_all_done=True)`.
         """
         if "_step" in tensordict.keys():  # noqa: SIM118 (iterating one gives rows)
-            raise ConfigurationError("all boards are stepped at once: break_when_all_done can't be")
+            raise ConfigurationError("break_when_all_done: all boards are stepped together")
         action = tensordict.get("action", None)
         if action is None:
             raise ConfigurationError("there is no action to play")
@@ -161,10 +161,10 @@ class ChessEnv(EnvBase):
     ) -> tuple[TensorDictBase, TensorDictBase]:
         """Takes a step, and goes on with the next episode where one has ended.
 
-        That has begun in the same step, so nothing is reset or merged, as `EnvBase` would.
+        That has begun in the same step, so nothing is reset or merged, as `EnvBase` would do.
 
         Returns:
-            `tensordict` with "next", and what the next step begins with.
+            `tensordict` with "next", and the tensordict for the next step.
         """
         if "next" in tensordict.keys():  # noqa: SIM118 (what is there already is TorchRL's to keep)
             tensordict = self.step(tensordict)
@@ -178,34 +178,34 @@ class ChessEnv(EnvBase):
         return tensordict, now
 
     def _legal_action(self, tensordict: "TensorDictBase | None" = None) -> TensorDictBase:
-        """Stands for `rand_action` where masks are bits, which are unpacked only for it."""
+        """Replaces `rand_action` where masks are bits, which are unpacked only here."""
         self.action_spec.update_mask(unpack_mask(self._seen["action_mask"]))
         return super().rand_action(tensordict)
 
     def _set_seed(self, seed: int | None) -> None:
-        """Has the next reset begin episode 0 of `seed`; its own, where that is None."""
+        """Makes the next reset begin episode 0 of `seed`; with None, reset without a seed."""
         self._seed = seed
 
     def close(self, *, raise_if_closed: bool = True) -> None:
-        """Ends the rung."""
+        """Closes the environment."""
         self.env.close()
         super().close(raise_if_closed=raise_if_closed)
 
     def _going_on(self) -> dict[str, torch.Tensor]:
-        """Returns the flags of boards of which none has ended; TorchRL knows of all episodes."""
+        """Returns flags that are all False, and notes that TorchRL knows of all new episodes."""
         self._begun.clear()
         none = torch.zeros((3, self.env.num_envs, 1), dtype=torch.bool, device=self.device)
         return dict(zip(_FLAGS, none, strict=True))
 
     def _see(self, observation: Array, info: dict) -> None:
-        """Keeps what is seen of the boards now."""
+        """Keeps the boards' current observation and mask."""
         mask = as_tensor(info["action_mask"])
         self._seen.update(observation=as_tensor(observation), action_mask=mask)
         if mask.dtype == torch.bool:
             self.action_spec.update_mask(mask)
 
     def _column(self, output: Array) -> torch.Tensor:
-        """Returns a copy of a number for each board as TorchRL has it, (N, 1)."""
+        """Returns a copy of an (N,) output in TorchRL's shape, (N, 1)."""
         if self.env.device is None:
             return torch.from_numpy(output[:, None].copy())
         return output[:, None].clone()

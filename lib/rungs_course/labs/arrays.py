@@ -1,4 +1,4 @@
-"""Arrays that submissions are given, and how what they return is compared."""
+"""Arrays passed to submissions, and the comparison of what they return."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from rungs_course.labs.lab import Difference, timed
 
 
 def fixed(values, dtype=np.float64) -> np.ndarray:
-    """Returns a copy that can't be written to: an attempt fails at the line that makes it."""
+    """Returns a read-only copy: an attempt to write to it fails at the line that makes it."""
     array = np.array(values, dtype)
     array.setflags(write=False)
     return array
@@ -30,14 +30,14 @@ def compare(
     """Compares what a function returned with what it should have.
 
     Args:
-        got: what came, anything.
+        got: what the function returned, of any type.
         expected: a number, or an array of any shape.
         what: what a number is, in words, or what is at an array's index: `what(i, j)`.
-        whole: what all of an array is, in words.
-        exact: whether it must be an array of the same dtype and equal; else numbers may be off by
-            a millionth.
-        last: whether to report the last that is wrong, where each is made from later ones.
-        fen: the position that an index is about.
+        whole: what the whole array is, in words.
+        exact: whether `got` must be an array of the same dtype and equal; else numbers may be off
+            by a millionth.
+        last: whether to report the last wrong number, where each is computed from later ones.
+        fen: given an index, returns the position that it is about.
     """
     try:
         found = got if exact or got is None else np.asarray(got, np.float64)
@@ -50,7 +50,7 @@ def compare(
         return Difference(whole or str(what), _form(expected, exact), shown)
     wrong = found != expected if exact else ~np.isclose(found, expected, rtol=1e-6, atol=1e-9)
     places = np.argwhere(wrong)
-    if not len(places):  # of a number an index has no parts, but there is one
+    if not len(places):  # a number that is wrong gives one index, without parts
         return None
     index = tuple(map(int, places[-1 if last else 0]))
     should, shown = (_number(array[index], exact) for array in (expected, found))
@@ -59,7 +59,7 @@ def compare(
 
 
 def same(_, got: Any, expected: Any) -> bool:
-    """Returns whether what calls returned is the same: whole numbers exactly, others nearly so."""
+    """Returns whether the results of calls are equal: integers exactly, floats approximately."""
     parts = isinstance(expected, list | tuple) and any(
         isinstance(each, list | tuple | np.ndarray) for each in expected
     )
@@ -118,6 +118,6 @@ def _squares(bits: int) -> str:
 
 
 def timed_bitboards(run: Callable, inputs: Sequence[np.ndarray]) -> Callable[[], float]:
-    """Returns a function that says how many seconds all of `inputs` take."""
+    """Returns a function that measures how many seconds all of `inputs` take."""
     out = np.empty(len(inputs[0]), np.uint64)
     return timed(lambda: run(*inputs, out, len(out)))

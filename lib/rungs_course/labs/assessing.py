@@ -1,8 +1,8 @@
 """Judges an answer that somebody handed in, from outside the process in which it runs.
 
-Oracle, inputs and clock are here. An answer gets inputs that nobody has seen before each time the
-clock runs, and what it returns then must be right as well: so it gains nothing by knowing the
-lab's solution or its cases, by keeping results, by a clock of its own, or by a verdict of its own.
+The oracle, the inputs and the clock are in this process. In every timed turn an answer gets new
+random inputs, and its results must be right as well: so it gains nothing by knowing the lab's
+solution or its cases, by caching results, or by faking the clock or the verdict.
 """
 
 import contextlib
@@ -31,27 +31,27 @@ from rungs_course.measure.compare import MIN_REPEATS
 from rungs_course.measure.turns import rounds
 
 _SECONDS = 60.0
-_REPEATS = 31  # many short turns: what disturbs one of them is left out of the interval
-_ENOUGH_SECONDS = 20.0  # of a race, if it has had enough repeats
-_TRIED = 3  # turns that say whether turns are long enough, so that one that is disturbed does not
-_TURN_SECONDS = 3e-3  # of the best known solution
-_LONG_SECONDS = 0.1  # of the answer: then a turn is not made longer
-_SLOW_SECONDS = 0.1  # of the baseline: then it gets fewer of a turn's inputs
+_REPEATS = 31  # many short turns, so that the interval leaves out the disturbed ones
+_ENOUGH_SECONDS = 20.0  # after which a race needs only `MIN_REPEATS`
+_TRIED = 3  # turns whose median decides whether turns are long enough: one may be disturbed
+_TURN_SECONDS = 3e-3  # that the best known solution takes in a turn, at least
+_LONG_SECONDS = 0.1  # if the answer takes as long in a turn, turns are not made longer
+_SLOW_SECONDS = 0.1  # if the baseline takes as long in a turn, it gets no more inputs
 _MAX_UNITS = 1 << 9
 
 
 def assess(name: str, code: str, place: Sandbox | Trusted, *, seconds: float = _SECONDS) -> Verdict:
-    """Judges an answer, and races it with baseline and best known solution where it is right.
+    """Judges an answer; if it is right, races it against baseline and best known solution.
 
     Args:
         name: the lab's.
         code: the answer.
-        place: where it runs, and what it is compared with, too.
-        seconds: that it may take in all.
+        place: where it, the baseline and the solution run.
+        seconds: the time limit for all its calls together.
 
     Returns:
-        What was found; its costs are of "yours", "baseline", "solution" and, where the lab has one,
-        "bound".
+        The verdict; its costs are those of "yours", "baseline", "solution" and, where the lab has
+        one, "bound".
 
     Raises:
         ConfigurationError: no such lab.
@@ -59,7 +59,7 @@ def assess(name: str, code: str, place: Sandbox | Trusted, *, seconds: float = _
     """
     lab = find(name)
     if lab.language == "cpp":
-        cling.interpreter()  # what it keeps for later processes can't be written in a sandbox
+        cling.interpreter()  # fills its cache on disk, which a sandbox can't write to
     with contextlib.ExitStack() as stack:
 
         def run(text: str, ours: bool = True) -> Answer:
@@ -97,7 +97,7 @@ def _found(lab: Lab, yours: Answer, solution: Answer, baseline: Answer) -> dict[
 
 
 def _count(lab: Lab, yours: Answer, solution: Answer, baseline: Answer) -> dict[str, list[float]]:
-    """Returns costs that are counted, of the same new case."""
+    """Returns the counted costs of all three, on the same new case."""
     seed = int(np.random.SeedSequence().generate_state(1)[0])
     answers = {"yours": yours, "solution": solution, "baseline": baseline}
     costs = {which: lab.work(answer, seed)() for which, answer in answers.items()}
@@ -107,12 +107,12 @@ def _count(lab: Lab, yours: Answer, solution: Answer, baseline: Answer) -> dict[
 
 
 def _race(lab: Lab, yours: Answer, solution: Answer, baseline: Answer) -> dict[str, list[float]]:
-    """Returns the seconds of all per call of `Lab.race`, less those that requests take.
+    """Returns each racer's seconds per call of `Lab.race`, minus the overhead: see `Lab.idle`.
 
-    The baseline, which may be hundreds of times as slow, gets the first of each turn's inputs.
+    The baseline, which may be hundreds of times as slow, gets only the first of a turn's inputs.
 
     Raises:
-        WrongError: what it returned is not what the solution returned.
+        WrongError: the answer's results differ from the solution's.
     """
     assert lab.race
     race, rng = lab.race, np.random.default_rng()
@@ -125,7 +125,7 @@ def _race(lab: Lab, yours: Answer, solution: Answer, baseline: Answer) -> dict[s
             calls[part] = list(itertools.chain(*made[:count]))
 
     def alone(answer: Answer, run: Callable[[], tuple[float, list[Any]]]) -> Callable:
-        """Returns a racer during whose turn nothing of the others' runs."""
+        """Returns a racer that runs while the processes of all others are paused."""
 
         def turn() -> tuple[float, list[Any]]:
             answer.resume()
@@ -157,7 +157,7 @@ def _race(lab: Lab, yours: Answer, solution: Answer, baseline: Answer) -> dict[s
         each.pause()
 
     def turns() -> Iterator[dict[str, float]]:
-        """Yields the seconds of each; every turn has inputs of its own."""
+        """Yields each racer's seconds, turn by turn; every turn has new inputs."""
         new()
         for turn in rounds(racers):
             expected, got = turn["solution"][1], turn["yours"][1]
@@ -169,11 +169,11 @@ def _race(lab: Lab, yours: Answer, solution: Answer, baseline: Answer) -> dict[s
     costs: dict[str, list[float]] = {name: [] for name in racers if name not in units}
     took: list[dict[str, float]] = []  # turns of one length
     began, long_enough = time.monotonic(), False
-    for turn in islice(turns(), 1, None):  # in the first, something may be compiled
+    for turn in islice(turns(), 1, None):  # skips the first, in which something may be compiled
         took.append(turn)
         for name, seconds in costs.items():
             part = "first" if name == "baseline" else "all"
-            # What is left of next to nothing is noise: then it is a hundredth of what was seen.
+            # A tiny difference is noise: a cost is at least a hundredth of the time measured.
             cost = max(turn[name] - turn[part], turn[name] / 100)
             seconds.append(cost / units[part])
         if not long_enough and len(took) >= _TRIED:
@@ -194,10 +194,10 @@ def _race(lab: Lab, yours: Answer, solution: Answer, baseline: Answer) -> dict[s
 def _seconds_alone(
     answer: Answer, run: Callable[[], tuple[float, list[Any]]]
 ) -> tuple[float, list[Any]]:
-    """Returns what `run` does, its seconds as if the answer had one core, and had it alone.
+    """Returns what `run` returns, with the seconds as if the answer had one core to itself.
 
-    What answer and judge waited for a core that others had is taken off. All that several threads
-    compute counts: one after the other they would take that long.
+    The time that answer and judge waited for a busy core is subtracted. The CPU time of all threads
+    counts: one after the other they would take that long.
     """
     before, judge = answer.clocks(), waited("thread-self")
     seconds, value = run()
@@ -213,7 +213,7 @@ def _nbytes(call: Call) -> int:
 def _wrong(calls: list[Call], got: Any, expected: Any) -> Difference:
     names = " and ".join(sorted({call.name for call in calls}))
     return Difference(
-        f"what {names} returned while the clock ran, of inputs made for that turn",
+        f"what {names} returned in a timed turn, for inputs made for that turn",
         f"{expected!r:.200}",
         f"{got!r:.200}",
     )

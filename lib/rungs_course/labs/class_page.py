@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from rungs_course.labs.handins import COUNTS, Row
 from rungs_course.labs.lab import labs
 
-_WHY = 300  # characters of what is wrong
+_WHY = 300  # characters of `Row.why` that are shown
 _STYLE = """
 body { font: 15px/1.4 sans-serif; margin: 2em; }
 table { border-collapse: collapse; }
@@ -25,7 +25,7 @@ def class_page(rows: Sequence[Row], about: str) -> str:
     """Returns a page of HTML, which needs no other file.
 
     Args:
-        rows: of one grading, a student's after each other.
+        rows: of one grading, grouped by student.
         about: a sentence on the grading: when and on which machine.
     """
     handed_in = {row.lab for row in rows if row.state != "not handed in"}
@@ -88,7 +88,7 @@ def _cell(row: Row | None) -> str:
 
 
 def _expected(row: Row) -> str:
-    """Returns lines on what was predicted and what came; "" where nothing was predicted."""
+    """Returns lines on what was predicted and measured; "" where nothing was predicted."""
     per = labs()[row.lab].per
     text = ""
     if row.expected_gain is not None:

@@ -1,7 +1,7 @@
 """What explains a race between kernels: instructions, what a loop waits for, bytes a second.
 
 An answer, the baseline and the best known solution are compiled once more, each to a program that
-calls it once, for processors with AVX2: valgrind 3.19 knows no AVX-512.
+calls it once, for processors with AVX2: valgrind 3.19 does not support AVX-512.
 """
 
 import contextlib
@@ -42,7 +42,7 @@ def explain(lab: Lab, code: str, seconds: Mapping[str, float]) -> list[str]:
     Args:
         lab: one that has a `per`.
         code: the answer.
-        seconds: that a call took, by "yours", "baseline" and "solution".
+        seconds: of a call, by "yours", "baseline" and "solution".
     """
     assert lab.per
     codes = {"yours": code} | {name: lab.code(name) for name in ("baseline", "solution")}
@@ -51,7 +51,7 @@ def explain(lab: Lab, code: str, seconds: Mapping[str, float]) -> list[str]:
 
 
 def compilers() -> list[str]:
-    """Returns the compilers that are here: Clang, as Cling is, and g++.
+    """Returns the compilers that are installed: first Clang, on which Cling is based, then g++.
 
     Raises:
         CompilerError: neither is installed.
@@ -95,9 +95,9 @@ def _counts(lab: Lab, codes: dict[str, str], folder: Path) -> Iterator[str]:
 
 
 def _counted(names: Iterable[str], folder: Path) -> dict[str, dict[str, int]]:
-    """Returns callgrind's totals of a call of each: of Clang's code, or else of g++'s.
+    """Returns callgrind's totals for a call of each, compiled by Clang or, if that fails, by g++.
 
-    valgrind 3.19 does not know every encoding that Clang 14 chooses.
+    valgrind 3.19 does not decode every instruction that Clang 14 emits.
     """
     *others, last = compilers()
     for compiler in others:
@@ -133,7 +133,7 @@ def _compared(
 
 
 def _waits(folder: Path, name: str, words: str) -> str:
-    """Says what llvm-mca finds of the deepest loop of a program."""
+    """Returns in words what llvm-mca reports for a program's longest innermost loop."""
     assembly, loop = folder / f"{name}.s", folder / f"{name}_loop.s"
     _run(compilers()[0], *_FLAGS, "-g0", "-S", str(folder / f"{name}.cpp"), "-o", str(assembly))
     lines = innermost_loop(assembly.read_text())
@@ -149,7 +149,7 @@ def _waits(folder: Path, name: str, words: str) -> str:
 
 
 def bottleneck(report: str) -> str:
-    """Returns what a report of llvm-mca says that a loop waits for, in words."""
+    """Returns in words what a loop waits for, according to a report of llvm-mca."""
     found = {
         words: float(_number(rf"{name}\s+\[ *([\d.]+)%", report, "0"))
         for words, name in (
@@ -165,10 +165,10 @@ def bottleneck(report: str) -> str:
 
 
 def innermost_loop(assembly: str) -> list[str]:
-    """Returns the longest loop of a kernel that holds no other, as instructions without jumps.
+    """Returns a kernel's longest innermost loop, as instructions without jumps.
 
     Args:
-        assembly: what a compiler wrote for x86, with all functions of a program.
+        assembly: a compiler's output for x86, with all functions of a program.
     """
     loops: list[list[str]] = []
     labels: dict[str, int] = {}
@@ -192,7 +192,7 @@ def innermost_loop(assembly: str) -> list[str]:
 def _number(pattern: str, report: str, otherwise: str | None = None) -> str:
     found = re.search(pattern, report)
     if not found and otherwise is None:
-        raise CompilerError("llvm-mca printed something else than was expected")
+        raise CompilerError("llvm-mca's output has an unexpected format")
     return found[1] if found else str(otherwise)
 
 

@@ -1,4 +1,4 @@
-"""What a teacher makes of what students hand in."""
+"""Grading of what students hand in: a table and, if wanted, a page of the class."""
 
 import csv
 import itertools
@@ -23,7 +23,7 @@ from rungs_course.labs.lab import labs
 from rungs_course.labs.sandbox import Sandbox, Trusted, chosen
 from rungs_course.labs.verdict import Verdict
 
-_CELL = 30_000  # characters: spreadsheets take some more
+_CELL = 30_000  # characters: the limit of spreadsheets is a little higher
 _EXPECTED = ("expected_gain", "expected_bound")
 _MAX_EXPECTED = 1e12  # times, or nanoseconds
 
@@ -37,27 +37,27 @@ def grade(
     page: Path | None = None,
     trust: bool = False,
 ) -> int:
-    """Judges what students handed in, here and now; what their files claim counts for nothing.
+    """Judges students' answers again, on this machine; the results in their files are ignored.
 
-    Each answer runs in a sandbox, in processes of its own: `assessing.assess`. Of several files of
-    a student all are judged, and the newest of those before the deadline counts: `handins.collect`.
+    Each answer runs in a sandbox, in processes of its own: see `assessing.assess`. All files of a
+    student are judged, and the newest one before the deadline counts: see `handins.collect`.
 
     Args:
-        folder: of JSON files. Other files are named and left out.
-        out: a CSV file, a `Row` a line. Until all is judged, it is as it was: rows go, as soon as
-            they are there, to one next to it, with ".unfinished" after its name.
-        say: where progress goes, line by line.
-        deadline: a time as ISO 8601 writes it, of this machine's zone if it names none.
-        page: a file of HTML that shows the class as a table.
+        folder: of JSON files. Other files are reported and skipped.
+        out: a CSV file, a `Row` a line. It is replaced only when all is judged: until then rows are
+            written, one by one, to a file next to it, with ".unfinished" after its name.
+        say: receives lines of progress.
+        deadline: an ISO 8601 time, in this machine's zone if it names none.
+        page: an HTML file that shows the class as a table.
         trust: whether answers run without a sandbox, as the user who grades.
 
     Returns:
-        How many rows are of `NOT_JUDGED`.
+        How many rows have a state of `NOT_JUDGED`.
 
     Raises:
-        ConfigurationError: no file is there, `out` or `page` is one of them or no file, or what is
-            next to `out` with ".unfinished" after its name is no such table; `deadline` is no time;
-            none was judged.
+        ConfigurationError: `folder` has no JSON file; `out` or `page` is one of those, is not a
+            regular file, or both are the same; the ".unfinished" file is not a grading's table;
+            `deadline` is not a time. Then nothing was judged.
         StorageError: `out` or `page` can't be written.
         UnavailableError: there is no sandbox here, and answers are not trusted.
     """
@@ -72,11 +72,11 @@ def grade(
     handed_in = {Path(os.path.realpath(file)) for file in files}
     for path in filter(None, (out, page)):
         if path.exists() and not path.is_file():
-            raise ConfigurationError(f"{path} is no file")
+            raise ConfigurationError(f"{path} is not a file")
         if path in handed_in:
             raise ConfigurationError(f"{path} was handed in: choose another file for the result")
     for other in sorted(set(folder.iterdir()) - {*files, out, page}):
-        say(f"{plain(other.name)} is no *.json: left out")
+        say(f"{plain(other.name)} is not a *.json file: skipped")
     place = chosen(trust)
     judged = []
     unfinished = out.with_name(f"{out.name}.unfinished")
@@ -108,7 +108,7 @@ def grade(
 
 
 def _check_is_left_over(unfinished: Path) -> None:
-    """Refuses to write over what is neither absent nor the rows of a grading that was stopped."""
+    """Raises ConfigurationError if a file is there that is not an interrupted grading's table."""
     if not os.path.lexists(unfinished):
         return
     head = ",".join(Row._fields).encode()
@@ -116,13 +116,13 @@ def _check_is_left_over(unfinished: Path) -> None:
         with unfinished.open("rb") as file:
             if file.readline().rstrip() in (b"", head):
                 return
-    raise ConfigurationError(f"{unfinished} is there already, and is no table of a grading")
+    raise ConfigurationError(f"{unfinished} exists already, and is not a table of a grading")
 
 
 def _judged(handed_in: list[HandIn], place: Sandbox | Trusted) -> Iterator[Row]:
-    """Yields what becomes of each hand-in's answer to each lab.
+    """Yields the rows of each hand-in, one for each lab.
 
-    A text that a student hands in once more is not judged once more.
+    Code that a student hands in again is not judged again.
     """
     for student, theirs in itertools.groupby(handed_in, lambda each: each.student):
         seen: dict[tuple[str, str], Row] = {}
@@ -142,7 +142,7 @@ def _of_file(
     for name in labs():
         yield _row(blank._replace(lab=name), kept.get(name, {}), seen, place)
     for name in (name for name in kept if name not in labs()):
-        why = "it is of another version, perhaps"
+        why = "perhaps it is of another version of Rungs"
         yield blank._replace(lab=plain(name), state="no such lab", why=why)
 
 
@@ -158,7 +158,7 @@ def _row(blank: Row, entry: Any, seen: dict[tuple[str, str], Row], place: Sandbo
     said = {key: entry[key] for key in _EXPECTED if key in entry}
     for key, value in said.items():
         if type(value) not in (int, float) or not 0 < value < _MAX_EXPECTED:
-            return blank._replace(state="unreadable", why=f"its {key} is no positive number")
+            return blank._replace(state="unreadable", why=f"its {key} is not a positive number")
     blank = blank._replace(**said)
     if before := seen.get((blank.lab, code)):
         now = {key: getattr(blank, key) for key in ("handed_in", "counts", *_EXPECTED)}
@@ -186,7 +186,7 @@ def _row(blank: Row, entry: Any, seen: dict[tuple[str, str], Row], place: Sandbo
 
 
 def nanoseconds(verdict: Verdict) -> float | None:
-    """Returns what a graded answer took for one of what its lab counts; None where it has none."""
+    """Returns a graded answer's nanoseconds per `Unit` of its lab; None where that has none."""
     unit = verdict.lab.per
     if not unit:
         return None

@@ -18,7 +18,7 @@ class HandIn(NamedTuple):
     Attributes:
         student: the file's name, without ".json" and without "@" and a time.
         file: where it is.
-        at: when it was handed in, to the second: what its name says, or else when it was written.
+        at: when it was handed in, to the second: the time in its name, or else when it was written.
         counts: `COUNTS`, `EARLIER` or `LATE`.
     """
 
@@ -29,22 +29,22 @@ class HandIn(NamedTuple):
 
 
 class Row(NamedTuple):
-    """What became of one answer.
+    """The outcome of one answer.
 
     Attributes:
         student, handed_in, counts: of its `HandIn`, the time as text.
-        lab: its name; "" where all of the file is meant.
-        state: "right", "target reached", "wrong" or "not handed in"; or of `NOT_JUDGED`.
+        lab: its name; "" where the row is about the whole file.
+        state: "right", "target reached", "wrong" or "not handed in"; or one of `NOT_JUDGED`.
         gain: the baseline's time, or cost, over the answer's, measured here in turns: the inverse
             of the time normalised by the machine. None where the answer is not right.
-        gain_low, gain_high: where it lies, within the noise of this run.
-        expected_gain: what the student predicted of it, before it was raced on their machine; None
-            where nothing was.
-        nanoseconds: that the answer took here for one of what its lab counts (`Unit.name`); None
-            where the lab asks for no prediction.
-        expected_bound: what the student predicted that it takes at best.
-        share: of the best known solution's rate, or of the bound's; likewise.
-        share_low, share_high: where it lies.
+        gain_low, gain_high: the interval of `gain`, within the noise of this run.
+        expected_gain: the gain that the student predicted before the race on their machine; None
+            where nothing was predicted.
+        nanoseconds: of the answer here, per unit of its lab (`Unit.name`); None where the lab asks
+            for no prediction.
+        expected_bound: the fewest `nanoseconds` possible, as the student predicted.
+        share: of the best known solution's rate, or of the bound's; None where `gain` is.
+        share_low, share_high: the interval of `share`.
         why: what is wrong.
     """
 
@@ -65,19 +65,19 @@ class Row(NamedTuple):
     why: str = ""
 
 
-# A file or an entry that is no record of labs; a lab that there is not; something lacks here.
+# Not a record of labs, or not an entry of one; an unknown lab; this machine lacks something.
 NOT_JUDGED = ("unreadable", "no such lab", "not judged")
 
 
 def collect(files: Iterable[Path], deadline: datetime.datetime | None = None) -> list[HandIn]:
-    """Says of each file whose it is and whether it counts.
+    """Finds out whose each file is and whether it counts.
 
     Args:
         files: "anna.json", or "anna@2026-11-25T1600.json" where students hand in repeatedly.
         deadline: after which nothing counts, with a time zone.
 
     Returns:
-        A student's hand-ins after each other, the first first; students by their names.
+        The hand-ins, sorted by the students' names and then by time.
     """
     by_student: dict[str, list[tuple[datetime.datetime, Path]]] = {}
     for file in files:
@@ -94,21 +94,21 @@ def collect(files: Iterable[Path], deadline: datetime.datetime | None = None) ->
 
 
 def parse_time(text: str, what: str) -> datetime.datetime:
-    """Reads a time as ISO 8601 writes it; without a zone it is of this machine's.
+    """Parses an ISO 8601 time; without a zone it is in this machine's.
 
     Raises:
-        ConfigurationError: it is none; `what` names it.
+        ConfigurationError: it is not a time; the message calls it `what`.
     """
     try:
         return datetime.datetime.fromisoformat(text).astimezone()
     except (ValueError, OverflowError):
-        raise ConfigurationError(f"{what}={text!r} is no time such as 2026-11-25T16:00") from None
+        raise ConfigurationError(f"{what}={text!r} is not a time like 2026-11-25T16:00") from None
 
 
 def _named(file: Path) -> tuple[str, datetime.datetime]:
     """Returns the student and the time of a file."""
     student, _, text = file.stem.rpartition("@")
-    if student:  # an address has an "@", too
+    if student:  # an e-mail address has an "@", too
         with contextlib.suppress(ConfigurationError):
             return plain(student), parse_time(text, "time")
     written = datetime.datetime.fromtimestamp(int(file.lstat().st_mtime), datetime.UTC)

@@ -1,9 +1,9 @@
-"""C++ around an answer that is raced: inputs of its own for every call, and nothing to keep.
+"""C++ around an answer that is raced: new inputs for every call, so that caching gains nothing.
 
 `race(seed, times, …, out)` makes inputs from a seed, calls the answer, and mixes what it returns
-into `out`, again and again; `idle` does the same without the answer. So what a race is about can
-stay in a core's own cache, and still no call has been made before. An answer's time is what is left
-of the difference, so inputs and digest should take less than the answer: eight words at a time.
+into `out`, again and again; `idle` does the same without the answer. So the data can stay in a
+core's own cache, and still no call is repeated. An answer's time is the difference of the two, so
+inputs and digest should take less than the answer: they are made eight words at a time.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,9 +14,9 @@ import numpy as np
 from rungs_course.labs.lab import Call, timed
 
 BLOCK = 512  # inputs that an answer is called with at a time
-RACED_CASES = 2  # that a call of a race is about
+RACED_CASES = 2  # per call of a race
 
-# SplitMix64's last step: of numbers in a row, numbers without any order.
+# SplitMix64's last step: makes pseudo-random numbers of consecutive ones.
 MIXED = """
 inline std::uint64_t mixed(std::uint64_t n) {
   n = (n ^ n >> 30) * 0xBF58476D1CE4E5B9;
@@ -82,7 +82,7 @@ def for_bitboards(function: str, inputs: Sequence[str], made: str) -> str:
     Args:
         function: its name.
         inputs: its arguments' names.
-        made: C++ that sets `NAME[i]` of each to what is random: `r(0)`, `r(1)` … are.
+        made: C++ that sets `NAME[i]` of each to something random: `r(0)`, `r(1)` … are random.
     """
     parameters = "".join(f"const std::uint64_t* {name}, " for name in inputs)
     values = ", ".join(f"{name}[i]" for name in inputs)
@@ -129,7 +129,7 @@ def for_case(case: str, *, bounded: bool = False) -> str:
         case: C++ of a `struct Case` with `void make(std::uint64_t seed)`, which makes inputs;
             `void run()`, which calls the answer and leaves the inputs as they are; and
             `std::uint64_t digest()`, which mixes all that was written. `EIGHT_WORDS` helps both.
-        bounded: whether it has `void bound()`, too, which does what no answer can do without.
+        bounded: whether it has `void bound()`, too, which does only what every answer must do.
     """
     what = {"race": "each.run();", "idle": ""} | ({"bound": "each.bound();"} if bounded else {})
     called = "\n".join(
@@ -167,11 +167,11 @@ def work_on_case(functions: Any) -> Callable[[], float]:
 
 
 def bound_on_case(functions: Any) -> Callable[[], float]:
-    """Times what no answer can do without, on the same inputs: of a case that is `bounded`."""
+    """Times only what every answer must do, on the same inputs, of a case that is `bounded`."""
     functions.prepare(1)
     return timed(functions.bound_turn)
 
 
 def race_on_cases(rng: np.random.Generator) -> list[Call]:
-    """Has a kernel work on new inputs, `RACED_CASES` times: `Lab.race`."""
+    """Returns a call that runs a kernel on new inputs, `RACED_CASES` times: `Lab.race`."""
     return [Call("race", (int(rng.integers(1 << 62)), RACED_CASES, np.zeros(1, np.uint64)))]

@@ -1,4 +1,4 @@
-"""Judges a submission in a process of its own: whatever it does there, the caller lives on."""
+"""Judges a submission in a process of its own: whatever it does there, the caller survives."""
 
 import contextlib
 import ctypes
@@ -28,25 +28,25 @@ from rungs_course.measure.turns import timed_rounds
 
 _SECONDS = 60.0
 _REPEATS = 11
-MAX_SHOWN = 2000  # of what it printed, characters
+MAX_SHOWN = 2000  # characters of what it printed
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def check(name: str, code: str | None = None, *, seconds: float = _SECONDS) -> Verdict:
-    """Plays what was submitted for a lab against that lab's oracle, and races it if it is right.
+    """Compares a submission for a lab with that lab's oracle, and races it if it is right.
 
-    It runs in a process of its own with limits of time, memory and printing. That guards against
-    mistakes; it is no sandbox against malice. Where a lab asks for a prediction (`predict`), it is
-    raced only once there is one; then counts explain the race.
+    It runs in a process of its own with limits on time, memory and output. That guards against
+    mistakes; it is not a sandbox against malice. Where a lab asks for a prediction (`predict`), the
+    submission is raced only once there is one; then counts explain the race.
 
     Args:
         name: of the lab, "03a" or "lab-03a".
         code: what is judged; by default what was last submitted in this process.
-        seconds: after which it is ended.
+        seconds: after which its process is killed.
 
     Returns:
-        What was found; a notebook shows it in words and, where a position differs, as a board. A
-        warning says so where the user's record can't keep it.
+        The verdict; a notebook shows it in words and, where a position differs, as a board. A
+        warning is issued where it can't be kept in the user's record.
 
     Raises:
         ConfigurationError: no such lab, nothing was submitted, or the last cell failed.
@@ -69,10 +69,10 @@ def check(name: str, code: str | None = None, *, seconds: float = _SECONDS) -> V
 
 
 def plain(text: str, limit: int = 4000) -> str:
-    """Escapes control characters but tab and newline, and lone surrogates, which no encoding has.
+    """Escapes lone surrogates, and control characters except tab and newline.
 
     Args:
-        limit: characters, of which the first and the last are kept.
+        limit: characters; of a longer text the beginning and the end are kept.
     """
     if len(text) > limit:
         text = f"{text[: limit // 2]} […] {text[-(limit // 2) :]}"
@@ -80,13 +80,13 @@ def plain(text: str, limit: int = 4000) -> str:
 
 
 def _supervised(lab: Lab, code: str, seconds: float, race: bool = True) -> Verdict:
-    """Has a process of its own judge, and returns what became of it.
+    """Judges in a separate process, and returns the verdict.
 
     Args:
-        race: whether what is right is raced.
+        race: whether a right answer is raced.
     """
     key = secrets.token_hex(8)
-    # Files, as they take what is written at once and never keep their reader waiting.
+    # Files rather than pipes: neither writing to them nor reading from them blocks.
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as messages:
         judges = f"from {__name__} import judge; judge({messages.fileno()})"
         process = subprocess.Popen(
@@ -118,7 +118,7 @@ def _supervised(lab: Lab, code: str, seconds: float, race: bool = True) -> Verdi
         kind, what = [("stage", "being started"), *_messages(written, key)][-1]
         difference = Difference(**what) if kind == "difference" else None
     except (ValueError, TypeError, AttributeError):
-        problem = "It disturbed its own judging: it wrote to a file that it had not opened."
+        problem = "It interfered with its judging: it wrote to a file that it had not opened."
         return Verdict(lab, problem=problem, printed=shown)
     if kind == "unavailable":
         raise UnavailableError(what)
@@ -146,11 +146,11 @@ def _messages(written: bytes, key: str) -> list[tuple[str, Any]]:
 
 
 def judge(descriptor: int) -> None:
-    """Judges what standard input asks for, and ends the process: it may crash, hang or be ended.
+    """Judges the request on standard input, and ends the process, which may crash or hang before.
 
     Args:
-        descriptor: of a file that gets a line for what is about to be done and at last for what was
-            found. Each begins with the request's key, which a submission does not meet by accident.
+        descriptor: of a file that receives a line for each stage that begins, and a last one for
+            the result. Each begins with the request's key, which no submission writes by accident.
     """
     request = json.load(sys.stdin)
     for message in _judged(find(request["lab"]), request["code"], request["race"]):
@@ -162,7 +162,7 @@ def judge(descriptor: int) -> None:
 
 
 def _judged(lab: Lab, code: str, race: bool) -> Iterator[dict[str, Any]]:
-    """Yields what is about to be done, and at last what was found."""
+    """Yields each stage that is about to begin, and at last the result."""
     try:
         if lab.language == "cpp":
             cling.interpreter()  # the first time it writes larger files than are allowed below

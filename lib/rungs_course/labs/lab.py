@@ -22,7 +22,7 @@ _ANSWERS = Path(__file__).with_name("answers")
 _HEAD = re.compile(r"# Lab \w+ · (.+)\n\nSome (\d+) minutes, after \[.+\]\(\.\./(\w+)\.ipynb\)")
 
 
-# What a lab's baseline is slow by. Exercises have nothing to do with a machine's speed.
+# Why a lab's baseline is slow. Exercises have nothing to do with a machine's speed.
 CAUSES = (
     "core bound",
     "bad speculation",
@@ -36,13 +36,13 @@ CAUSES = (
 
 @dataclasses.dataclass(frozen=True)
 class Unit:
-    """What a kernel's cost is said of.
+    """The unit of work that a kernel's cost is given for.
 
     Attributes:
         name: "position", "message".
-        count: how many a call of `Lab.work` and a `Case` of the harness are about.
-        num_bytes: that must be moved for each, at least; 0 where caches hold all.
-        level: where from: "memory", "L2", as of `peaks.measure_bandwidth`.
+        count: how many of them a call of `Lab.work`, and a `Case` of the harness, processes.
+        num_bytes: the fewest bytes that must be moved for each; 0 where caches hold all.
+        level: where they are moved from: "memory", "L2"; see `peaks.measure_bandwidth`.
     """
 
     name: str
@@ -52,7 +52,7 @@ class Unit:
 
 
 class Head(NamedTuple):
-    """What a lab's notebook begins with: its title, whose lab it is ("03_cpp"), and its minutes."""
+    """A lab's title, the notebook it belongs to ("03_cpp"), and the minutes that it takes."""
 
     title: str
     notebook: str
@@ -81,10 +81,10 @@ class Difference:
 
 
 class WrongError(Exception):
-    """What came out while a cost was counted, or a clock ran, is wrong.
+    """A result is wrong while a cost is counted or a clock runs.
 
     Attributes:
-        difference: the first thing that is.
+        difference: the first thing that is wrong.
     """
 
     def __init__(self, difference: Difference):
@@ -96,9 +96,9 @@ class Call(NamedTuple):
     """A call of an answer's function: its name, its arguments, and how.
 
     Attributes:
-        how: None for plainly; "each" for each row of arguments that are columns; "chain" for each
-            row of the second argument, with the first part of what came before as the first; or
-            a list, to launch a kernel on that grid.
+        how: None for a single call; "each" for a call per row of the arguments, which are columns;
+            "chain" for a call per row of the second argument, whose first argument is the first
+            part of the previous result; or a list, to launch a kernel on that grid.
     """
 
     name: str
@@ -116,29 +116,29 @@ class Lab:
         judge: given the functions of a submission and of the baseline, which is slow and right,
             yields what differs in each case, or None.
         work: given a submission's functions, returns a function that does some work with them and
-            returns what that costs. Where it is counted, a second argument is the seed of the
-            case, what comes out is judged, too, and WrongError says what is wrong.
+            returns its cost. Where the cost is counted, a second argument is the seed of the case,
+            and WrongError is raised where a result is wrong.
         target: the share of the best known solution's rate, or the bound's, that counts as reached.
-        cause: of `CAUSES`.
+        cause: one of `CAUSES`.
         language: "cpp", "python", or "cuda" for Python whose kernels Numba simulates.
         harness: C++ that calls a submission, compiled after it in its namespace.
         alone: whether nothing else of its kind may run in its process: Cling compiles OpenMP's
             pragmas right only in the first code that has any, and Numba decides when it is
             imported whether it simulates.
         unit: of what `work` returns; "s" is raced, anything else is counted once.
-        race: given a random generator, returns calls whose time counts where an answer is graded:
-            of inputs that nobody can foresee, and such that all they return can be compared with
-            what the best known solution returns. None where a cost is counted.
-        idle: a function of the harness that does all that the race's does, but for the answer's
-            part; "" where what costs besides is to send and to receive.
-        agrees: given the race's calls, what they returned and what the solution did, says whether
-            the former is right; None where both must be the same.
-        per: what the cost of a kernel is said of, where a prediction is asked for before the race
-            and counts explain it afterwards; its harness is of `harness.for_case`. None of others.
-        bound: given the best known solution's functions, returns a function that does what no
-            answer can do without and returns the seconds; then the target is a share of its rate,
-            and the harness has a `bound` that is called as the race is.
-        headers: below `cpp/`, that answers may use besides those that all may.
+        race: given a random generator, returns the calls that are timed where an answer is graded:
+            their inputs can't be foreseen, and their results can be compared with those of the
+            best known solution. None where a cost is counted.
+        idle: a function of the harness that does all that the race's does, except for calling the
+            answer; "" where sending and receiving are the only overhead.
+        agrees: given the race's calls, their results and the solution's, returns whether the former
+            are right; None where both must be the same.
+        per: the unit of a kernel's cost, where a prediction is asked for before the race and counts
+            explain it afterwards; its harness is of `harness.for_case`. None for other labs.
+        bound: given the best known solution's functions, returns a function that does only what
+            every answer must do and returns the seconds; then the target is a share of its rate,
+            and the harness has a function `bound`, called as its `race` is.
+        headers: below `cpp/`, that answers may use in addition to those that all may.
     """
 
     name: str
@@ -160,7 +160,7 @@ class Lab:
 
     @property
     def on_one_core(self) -> bool:
-        """Whether a race counts what an answer computes, however many threads it has."""
+        """Whether a race counts the CPU time of all threads, as if they shared one core."""
         return self.cause in ("core bound", "bad speculation", "memory bound", "exercise")
 
     @property
@@ -182,7 +182,7 @@ class Lab:
         return next(filter(None, self.judge(yours, baseline)), None)
 
     def head(self) -> Head:
-        """Reads what its notebook says of it.
+        """Reads the beginning of its notebook.
 
         Raises:
             ConfigurationError: the notebook is gone, or its first lines are not a lab's.
@@ -225,12 +225,12 @@ def require(differences: Iterable[Difference | None]) -> None:
 
 
 def apart(functions: Any, count: int) -> list[Any]:
-    """Returns an answer's functions so many times: in processes apart, where it is graded."""
+    """Returns an answer's functions `count` times: in separate processes, where it is graded."""
     return functions.apart(count) if hasattr(functions, "apart") else [functions] * count
 
 
 def timed(call: Callable[[], object]) -> Callable[[], float]:
-    """Returns a function that says how many seconds a call takes, the mean over some 5 ms."""
+    """Returns a function that measures the seconds of a call, the mean over some 5 ms."""
 
     def seconds(calls: int) -> float:
         start = time.perf_counter()

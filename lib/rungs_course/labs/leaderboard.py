@@ -24,7 +24,7 @@ from rungs_course.labs.judging import plain
 from rungs_course.labs.lab import find, labs
 from rungs_course.labs.sandbox import Sandbox, Trusted
 
-MAX_SPREAD = 2.0  # an interval's upper end over its lower one: more is a machine that is busy
+MAX_SPREAD = 2.0  # an interval's upper end over its lower one: more means a busy machine
 
 
 def path(root: Path = paths.ROOT) -> Path:
@@ -37,7 +37,7 @@ def _matches(pattern: str) -> Callable[[str], bool]:
 
 
 def _is_number(text: str) -> bool:
-    """Says whether a text is a number above 0."""
+    """Returns whether a text is a number above 0."""
     return _matches(r"\d+(\.\d+)?(e[+-]?\d+)?")(text) and 0 < float(text) < math.inf
 
 
@@ -48,7 +48,7 @@ def _is_time(text: str) -> bool:
         return False
 
 
-# What cells may hold: nothing that a spreadsheet or a page of Markdown takes for more than text.
+# What cells may hold: nothing that a spreadsheet or a page of Markdown interprets.
 _is_fact = _matches(r"|\w[\w .,:;/()@#+~-]{0,99}")
 _is_count = _matches(r"[1-9]\d{0,15}")
 SCHEMA: dict[str, Callable[[str], bool]] = {
@@ -59,7 +59,7 @@ SCHEMA: dict[str, Callable[[str], bool]] = {
     "date": _is_time,
     "rungs": _matches(r"\d[\w.+]{0,39}"),
     "code_sha256": _matches(r"[0-9a-f]{64}"),
-    # The machine, as of `describe`.
+    # The machine: see `describe`.
     "machine": _matches(r"\w[^|<>`\[\]]{0,99}"),
     **dict.fromkeys(("cpu_vendor", "cpu_family", "cpu_model", "cpu_stepping"), _is_fact),
     **dict.fromkeys(("microarchitecture", "gpu"), _is_fact),
@@ -72,19 +72,19 @@ def read(file: Path) -> list[dict[str, str]]:
     """Reads the leaderboard.
 
     Returns:
-        Its rows, of text by column, as they stand there.
+        Its rows, in the file's order, each as text by column.
 
     Raises:
-        ConfigurationError: it is none, or a row is against `SCHEMA`: file, line and column are
-            named.
+        ConfigurationError: the file is not a leaderboard, or a row violates `SCHEMA`: file, row and
+            column are named.
     """
     try:
         table = csv.reader(io.StringIO(file.read_text(encoding="utf-8")), strict=True)
         lines = list(table)
     except (OSError, ValueError, csv.Error) as error:
-        raise ConfigurationError(f"{file} is no leaderboard: {error}") from None
+        raise ConfigurationError(f"{file} is not a leaderboard: {error}") from None
     if not lines or lines[0] != [*SCHEMA]:
-        raise ConfigurationError(f"{file} is no leaderboard: its columns must be {[*SCHEMA]}")
+        raise ConfigurationError(f"{file} is not a leaderboard: its columns must be {[*SCHEMA]}")
     rows: list[dict[str, str]] = []
     for number, cells in enumerate(lines[1:], 2):
         row = dict(zip(SCHEMA, cells, strict=False))
@@ -102,7 +102,7 @@ def _flaw(row: dict[str, str], before: Iterable[dict[str, str]]) -> str:
     for what in ("gain", "share"):
         low, middle, high = (float(row[f"{what}{end}"]) for end in ("_low", "", "_high"))
         if not low <= middle <= high:
-            return f"{what}={middle:g} is not from {low:g} to {high:g}"
+            return f"{what}={middle:g} is not between {low:g} and {high:g}"
     low, high = float(row["gain_low"]), float(row["gain_high"])
     if high > MAX_SPREAD * low:
         return (
@@ -111,17 +111,17 @@ def _flaw(row: dict[str, str], before: Iterable[dict[str, str]]) -> str:
         )
     same = ("lab", "name", "code_sha256", *SAME)
     if any(all(row[column] == other[column] for column in same) for other in before):
-        return f"the same answer of {row['name']!r} on the same machine is there already"
+        return f"the same answer of {row['name']!r} on the same machine is listed already"
     return ""
 
 
 def add(
     name: str, wanted: list[str], place: Sandbox | Trusted, file: Path | None = None
 ) -> list[dict[str, str]]:
-    """Judges this user's answers anew, and appends a row for each.
+    """Judges this user's answers again, and appends a row for each.
 
     Args:
-        name: whom the rows are of.
+        name: under which the rows appear.
         wanted: the labs.
         place: where the answers run.
         file: the leaderboard; by default the repository's.
@@ -130,9 +130,9 @@ def add(
         The new rows.
 
     Raises:
-        ConfigurationError: a lab is none, has no right answer in the user's record, or its answer
-            is not right here; a row is against `SCHEMA`, as where the machine is too busy. Nothing
-            is appended.
+        ConfigurationError: there is no such lab, a lab has no right answer in the user's record, or
+            its answer is not right here; or a row is invalid, as where the machine is too busy.
+            Then nothing is appended.
         StorageError: it can't be written.
         UnavailableError: this machine lacks something that a lab needs.
     """

@@ -13,7 +13,7 @@ def random_steps(num_envs: int, steps: int, seed: int, **settings):
 
     Args:
         num_envs: boards, N.
-        settings: more of `rungs.make`.
+        settings: other arguments of `rungs.make`.
 
     Returns:
         Observations, (T + 1, N, 72) int8; legal actions as bits, (T + 1, N, 73) uint64; and the
@@ -41,7 +41,7 @@ def random_game(
     """Returns the positions of a game by random moves, each with the moves that led to it.
 
     Args:
-        plies: after which it stops, if it isn't over before.
+        plies: the most that are played.
         choose: given a position and its legal moves, returns those to pick one from; by default
             all.
     """

@@ -42,10 +42,10 @@ def read(file: Path | None = None) -> dict[str, dict]:
     Where something was predicted, there are `expected_gain` and `expected_bound`, too.
 
     Args:
-        file: which; by default this user's.
+        file: the record; by default this user's.
 
     Raises:
-        ConfigurationError: it is none.
+        ConfigurationError: the file is not a record of labs.
     """
     file = file or path()
     if not os.path.lexists(file):
@@ -54,7 +54,7 @@ def read(file: Path | None = None) -> dict[str, dict]:
     for name, entry in kept.items():
         wrong = _entry_error(entry, f"it[{shown(name)}]")
         if wrong:
-            raise ConfigurationError(f"{file} is no record of labs: {wrong}")
+            raise ConfigurationError(f"{file} is not a record of labs: {wrong}")
     return kept
 
 
@@ -64,39 +64,39 @@ def _entry_error(entry: Any, name: str) -> str:
         return f"{name} is of type {type(entry).__name__}"
     wrong = schema_error(entry, {key: form for key, form in _FORM.items() if key in entry}, name)
     if not wrong and not 0 <= entry.get("tries", 0) < 1 << 31:
-        return f"{name}['tries'] is no number of tries"
+        return f"{name}['tries'] is not a number of tries"
     numbers = ("gain", "share", "expected_gain", "expected_bound")
     if not wrong and not all(math.isfinite(entry.get(key, 0)) for key in numbers):
-        return f"{name} has a gain, share or expectation that is no number"
+        return f"{name} has a gain, share or expectation that is not a number"
     return wrong
 
 
 def load(file: Path) -> dict[str, Any]:
-    """Returns what a file says by lab, as it stands there: others may have written it.
+    """Returns a file's entries by lab, unchecked: others may have written it.
 
     Raises:
-        ConfigurationError: it is no file, is too large or can't be read, or is no JSON object.
+        ConfigurationError: it is not a file, is empty, too large, unreadable or not a JSON object.
     """
     try:
-        if not file.is_file():  # to open a pipe would wait for its writer
-            raise ConfigurationError(f"{file} is no file")
-        size = file.stat().st_size  # 0 also of the system's own, which may have no end
+        if not file.is_file():  # opening a pipe would wait for its writer
+            raise ConfigurationError(f"{file} is not a file")
+        size = file.stat().st_size  # 0 also for the system's own files, which may be endless
         if not 0 < size <= _MAX_BYTES:
             raise ConfigurationError(f"{file} is empty or larger than {_MAX_BYTES >> 20} MB")
         kept = json.loads(file.read_bytes())
     except (OSError, ValueError, RecursionError) as error:
         if isinstance(error, ConfigurationError):
             raise
-        raise ConfigurationError(f"{file} is no record of labs: {error}") from None
+        raise ConfigurationError(f"{file} is not a record of labs: {error}") from None
     if not isinstance(kept, dict):
-        raise ConfigurationError(f"{file} is no record of labs: it is no JSON object")
+        raise ConfigurationError(f"{file} is not a record of labs: it is not a JSON object")
     return kept
 
 
 def add(verdict: Verdict, code: str) -> None:
-    """Notes a check. Of several right answers the one with the largest share of the best stays.
+    """Records a check. Of several right answers the one with the largest share of the best is kept.
 
-    One that was not raced, as nothing was predicted, stays until one is.
+    An answer that was not raced, as nothing was predicted, is kept until one is raced.
     """
     file = path()
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -142,8 +142,8 @@ def hand_in(file: Path) -> int:
     count = sum(entry.get("right", False) for entry in kept.values())
     if not count:
         raise ConfigurationError("no lab is right yet: there is nothing to hand in")
-    if os.path.lexists(file):  # also a link to nowhere, which would be written through
-        raise ConfigurationError(f"{file} is there already")
+    if os.path.lexists(file):  # also a dangling link, whose target would be written
+        raise ConfigurationError(f"{file} exists already")
     with atomic_write(file) as unfinished:
         unfinished.write_text(json.dumps(kept, indent=1))
     return count
@@ -153,7 +153,7 @@ def table(kept: dict[str, dict]):
     """Returns a row per lab: name, title, minutes, whether it is right, tries, how fast it is.
 
     Args:
-        kept: of `read`.
+        kept: what `read` returned.
     """
     import pandas as pd
 

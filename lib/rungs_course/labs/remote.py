@@ -24,15 +24,15 @@ from rungs_course.labs.sandbox import Sandbox, Trusted
 
 
 class EndedError(SubmissionError):
-    """The process of an answer ended, took too long, or sent what is no reply."""
+    """The process of an answer ended, took too long, or sent something that is not a reply."""
 
 
 class Clocks(NamedTuple):
-    """What an answer's processes have taken so far, in seconds.
+    """The time that an answer's processes have used so far, in seconds.
 
     Attributes:
-        computed: on cores, of all of them together, with those that have ended.
-        waited: of the thread that calls the answer, for a core that others had.
+        computed: CPU time of all of them together, including those that have ended.
+        waited: for which the thread that calls the answer waited for a busy core.
     """
 
     computed: float
@@ -42,16 +42,16 @@ class Clocks(NamedTuple):
 class Answer:
     """The functions that an answer defines, as attributes.
 
-    Its process is started by the first call. Arguments are copied; arrays that may be written to
-    are as they were left when a C++ function has returned. Objects whose class has `asked` stay
-    here, and are asked over the same way: only for the methods that `asked` names.
+    Its process is started by the first call. Arguments are copied; when a C++ function returns, its
+    changes to writeable arrays are copied back. Objects whose class has `asked` stay in this
+    process: an answer can call their methods that `asked` names, over the same connection.
 
     Args:
-        lab: whose answer it is.
+        lab: the lab that it answers.
         code: its text.
         place: where it runs.
-        seconds: that all its calls together may take.
-        ours: whether it is a lab's own, whose errors are no student's: they are UnavailableError.
+        seconds: the time limit for all its calls together.
+        ours: whether it is the lab's own code, whose errors are raised as UnavailableError.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class Answer:
         return Function(self, name)
 
     def apart(self, count: int) -> "list[Answer]":
-        """Returns as many answers of the same text, this one among them, that share nothing."""
+        """Returns `count` answers of the same text, this one among them, that share nothing."""
         while len(self._copies) < count - 1:
             self._copies.append(
                 Answer(self._lab, self._code, self._place, self._seconds, self._ours)
@@ -102,21 +102,21 @@ class Answer:
             _signal(more, signal.SIGSTOP)
 
     def resume(self) -> None:
-        """Has all its processes go on."""
+        """Continues all its processes."""
         _signal(self._processes(), signal.SIGCONT)
 
     def clocks(self) -> Clocks:
-        """Reads the kernel's clocks of its processes; before the first call there is nothing."""
+        """Reads the kernel's clocks of its processes; a call must have been made before."""
         computed = 0.0
         for process in self._processes():
-            with contextlib.suppress(OSError):  # it has ended: then it is its parent's
+            with contextlib.suppress(OSError):  # it has ended: then its parent has its time
                 ended = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[13:15]
                 computed += time.clock_gettime(_cpu_clock(process))
                 computed += sum(map(int, ended)) / os.sysconf("SC_CLK_TCK")
         return Clocks(computed, waited(self._server))
 
     def _processes(self) -> set[int]:
-        """Returns the numbers of the processes that its first one started, and theirs."""
+        """Returns the ids of its first process and of all of that one's descendants."""
         assert self._process
         found, ahead = set(), [self._process.pid]
         while ahead:
@@ -133,7 +133,7 @@ class Answer:
         return self._output.read(PRINTED_BYTES + 1).decode(errors="replace")
 
     def start(self) -> None:
-        """Starts its process, which begins to compile; nothing where it is there already."""
+        """Starts its process, which begins to compile, unless it was started before."""
         if self._process:
             return
         self._connection, theirs = socket.socketpair()
@@ -161,16 +161,16 @@ class Answer:
         """Calls functions one after the other.
 
         Args:
-            guard: whether arrays end at a page that nothing may read or write.
+            guard: whether arrays end at a guard page, which can't be read or written.
 
         Returns:
-            The seconds until all that they returned was here, and that: of C++ a tuple of a value
-            and the arrays that may be written to.
+            The seconds until all results had arrived, and the results: in C++, each is a tuple of
+            the value and the writeable arrays.
 
         Raises:
             SubmissionError: it does not compile, or raised.
-            EndedError: see there.
-            Exception: what a method of an object that stays here raised, if the answer lets it.
+            EndedError: its process ended, took too long, or sent something that is not a reply.
+            Exception: raised by a method of an object that stays here, if the answer lets it pass.
         """
         asked: dict[int, Any] = {}
         request = {"calls": [list(call) for call in calls], "guard": guard}
@@ -178,7 +178,7 @@ class Answer:
         return self._exchange(parts, asked)
 
     def decoded(self, calls: Sequence[Call]) -> tuple[float, list[Any]]:
-        """Sends calls that are not made; returns the seconds, and what the last ones returned."""
+        """Sends calls without making them; returns seconds, and what those made last returned."""
         return self._exchange(wire.encode({"idle": [list(call) for call in calls]}), {})
 
     def _exchange(self, parts: list[Any], asked: dict[int, Any]) -> tuple[float, list[Any]]:
@@ -199,7 +199,7 @@ class Answer:
             return seconds, _result(reply, raised)
 
     def _serving(self) -> int:
-        """Returns the number of the process that serves, which others of the sandbox started."""
+        """Returns the id of the process that serves; the first one may be the sandbox's."""
         assert self._process
         number = self._process.pid
         for _ in range(self._place.started_by):
@@ -258,7 +258,7 @@ class Answer:
 
     def _garbage(self) -> EndedError:
         self._stop()
-        return EndedError("it disturbed its own judging: what it sent is no reply")
+        return EndedError("it interfered with its judging: what it sent is not a reply")
 
     def _ended(self) -> EndedError:
         assert self._process
@@ -268,7 +268,7 @@ class Answer:
         self._stop()
         number = -status if status and status < 0 else (status or 0) - 128
         why = WHY.get(number, f"it ended with exit code {status}")
-        return EndedError(why if status is not None else "it closed the way to its judge")
+        return EndedError(why if status is not None else "it closed the connection to its judge")
 
     def _stop(self) -> None:
         assert self._process
@@ -304,7 +304,7 @@ def waited(process: int | str) -> float:
 
 
 def _cpu_clock(process: int) -> int:
-    """Returns the clock of the time that all threads of a process have computed."""
+    """Returns the id of the clock of the CPU time of all of a process's threads."""
     return ~process << 3 | 2  # as the C library's clock_getcpuclockid
 
 
@@ -328,7 +328,7 @@ def _fields(object: Any) -> dict[str, Any]:
 
 
 def _asked(request: Any, asked: dict[int, Any]) -> tuple[Exception | None, dict]:
-    """Calls a method of an object that stays here; returns what it raised, and the reply."""
+    """Calls a method of an object that stays here; returns its exception, if any, and the reply."""
     try:
         number, method, args = request
         object = asked[number]

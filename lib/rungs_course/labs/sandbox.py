@@ -1,4 +1,4 @@
-"""Where answers run that somebody else wrote: without a network, and without others' files."""
+"""Where answers that somebody else wrote run: without a network, and without others' files."""
 
 import os
 import shutil
@@ -12,27 +12,27 @@ from rungs.errors import UnavailableError
 
 _INSIDE = Path(__file__).with_name("inside")
 _LIB = Path(paths.__file__).parents[2]
-_PROCESSES = 512  # of one answer, its threads among them
-_FILES_BYTES = 64 << 20  # of what it writes, which is kept in memory
-# How threads behave is the grader's to say; nothing else of their settings is an answer's business.
+_PROCESSES = 512  # of one answer, including its threads
+_FILES_BYTES = 64 << 20  # of the files that it writes, which are kept in memory
+# Prefixes of the environment variables that answers inherit: those about threads, no others.
 _SETTINGS = ("OMP_", "KMP_", "NUMBA_", "OPENBLAS_", "MKL_")
 
 
 class Sandbox:
     """Runs Python in bubblewrap: it sees the interpreter, its packages and the library, read-only.
 
-    It has no network, no files but its own and few of those, and no other process to look at.
+    It has no network, can write only a few files of its own, and sees no other process.
 
     Attributes:
-        processes: that it may have at a time.
-        started_by: how many processes of the sandbox's come before it.
+        processes: how many it may have at a time.
+        started_by: how many of its ancestors are processes of the sandbox.
     """
 
     processes: int | None = _PROCESSES
     started_by = 2
 
     def command(self, code: str) -> list[str]:
-        """Returns the command that runs `code`, which finds the package `inside` as a module."""
+        """Returns the command that runs `code`, which can import the package `inside`."""
         return ["bwrap", *self._arguments(), *_python(code)]
 
     def problem(self) -> str | None:
@@ -61,13 +61,13 @@ class Sandbox:
 
 
 class Trusted:
-    """Runs Python as this user, who may read and write what they may, and so may an answer."""
+    """Runs Python without a sandbox: an answer may read and write whatever this user may."""
 
     processes: int | None = None
     started_by = 0
 
     def command(self, code: str) -> list[str]:
-        """Returns the command that runs `code`, as of `Sandbox`."""
+        """Returns the command that runs `code`; see `Sandbox.command`."""
         return [
             "env",
             *(f"{name}={value}" for name, value in _environment().items()),
@@ -79,7 +79,7 @@ def chosen(trust: bool) -> Sandbox | Trusted:
     """Returns where answers run.
 
     Args:
-        trust: whether without a sandbox.
+        trust: whether to run them without a sandbox.
 
     Raises:
         UnavailableError: there is no sandbox here, and answers are not trusted.
@@ -108,7 +108,7 @@ def _environment() -> dict[str, str]:
         "LANG": "C.UTF-8",
         "PYTHONPATH": str(_LIB),
         "PYTHONDONTWRITEBYTECODE": "1",
-        # Memory is kept once it is there: what it costs to get it anew is different every time.
+        # Freed memory is kept: getting it from the system again takes a different time every time.
         "MALLOC_MMAP_THRESHOLD_": str(1 << 30),
         "MALLOC_TRIM_THRESHOLD_": str(1 << 32),
         "XDG_CACHE_HOME": str(cache.directory().parent),

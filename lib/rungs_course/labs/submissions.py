@@ -16,11 +16,11 @@ _numbers = itertools.count(1)
 
 
 class Prediction(NamedTuple):
-    """What was expected of an answer before it was raced.
+    """What a student predicted of an answer before it was raced.
 
     Attributes:
         gain: how many times as fast as the baseline it will be.
-        bound: nanoseconds that it takes at best, of what its lab counts (`Unit.name`).
+        bound: the fewest nanoseconds that it can take per unit of its lab (`Unit.name`).
     """
 
     gain: float
@@ -33,7 +33,7 @@ class RungMagics(Magics):
 
     @cell_magic
     def rung(self, line: str, cell: str) -> None:
-        """Submits the cell for a lab: `%%rung 03a`. Its functions are then at hand as `yours`."""
+        """Submits the cell for a lab: `%%rung 03a`. Its functions are then available as `yours`."""
         assert self.shell
         self.shell.user_ns.pop("yours", None)
         try:
@@ -50,8 +50,8 @@ def submit(name: str, code: str):
 
     Raises:
         ConfigurationError: no such lab.
-        SubmissionError: it does not compile, or lacks a function. What was kept before is
-            forgotten, as of anything else that it raises: it is no longer what the cell says.
+        SubmissionError: it does not compile, or lacks a function. After this and any other error
+            the previous answer is forgotten, as it is no longer what the cell says.
         UnavailableError: it is C++, and cppyy is not installed.
     """
     lab = find(name)
@@ -65,7 +65,7 @@ def code_of(lab: Lab) -> str:
     """Returns what was last submitted for a lab.
 
     Raises:
-        ConfigurationError: nothing was, or the last cell failed.
+        ConfigurationError: nothing was submitted, or the last cell failed.
     """
     if lab.name not in _codes:
         raise ConfigurationError(
@@ -74,24 +74,24 @@ def code_of(lab: Lab) -> str:
     code = _codes[lab.name]
     if code is None:
         raise ConfigurationError(
-            f"the last cell for lab {lab.name} failed, and earlier ones are not judged in its "
-            "place: correct it and run it again"
+            f"the last cell for lab {lab.name} failed, and earlier cells are not judged instead: "
+            "correct it and run it again"
         )
     return code
 
 
 def predict(name: str, *, gain: float | None = None, bound: float | None = None) -> None:
-    """Keeps what is expected of an answer, to be compared with what is measured.
+    """Keeps a prediction for an answer, to be compared with what is measured.
 
-    Without a number, what is expected is asked for again, and `check` races nothing.
+    If a number is missing, the prediction is asked for again, and `check` races nothing.
 
     Args:
         name: of a lab that asks for a prediction.
         gain: how many times as fast as the baseline the answer will be.
-        bound: nanoseconds that it takes at best, of what the lab counts.
+        bound: the fewest nanoseconds that it can take per unit of the lab.
 
     Raises:
-        ConfigurationError: no such lab, it asks for none, or one of both is no positive number.
+        ConfigurationError: no such lab, it asks for no prediction, or a number is not positive.
     """
     lab = find(name)
     if not lab.per:
@@ -105,11 +105,11 @@ def predict(name: str, *, gain: float | None = None, bound: float | None = None)
         return
     for what, value in (("gain", gain), ("bound", bound)):
         if not (isinstance(value, int | float) and math.isfinite(value) and value > 0):
-            raise ConfigurationError(f"{what}={value!r} is no positive number")
+            raise ConfigurationError(f"{what}={value!r} is not a positive number")
     _predictions[lab.name] = Prediction(gain, bound)
-    print("Kept. What is measured is shown next to it.")
+    print("Saved. The measurement will be shown next to it.")
 
 
 def prediction_of(lab: Lab) -> Prediction | None:
-    """Returns what is expected of an answer to a lab, where that was said."""
+    """Returns what was predicted for an answer to a lab; None where nothing was."""
     return _predictions.get(lab.name)

@@ -25,13 +25,13 @@ class Verdict:
     """What a check found.
 
     Attributes:
-        lab: of which it is.
+        lab: the lab.
         problem: why it could not be judged or is wrong, or None.
         difference: the first wrong output, if one is wrong.
         costs: by "yours", "baseline" and "solution", what each turn cost; empty where it was not
             raced, as nothing was predicted.
         printed: what the submission printed.
-        prediction: what was expected of it.
+        prediction: what the student predicted.
         counts: sentences that explain the race.
     """
 
@@ -60,7 +60,7 @@ class Verdict:
 
     @property
     def reached(self) -> bool:
-        """Whether it is right, and its share, in whole percent as it is shown, is the target's."""
+        """Whether it is right, and its share, in whole percent as shown, is at least the target."""
         if not (self.right and self.costs):
             return False
         return _percent(self.share.middle) >= _percent(self.lab.target)
@@ -108,7 +108,7 @@ class Verdict:
         return words
 
     def _asks(self) -> str:
-        return f'first say what you expect, by rungs_course.predict("{self.lab.name}", …)'
+        return f'first enter your prediction: rungs_course.predict("{self.lab.name}", …)'
 
     def _expected(self) -> Iterator[str]:
         """Yields what was expected, next to what was measured."""

@@ -1,7 +1,7 @@
-"""Hardware counters, by PAPI, read and not merely listed.
+"""Reads hardware counters with PAPI, and does not merely list them.
 
-A virtual machine may list counters that can't be read; so whether there are any is found out by
-reading one. Counted is the calling thread.
+A virtual machine may list counters that can't be read; so reading one is the test of whether there
+are any. Only the calling thread is counted.
 """
 
 import ctypes
@@ -27,14 +27,14 @@ EVENTS = {
     "mispredicted branches": "PAPI_BR_MSP",
 }
 
-# Where the slots of a core's front went, by what Intel and AMD have perf call it.
+# perf's names, for Intel and AMD, of where the issue slots of a core's front end went.
 _TOP_DOWN = ("TopdownL1", "PipelineL1")
 
 _NULL = -1  # PAPI_NULL, no event set
 
 
 def count(work: Callable[[], object], events: dict[str, str] = EVENTS) -> dict[str, int]:
-    """Reads a hardware counter while `work` runs, in a run of its own for each event.
+    """Reads hardware counters while `work` runs, once for each event.
 
     A processor can't count everything at once.
 
@@ -46,7 +46,7 @@ def count(work: Callable[[], object], events: dict[str, str] = EVENTS) -> dict[s
         A number by each of our names; events that this processor doesn't count are left out.
 
     Raises:
-        UnavailableError: there is no PAPI, or it counts none of the events here; with the reason.
+        UnavailableError: no PAPI, or it counts none of the events here; the message says why.
     """
     papi = _papi()
     counts, reasons = {}, []
@@ -56,7 +56,7 @@ def count(work: Callable[[], object], events: dict[str, str] = EVENTS) -> dict[s
         except _NotCountedError as error:
             reasons.append(f"{event}: {error}")
             continue
-        # A counter without hardware reads 0, and nothing that we count never happens.
+        # A counter without hardware reads 0, and each of our events does happen.
         if number:
             counts[name] = number
         else:
@@ -67,7 +67,7 @@ def count(work: Callable[[], object], events: dict[str, str] = EVENTS) -> dict[s
 
 
 def top_down(command: Sequence[str]) -> str:
-    """Asks perf where the slots of a core went while a program ran: the top-down method's level 1.
+    """Measures with perf where a core's slots went while a program ran (top-down method, level 1).
 
     Args:
         command: the program and its arguments.
@@ -76,7 +76,7 @@ def top_down(command: Sequence[str]) -> str:
         The table as perf prints it.
 
     Raises:
-        UnavailableError: there is no perf, or it counts no such thing here; with what it said.
+        UnavailableError: no perf, or it can't count this here; the message holds its output.
     """
     said = ""
     for metric in _TOP_DOWN:
@@ -93,7 +93,7 @@ def top_down(command: Sequence[str]) -> str:
         if not refused and "%" in done.stderr:
             return done.stderr.strip()
         said = said or next((line for line in done.stderr.splitlines() if line.strip()), "nothing")
-    raise UnavailableError(f"perf has no top-down counts here; it says: {said.strip()}")
+    raise UnavailableError(f"perf has no top-down counts here; it printed: {said.strip()}")
 
 
 def _count_one(papi: ctypes.CDLL, event: str, work: Callable[[], object]) -> int:
@@ -114,13 +114,13 @@ def _count_one(papi: ctypes.CDLL, event: str, work: Callable[[], object]) -> int
 
 @functools.cache
 def _papi() -> ctypes.CDLL:
-    """Starts the system's PAPI: one that is as new as the system knows the newer processors."""
+    """Starts the system's PAPI: being as new as the system, it knows the newer processors."""
     name = ctypes.util.find_library("papi")
     if not name:
         raise UnavailableError("no PAPI: apt-get install papi-tools")
     papi = ctypes.CDLL(name)
     papi.PAPI_strerror.restype = ctypes.c_char_p
-    # PAPI asks for the version that its caller was compiled for; its file's name has it.
+    # PAPI requires the version that its caller was compiled for, which is in its file's name.
     found = re.search(r"\.so\.(\d+)\.(\d+)", name)
     if not found:
         raise UnavailableError(f"{name} has no version in its name")
@@ -140,4 +140,4 @@ def _reason(papi: ctypes.CDLL, code: int) -> str:
 
 
 class _NotCountedError(Exception):
-    """PAPI refuses an event; the message says why."""
+    """PAPI rejects an event; the message says why."""

@@ -1,4 +1,4 @@
-"""Tools that parts of the course can use and the rest does without: what is here, what is not."""
+"""Optional tools, which parts of the course use, and whether each is installed."""
 
 import dataclasses
 
@@ -7,7 +7,7 @@ from rungs._src.chess.engine import find_program
 
 @dataclasses.dataclass(frozen=True)
 class Tool:
-    """A program: its name, what it is called, what it is used for, and how to get it."""
+    """A tool: its name, its executable, its purpose, and how to get it."""
 
     name: str
     program: str

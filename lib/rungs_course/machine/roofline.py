@@ -51,7 +51,7 @@ def attainable(intensity, peak: float, bandwidth: float):
 
 
 def ridge(peak: float, bandwidth: float) -> float:
-    """Returns the operations per byte from which on computing, not memory, is the bound."""
+    """Returns the operations per byte above which computing, not memory, is the bound."""
     return peak / bandwidth
 
 

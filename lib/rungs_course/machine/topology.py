@@ -38,7 +38,7 @@ class Cache:
 
 
 def caches(cpu: Path = _CPU0) -> list[Cache]:
-    """Returns the first core's caches for data, nearest first, those of which all is known."""
+    """Returns the first core's data caches that the system fully describes, nearest first."""
     found = []
     for folder in sorted((cpu / "cache").glob("index*")):
         if _text(folder / "type") == "Instruction":
@@ -104,6 +104,6 @@ def _text(path: Path) -> str | None:
 
 
 def _count(cpu_list: str) -> int:
-    """Returns how many there are in a list such as "0-3,8"."""
+    """Returns how many cores are in a list such as "0-3,8"."""
     ends = [part.split("-") for part in cpu_list.split(",")]
     return sum(int(end[-1]) - int(end[0]) + 1 for end in ends)

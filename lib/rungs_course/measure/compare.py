@@ -2,7 +2,7 @@
 
 A table of repeats gives a value for each group of rows, the median, and the spread of a single
 repeat, from the quartiles. The spread is not divided by the root of the number of repeats: they
-share the machine's mood, so more of them bring two runs no closer. Counts and scores have no
+share the state of the machine, so more of them bring two runs no closer. Counts and scores have no
 repeats; `_EXACT` says how they are read.
 """
 
@@ -15,17 +15,17 @@ import pandas as pd
 from rungs.errors import ConfigurationError
 from rungs_course.measure import results
 
-FLOOR = 0.1  # the smallest relative change of a timing that counts: less is a machine's mood
+FLOOR = 0.1  # the smallest relative change of a timing that counts: less is drift
 MIN_REPEATS = 5  # repeats that give a spread
 
 _SPREADS = 3  # a change is larger than this many spreads of both runs together
 _QUARTILES = 1.349  # from the first to the third, in a normal distribution's standard deviations
-_INTERVAL = 2 * 1.96  # of 95 %, in the same
+_INTERVAL = 2 * 1.96  # the width of one of 95 %, in the same unit
 
 # The column that numbers the repeats, where it isn't `repeat`; "" where there is none.
 _REPEATS = {"00_batch.csv": "update", "01_python.csv": "step", "02_queue.csv": ""}
 _BETTER = {"seconds": -1, "per_second": 1}
-_WORK = ["plies", "leaves", "positions"]  # what the seconds are of
+_WORK = ["plies", "leaves", "positions"]  # units of the work that the seconds are for
 _DERIVED = ["call"]
 
 _COLUMNS = [
@@ -48,15 +48,15 @@ _VARYING = (
 
 @dataclass(frozen=True)
 class Exact:
-    """How a table is read whose numbers the same code gives again for the same seed.
+    """How to read a table whose numbers the same code reproduces with the same seed.
 
     Attributes:
         value: the column.
-        key: the columns that say what it is of.
+        key: the columns that say what the value is of.
         better: 1 where more is better, -1 where less is, 0 where neither.
         tolerance: differences up to this one don't count, in the value's unit.
         scored: whether it has a 95 % interval, from `low` to `high`.
-        played: whether it is of games, which are others in a run of another size.
+        played: whether it is of games, which differ in a run of another size.
     """
 
     value: str
@@ -100,7 +100,7 @@ class Comparison:
         floor: the smallest relative change of a timing that counts.
         groups: a row per group that both have: `file`, `what`, `measure` (the name of its values),
             `a` and `b` (the values), `repeats_a` and `repeats_b`, `ratio` (b / a), `low` and `high`
-            (what the spreads make of it), `noise` (the factor that a change is larger than) and
+            (its interval, by the spreads), `noise` (the factor that a change must exceed) and
             `verdict`: "better", "worse", "changed" (neither), "same" (within the noise) or
             "unjudged" (there is no spread).
         only: the numbers of groups that only one run has, by file, for "A" and "B".
@@ -196,7 +196,7 @@ def _groups(run: Run, floor: float) -> pd.DataFrame:
             else:
                 continue
             if not groups.index.is_unique:
-                raise ValueError("it has several rows for one thing")
+                raise ValueError("it has several rows with the same key")
         except (KeyError, ValueError, TypeError, OverflowError) as error:
             why = f"{type(error).__name__}: {error}"
             raise ConfigurationError(f"{name} of {run.folder} can't be compared: {why}") from None

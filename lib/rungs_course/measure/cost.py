@@ -3,11 +3,11 @@
 The time of training is updates * (generate + transfer + infer + backward): a rung changes the first
 part alone, so that its effect on training can be derived from its speed.
 
-Of operations a multiply-add is two. Counted is what any learner has to do: of the first layer's
-one-hot numbers only those that are 1, of 4672 actions only the legal ones. Norms, the softmax, the
-loss and the optimizer are not: compared with products of matrices they are few operations, though
-they may take long. So every learner's share of the peak is of the same work, and what it does
-beyond that lowers it.
+A multiply-add counts as two operations. Only what every learner has to do is counted: of the first
+layer's one-hot numbers only those that are 1, of 4672 actions only the legal ones. Norms, the
+softmax, the loss and the optimizer are not: compared with matrix products they are few operations,
+though they may take long. So every learner's share of the peak is of the same work, and any extra
+work lowers it.
 """
 
 import dataclasses
@@ -41,8 +41,8 @@ def time_updates(
         env: a chess environment with the learner's `mask`.
         seed: of the games, the network's weights and the actions sampled.
         repeats: updates timed, after `warmup` that are not.
-        settings: how to learn; by default from one step of all boards, gone through once.
-        device, learner, network: as of `rungs.train.Learner`.
+        settings: how to learn; by default from one step of all boards, in one epoch.
+        device, learner, network: see `rungs.train.Learner`.
 
     Returns:
         A row per update and part: `update`, `part` (of `PARTS`), `seconds`.
@@ -64,7 +64,7 @@ class Operations:
 
     Attributes:
         infer: to evaluate it.
-        learn: to evaluate it, and to differentiate the loss by all weights, once.
+        learn: to evaluate it, and to compute the gradient of all weights, once.
     """
 
     infer: float
@@ -79,7 +79,7 @@ def operations(network: PolicyValueNetwork, legal: float = LEGAL) -> Operations:
     """Counts the operations of a network.
 
     Args:
-        network: whose.
+        network: the network.
         legal: how many actions are legal in a position.
     """
     width, keys = network.query.in_features, network.query.out_features
@@ -88,6 +88,6 @@ def operations(network: PolicyValueNetwork, legal: float = LEGAL) -> Operations:
     products = 2 * width * (2 * width * len(network.blocks) + keys + 1)
     scores = legal * keys * 3  # two keys are added, and multiplied by the query
     forward = first + products + scores
-    # Each product is differentiated by both its factors; the first layer by its weights alone.
+    # Each product has gradients of both its factors; the first layer only of its weights.
     backward = first + 2 * (products + scores)
     return Operations(infer=forward, learn=forward + backward)

@@ -11,7 +11,7 @@ import psutil
 # Shares of all cores' time: what other programs may use (the system counts in hundredths of a
 # second), and what a hypervisor may give to other machines.
 MAX_BUSY, MAX_STOLEN = 0.15, 0.03
-# Times a second that the system took a core from a thread of this program which could have run on.
+# Preemptions a second: the system took a core from a thread of this program that could run on.
 MAX_PREEMPTED = 50.0
 # A thread computes if it uses at least this share of the time; only then does its core count.
 _COMPUTING = 0.25

@@ -6,8 +6,8 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
-# It ends with its parent: else it would keep a core busy for ever where that one is killed. It asks
-# for that itself, as a `preexec_fn` would run in a copy of a process with threads.
+# It ends with its parent: else it would keep a core busy for ever if the parent is killed. It
+# requests that itself, as a `preexec_fn` would run in a copy of a process with threads.
 _BUSY = """
 import signal
 from rungs._src.processes.parent_death import signalled_at_parents_death

@@ -10,7 +10,7 @@ import scipy.special
 from rungs.errors import ConfigurationError
 from rungs_course.measure.compare import MIN_REPEATS
 
-# How often an interval may miss on both sides together: what the extremes of five repeats allow.
+# The most that an interval may miss, both sides together: as the extremes of five repeats do.
 _MISSES = 1 / 16
 
 
@@ -21,7 +21,7 @@ class Factor:
     Attributes:
         middle: the median.
         low, high: where it lies with at least 94 % confidence, if there are enough repeats.
-        repeats: how many it is of.
+        repeats: their number.
     """
 
     middle: float
@@ -40,7 +40,7 @@ class Factor:
 
 
 def factor(ratios: Iterable[float]) -> Factor:
-    """Returns the factor of two that took turns, from their ratios repeat by repeat."""
+    """Returns the factor of two racers that took turns, from their ratios repeat by repeat."""
     ratios = np.asarray(list(ratios), float)
     low, high = interval(ratios)
     return Factor(float(np.median(ratios)), low, high, len(ratios))
@@ -67,7 +67,7 @@ def interval(values: Iterable[float]) -> tuple[float, float]:
     """
     values = np.sort(np.asarray(list(values), float))
     if not len(values):
-        raise ConfigurationError("there are no repeats, which have no median")
+        raise ConfigurationError("there are no repeats: they have no median")
     most = (len(values) - 1) // 2  # that may be left out on a side
     missed = 2 * scipy.special.bdtr(np.arange(most + 1), len(values), 0.5)
     left_out = max(0, int(np.searchsorted(missed, _MISSES, side="right")) - 1)

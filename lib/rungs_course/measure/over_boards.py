@@ -29,7 +29,7 @@ def races_over_boards(
         **settings: of `rungs_course.measure.race.race`, but for `steps`.
 
     Returns:
-        The rows of `race` and `num_envs`.
+        The rows of `race`, with a column `num_envs`.
     """
     frames = []
     for num_envs in board_counts:
@@ -57,7 +57,7 @@ def gains(times: pd.DataFrame, baseline: str) -> pd.DataFrame:
 
 
 def factors(times: pd.DataFrame, baseline: str) -> dict[tuple[str, int], Factor]:
-    """Returns the same with its noise: a factor for each other racer and number of boards."""
+    """Returns what `gains` does, with noise: a factor per other racer and number of boards."""
     return {key: factor(ratios) for key, ratios in _ratios(times, baseline)}
 
 

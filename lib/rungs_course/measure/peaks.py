@@ -14,7 +14,7 @@ from rungs.errors import CompilerError, UnavailableError
 from rungs_course import compiled
 from rungs_course.machine.topology import caches
 
-# What `rungs::machine::Peak` calls each.
+# The name of each in `rungs::machine::Peak`.
 COMPUTE = {
     "float32": "FLOAT32",
     "float64": "FLOAT64",
@@ -24,12 +24,12 @@ COMPUTE = {
 }
 # And those that only some processors have.
 _NAMES = COMPUTE | {"bfloat16": "BFLOAT16"}
-# Of `rungs::machine::Stream`, as the two ways of writing.
+# Names in `rungs::machine::Stream`, as are the two ways of writing.
 STREAMS = ("read", "copy", "triad")
 _WRITES = ("WRITE", "WRITE_PAST_CACHES")
 
-# How many take a core some milliseconds. A busy machine may delay each of them, but can't make them
-# fewer, as it can where iterations are found by their time.
+# Operations that take a core some milliseconds: a fixed number, as one that is found by timing
+# would be too small on a busy machine.
 _MILLISECONDS = {"float32": 100_000_000, "clock": 6_000_000}
 
 _MEMORY_BYTES = 128 * 2**20  # in all, and at least four times the largest cache
@@ -38,7 +38,7 @@ _MEMORY_BYTES = 128 * 2**20  # in all, and at least four times the largest cache
 def measure_compute(
     threads: Iterable[int], *, repeats: int, seconds: float, peaks: Iterable[str] = COMPUTE
 ) -> pd.DataFrame:
-    """Measures the peaks of computing, interleaved, by each of some numbers of threads.
+    """Measures the peaks of computing, interleaved, with each number of threads.
 
     Args:
         repeats: measurements of each.
@@ -64,7 +64,7 @@ def measure_compute(
 
 @functools.cache
 def product_peaks(threads: int) -> dict[str, float]:
-    """Measures once in a process how many operations `threads` do a second.
+    """Measures, once per process, how many operations `threads` threads do a second.
 
     Returns:
         The best of nine measurements, by the format of what is multiplied: "float32" and, where the
@@ -108,7 +108,7 @@ def core_speed() -> dict[str, float | None]:
 
 
 def measure_bandwidth(threads: Iterable[int], *, repeats: int, seconds: float) -> pd.DataFrame:
-    """Measures the bandwidth of each cache and of memory; arguments as of `measure_compute`.
+    """Measures the bandwidth of each cache and of memory; arguments as for `measure_compute`.
 
     Returns:
         A row per level, stream, number of threads and repeat: `level` ("L1", ..., "memory"),
@@ -136,7 +136,7 @@ def measure_writing(
 
     Args:
         sizes: bytes, of all threads together.
-        threads, repeats, seconds: as of `measure_compute`.
+        threads, repeats, seconds: see `measure_compute`.
 
     Returns:
         A row per size, number of threads and repeat: `bytes`, `threads`, `repeat`, `per_second`:
@@ -161,7 +161,7 @@ def gpu_bandwidth(repeats: int) -> float:
     """Measures the rate at which the GPU copies its memory.
 
     Args:
-        repeats: measurements of a gibibyte; one more comes first.
+        repeats: measurements of a gibibyte; a further one comes first and is left out.
 
     Returns:
         Bytes read and bytes written per second, the best of the repeats.

@@ -50,7 +50,7 @@ def share_of_step(profile: pd.DataFrame, parts: dict[str, str]) -> pd.DataFrame:
 
     Args:
         profile: of `profile_steps`.
-        parts: a function's name by what it does; no one may call another of them.
+        parts: a function's name by what it does; none of them may call another.
 
     Returns:
         A row per part: `part`, `share`, largest first; the last is everything else.

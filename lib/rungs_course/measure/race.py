@@ -1,9 +1,9 @@
 """Rungs against each other on the same games.
 
-All racers play the very same actions, found beforehand by a pilot. They take turns, a segment of
-the games each, so that whatever else the machine does falls on all of them alike; and after each
-segment they must stand where the pilot stands, or there is no time to report. The clock starts some
-steps into a segment, when memory and threads are back from the racer before.
+All racers play the same actions, which a pilot has chosen beforehand. They take turns, a segment of
+the games each, so that whatever else the machine does affects all of them alike. After each segment
+a racer's outputs and positions must equal the pilot's, or no time is reported. The clock starts
+some steps into a segment, when memory and threads have recovered from the racer before.
 """
 
 import functools
@@ -47,12 +47,12 @@ def race(
 
     Args:
         racers: environments by name, with equal settings.
-        pilot: one more of the same; it finds the actions, and what the racers must arrive at.
+        pilot: one more of the same; it chooses the actions, and yields the expected outputs.
         seed: of the games and of the random actions.
         steps: steps timed per segment; a quarter as many, and at least one, come before.
         repeats: segments timed.
         warmup: segments played first, untimed, so that boards are at all stages of their games.
-        between: is called before each step, untimed: what else a program does there.
+        between: called before each step, untimed: what else a program does there.
 
     Returns:
         A row per racer and repeat: `racer`, `repeat`, `plies`, `seconds`.
@@ -78,7 +78,7 @@ def segments(
     steps: int,
     between: Callable[[], object] | None = None,
 ) -> Iterator[dict[Name, float]]:
-    """Races without end: yields every racer's seconds, segment by segment; arguments as of `race`.
+    """Races without end: yields every racer's seconds, segment by segment; arguments as for `race`.
 
     Raises:
         MismatchError: as `race`.
@@ -130,7 +130,7 @@ def _check_same(
 
 
 def output_floor(env: VectorEnv, threads: int = 1, repeats: int = 9) -> tuple[int, float]:
-    """Times nothing but overwriting as many bytes as one `step` writes: no rung can beat it.
+    """Times only overwriting as many bytes as one `step` writes, a bound that no rung can beat.
 
     Returns:
         The bytes of observation, mask, reward, flags and codes of a batch, and the seconds to write

@@ -53,11 +53,11 @@ def race_games(
     """Races on one rank, as all others do at the same time.
 
     Args:
-        games, threads, race_settings: as of `race_on_ranks`.
-        beside: further racers of rank 0, by name, from `num_envs` and `mask`.
+        games, threads, race_settings: see `race_on_ranks`.
+        beside: makes further racers of rank 0, by name, from `num_envs` and `mask`.
 
     Returns:
-        Of each game the rows of `race`, with columns `num_envs` and `mask`; nothing where the rank
+        The rows of `race` for each game, with columns `num_envs` and `mask`; nothing on a rank that
         serves another.
     """
     frames = []

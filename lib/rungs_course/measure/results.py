@@ -24,7 +24,7 @@ def save(frame: pd.DataFrame, path: Path, parameters: dict) -> None:
 
 
 def write(frame: pd.DataFrame, path: Path, facts: Mapping) -> None:
-    """Writes a table with the provenance that it has already, whole or not at all."""
+    """Writes a table with given provenance, whole or not at all."""
     lines = [f"# {key}: {value}\n" for key, value in facts.items()]
     with atomic_write(Path(path)) as unfinished:
         unfinished.write_text("".join(lines) + frame.to_csv(index=False))
@@ -37,24 +37,24 @@ def load(path: Path) -> pd.DataFrame:
         The table; `attrs["provenance"]` holds the provenance, all values as text.
 
     Raises:
-        ConfigurationError: the file can't be read, is no table, or names no provenance; it is
+        ConfigurationError: the file can't be read, is not a table, or has no provenance; it is
             named.
     """
     try:
         check_is_file(Path(path))
         with open(path) as file:
-            # Only at the top: further down a "#" is a value's own, as in the mate Qh7#.
+            # Only at the top: further down a "#" is part of a value, as in the mate Qh7#.
             head = list(itertools.takewhile(lambda line: line.startswith("# "), file))
         # A racer may be called "null"; what is missing is empty.
         frame = pd.read_csv(path, skiprows=len(head), keep_default_na=False, na_values=[""])
-    except (OSError, ValueError) as error:  # among them bytes that are no text, and pandas' own
+    except (OSError, ValueError) as error:  # such as bytes that are not text, or pandas' own
         raise ConfigurationError(f"{path} can't be read: {error}") from None
     if not head or not all(": " in line for line in head):
         raise ConfigurationError(f"{path} does not say where its numbers come from")
     facts = [line.removeprefix("# ").rstrip("\n").split(": ", 1) for line in head]
     frame.attrs["provenance"] = dict(facts)
     if len(frame.attrs["provenance"]) < len(facts):
-        raise ConfigurationError(f"{path} says something twice of where its numbers come from")
+        raise ConfigurationError(f"{path} has a line of its provenance twice")
     return frame
 
 
@@ -66,6 +66,6 @@ def recorded_folders(root: Path) -> list[Path]:
 
 
 def recorded_on_gpus(name: str, root: Path) -> list[pd.DataFrame]:
-    """Returns the tables of a file's name that were recorded on machines with a GPU."""
+    """Returns the tables of this file name that were recorded on machines with a GPU."""
     tables = map(load, sorted((root / "data" / "recorded").glob(f"*/{name}")))
     return [table for table in tables if table.attrs["provenance"].get("gpu", "None") != "None"]

@@ -1,4 +1,4 @@
-"""Racers that take turns, so that whatever else the machine does falls on all of them alike."""
+"""Racers that take turns, so that whatever else the machine does affects all of them alike."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 Name = TypeVar("Name")
 Racers = Mapping[Name, Callable[[], Any]]
 
-# How long a racer's threads may keep awake after it, in the way of the next: OpenMP's do so for a
+# How long a racer's threads may stay awake after it and slow down the next: OpenMP's do so for a
 # millisecond.
 AWAKE_SECONDS = 0.002
 
@@ -16,8 +16,8 @@ AWAKE_SECONDS = 0.002
 def rounds(racers: Racers[Name]) -> Iterator[dict[Name, Any]]:
     """Calls each racer once a round, without end.
 
-    Every other round is the other way round: none is always the one after another. Each begins when
-    the threads of the one before are asleep.
+    Every other round is in reverse order, so that no racer always follows the same one. Each begins
+    when the threads of the one before are asleep.
 
     Yields:
         What each returned, by name.
@@ -33,7 +33,7 @@ def rounds(racers: Racers[Name]) -> Iterator[dict[Name, Any]]:
 
 
 def _stay_awake(seconds: float) -> None:
-    """Waits without sleeping: a thread that sleeps may wake on a core that others expect."""
+    """Waits without sleeping: a thread that sleeps may wake on a core that others use."""
     end = time.perf_counter() + seconds
     while time.perf_counter() < end:
         pass

@@ -21,7 +21,7 @@ from rungs_course.machine.topology import Cache
 MACHINE = "x86-64-v3"
 FLAGS = ["-O3", f"-march={MACHINE}", "-std=c++20", "-g", "-fopenmp"]
 
-# Ours, and callgrind's.
+# Our names of events, and callgrind's.
 _EVENTS = {
     "instructions": ("Ir",),
     "loads": ("Dr",),
@@ -79,9 +79,9 @@ def counts_per_ply(boards: int, steps: int, mask: str, first: Cache, last: Cache
     """Counts instructions, memory accesses, branches, and the misses of two simulated caches.
 
     Args:
-        boards, steps, mask: as of `callgrind`.
-        first: the first level's geometry.
-        last: that of the level taken for the last.
+        boards, steps, mask: see `callgrind`.
+        first: the geometry of the first-level cache.
+        last: that of the cache simulated as the last level.
 
     Returns:
         Numbers per ply: "instructions", "loads", "stores", "L1 misses", "last-level misses",
@@ -115,8 +115,8 @@ def work_per_ply(boards: int, steps: int, mask: str) -> dict:
     """Counts operations and bytes of `step` by lackey, for a roofline.
 
     An operation is an instruction that neither loads, stores nor jumps on a condition; one on
-    vectors counts as many as they have 64-bit lanes. That is an estimate: an instruction that adds
-    what it loads is not counted, a copy is. All instructions are an upper one. Bytes are those that
+    vectors counts once per 64-bit lane. That is an estimate: an instruction that adds what it loads
+    is not counted, a copy is. All instructions are an upper bound. Bytes are those that
     instructions load and store, whichever cache serves them.
 
     Returns:
@@ -170,7 +170,7 @@ def program(boards: int, steps: int, mask: str, selections: int = 1) -> list[str
     """Returns the command that plays, compiled if it isn't yet.
 
     Args:
-        boards, steps, mask: as of `callgrind`.
+        boards, steps, mask: see `callgrind`.
         selections: how often actions are selected in a step, of which the last are played.
 
     Raises:

@@ -31,12 +31,12 @@ def assert_same(what: str, ours, theirs) -> None:
 def verify(name: str, ours: tuple, theirs: tuple, when: str) -> None:
     """Compares all that two environments' `step` returned, or their `reset`.
 
-    Rows of final observations count where an episode ended.
+    Rows of final observations are compared only where an episode ended.
 
     Args:
         name: whose outputs `ours` are.
         theirs: what it should have returned.
-        when: that was, in words.
+        when: when that was, in words.
 
     Raises:
         MismatchError: an output differs; the message names it.
@@ -77,7 +77,7 @@ def verify_games(envs: Mapping[str, VectorEnv], *, seed: int, steps: int) -> Non
     """Plays the same random actions on several environments and compares all that they return.
 
     Args:
-        envs: by name, with equal settings; the first says what is right.
+        envs: by name, with equal settings; the first is the reference.
 
     Raises:
         MismatchError: one differs from the first; the message names it, the output and the step.

@@ -1,7 +1,7 @@
 """Other projects' environments, to be raced against our rungs and compared with their rules.
 
-`PROJECTS` is the one place where a project is registered: what doctor looks for, notebooks race and
-the conformance suite asks follows from it.
+`PROJECTS` is the one place where a project is registered: what doctor looks for, what notebooks
+race and what the conformance suite tests follow from it.
 """
 
 import dataclasses
@@ -25,11 +25,11 @@ class Project:
 
     Attributes:
         distribution: its package.
-        extra: the one of ours that installs it, or what it needs; "" for none.
+        extra: our extra that installs it, or what it needs; "" for none.
         chess: MODULE:CLASS, of `rungs_course.peers.peer.ChessPeer`; "" where its chess is not here.
         besides: what else to do after installing the extra.
         folder: the environment variable that names a clone of it, where it may be one.
-        tuned: since when its chess is what it is, and for what it was made fast, if for anything.
+        tuned: what its chess is written in, since when, and what it was made fast for, if anything.
     """
 
     distribution: str
@@ -60,7 +60,7 @@ PROJECTS = {
         "envpool",
         "peers",
         f"{__name__}.envpool:EnvPoolChess",
-        # With all that it depends on it would take 0.6 GB more.
+        # With all of its dependencies it would take 0.6 GB more.
         besides=", and pip install --no-deps envpool",
         tuned="C++ since May 2026, after Pgx's code line by line; not yet",
     ),
@@ -108,7 +108,7 @@ def make(name: Any, num_envs: int, **settings) -> ChessVectorEnv:
     """Makes a rung's chess environment, or OpenSpiel's behind our interface.
 
     Raises:
-        ConfigurationError: a setting that it doesn't have, or neither a rung nor OpenSpiel.
+        ConfigurationError: a setting is unknown, or `name` is neither a rung nor OpenSpiel.
         UnavailableError: OpenSpiel is not installed.
     """
     if not isinstance(name, str) or name != "OpenSpiel":
@@ -119,7 +119,7 @@ def make(name: Any, num_envs: int, **settings) -> ChessVectorEnv:
 
 
 def versions() -> dict[str, str | None]:
-    """Returns which version of each project is installed that can be measured, None for none."""
+    """Returns the installed version of each project that can be measured, None for none."""
     return {"rungs": __version__} | {name: _installed(PROJECTS[name]) for name in PROJECTS}
 
 
@@ -129,10 +129,10 @@ def how_to_get(name: str) -> str:
 
 
 def imported(name: str, *modules: str) -> Any:
-    """Imports modules of one of `PROJECTS`, of its clone where it has one; returns the last.
+    """Imports modules of one of `PROJECTS`, from its clone where it has one; returns the last.
 
     Raises:
-        UnavailableError: it is not installed; or no clone is named, or has not been built.
+        UnavailableError: it is not installed, no clone is named, or the clone has not been built.
     """
     variable = PROJECTS[name].folder
     folder = os.environ.get(variable)
@@ -160,11 +160,11 @@ def peer_class(name: str) -> type:
 
 
 def to_be_asked(names: list[str]) -> dict[str, tuple[str, bool]]:
-    """Returns the environments that names stand for, as `conformance.environments.named`.
+    """Returns the environments that names stand for, see `conformance.environments.named`.
 
     Args:
         names: as there, or a project with chess; "peers" is all of these and python-chess, as far
-            as they are here.
+            as they are installed.
     """
     projects = {name: made for name, made in CHESS.items() if name in PROJECTS}
     chosen: dict[str, tuple[str, bool]] = {}
@@ -178,7 +178,7 @@ def to_be_asked(names: list[str]) -> dict[str, tuple[str, bool]]:
 
 
 def version(name: str) -> str:
-    """Returns the version that is installed of an environment's project; "" of yours."""
+    """Returns the installed version of an environment's project; "" for a user's class."""
     if name in PROJECTS:
         return _installed(PROJECTS[name]) or ""
     return environments.version(name)

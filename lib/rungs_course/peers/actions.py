@@ -1,4 +1,4 @@
-"""Other projects' action ids in ours, where they list AlphaZero's moves in another order."""
+"""Translates action ids of projects that list AlphaZero's moves in another order than ours."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ import numpy as np
 from rungs._src.chess.actions import NUM_ACTIONS, action_of
 
 # The 73 planes of OpenSpiel (`MoveToAction` in its games/chess/chess.cc) and of Pgx (`Action` in
-# its _src/games/chess.py), as of `to_ours`:
+# its _src/games/chess.py), see `to_ours`:
 #   0..8    a pawn promoting to less than a queen, to the rank ahead of it
 #   9..64   a queen's move: 14 steps (-7..-1, 1..7) along each of 4 lines
 #   65..72  a knight's jump

@@ -66,8 +66,8 @@ def compare(peer: ChessPeer, seed: int) -> tuple[dict[str, int], list[Disagreeme
     nothing that is legal.
 
     Returns:
-        How often each of `RULES` was applied by either, and all disagreements. Where a peer ends a
-        game at its own limit of plies, that is none. By which rule it did so too early is a guess.
+        How often each of `RULES` was applied by either, and all disagreements. A game that a peer
+        ends at its own limit of plies does not count. If it ends one early, the rule is a guess.
     """
     rngs = [np.random.default_rng([seed, i]) for i in range(peer.num_envs)]
     peer.reset(seed)
@@ -77,7 +77,7 @@ def compare(peer: ChessPeer, seed: int) -> tuple[dict[str, int], list[Disagreeme
     playing = list(range(peer.num_envs))
     while playing:
         mask = peer.mask().copy()
-        # Where a game is over, anything legal; where there is nothing, anything.
+        # A board whose game is over plays any legal action; without legal actions, any at all.
         mask[~mask.any(axis=1), 0] = True
         actions = mask.argmax(axis=1)
         stuck: list[int] = []  # where nothing is legal that the peer allows
@@ -133,7 +133,7 @@ def listed(compared: dict[str, tuple[dict[str, int], list[Disagreement]]]) -> pd
 
 
 def shown(disagreements: pd.DataFrame) -> pd.DataFrame:
-    """Shows one disagreement of each peer and rule, as of `listed`, and how often that was seen."""
+    """Returns one disagreement per peer and rule, from `listed`, and how often each was seen."""
     pairs = disagreements.groupby(["peer", "rule"], sort=False)
     first = disagreements.drop_duplicates(["peer", "rule"]).set_index(["peer", "rule"])
     first.insert(0, "times", pairs.size())

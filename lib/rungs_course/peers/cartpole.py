@@ -17,9 +17,9 @@ _ID = "CartPole-v1"
 
 
 class CartPole(Peer):
-    """A batch whose `step` returns gymnasium's five; in NEXT_STEP a reset is a step of its own."""
+    """A batch whose `step` returns Gymnasium's tuple; in NEXT_STEP a reset is a step of its own."""
 
-    _env: Any  # which a class derived from this makes
+    _env: Any  # which derived classes make
 
     def __init__(self, num_envs: int, threads: int = 1):
         super().__init__(num_envs, threads)
@@ -40,7 +40,7 @@ class CartPole(Peer):
         return outcome
 
     def close(self) -> None:
-        """Ends what belongs to it."""
+        """Frees what it holds: environments, processes."""
         self._env.close()
 
     def played(self) -> int:
@@ -53,7 +53,7 @@ class OurCartPole(CartPole):
     Args:
         threads: of `openmp`, of `threads` and of PyTorch on the CPU; others have one, or a GPU.
         rung: its name.
-        at_once: steps that a call takes; more than one are random ones of `step_many`.
+        at_once: steps per call; more than one are random steps, by `step_many`.
         **settings: of `rungs.make`.
     """
 
@@ -105,7 +105,7 @@ class OurCartPole(CartPole):
         """See `CartPole`."""
         super().close()
         if self._compiled:
-            self._torch.compiler.reset()  # of what was compiled it keeps a few, and then refuses
+            self._torch.compiler.reset()  # it holds only a few compiled functions
 
     def played(self) -> int:
         return self.num_envs * self._at_once
@@ -145,7 +145,7 @@ class Sb3CartPole(CartPole):
 
 
 class EnvPoolCartPole(CartPole):
-    """EnvPool's.
+    """EnvPool's CartPole.
 
     Raises:
         UnavailableError: EnvPool is not installed.

@@ -1,4 +1,4 @@
-"""chess-env-rl (version 0.0.9): a game in C++ each, with AlphaZero's planes as lists of lists."""
+"""chess-env-rl (version 0.0.9): a C++ object per game, AlphaZero's planes as lists of lists."""
 
 from typing import Any, ClassVar
 
@@ -45,7 +45,7 @@ class ChessEnvRlGames(ListedMoves):
         return [int(rng.choice(actions)) if len(actions) else None for actions in legal]
 
     def step(self, actions: list[int | None]) -> tuple:
-        """See `ChessPeer`; a game in which it allows nothing, though it isn't over, begins anew."""
+        """See `ChessPeer`; a game without allowed actions that isn't over begins again."""
         for i, (game, action) in enumerate(zip(self._games, actions, strict=True)):
             if action is None:
                 self._begin(i)
@@ -82,7 +82,7 @@ class ChessEnvRlGames(ListedMoves):
         return [f"{count} actions"] if count else []
 
     def play(self, move: str) -> None:
-        """See `Environment`; stays where the game ends."""
+        """See `Environment`; without autoreset."""
         game = self._games[0]
         _, _, self.result[0], self.ended[0] = game.step(moves_of(game)[move])
 
@@ -92,9 +92,9 @@ class ChessEnvRlGames(ListedMoves):
 
 
 def moves_of(game: Any) -> dict[str, int]:
-    """Returns a game's actions by the moves that they are, as UCI writes them.
+    """Returns a game's actions by their moves in UCI.
 
-    Jumps of a knight share actions, so that a number may stand for several: each of those is
+    Knights' jumps share actions, so that an action may stand for several moves: each such action is
     played and taken back.
     """
     state = game.save_state()
@@ -111,7 +111,7 @@ def moves_of(game: Any) -> dict[str, int]:
 
 
 def _moved(plane: int, origin: int, black: bool) -> str:
-    """Returns the move of a plane other than a knight's, by a square from a1."""
+    """Returns the move of a plane other than a knight's; `origin` is counted from a1."""
     if plane < _JUMPS.start:
         (direction, steps), promotion = divmod(plane, 7), None
     else:

@@ -1,6 +1,6 @@
 """The chess study's own environment (Barua et al. 2022), MisterQueen's rules in C with OpenMP.
 
-It is no dependency of ours and no part of this repository: clone `mkrum/chessenv` with its
+It is neither a dependency of ours nor part of this repository: clone `mkrum/chessenv` with its
 submodules, build it as it says, and name the folder in the environment variable `RUNGS_CHESSENV`;
 or install its package, `fastchessenv`, where that has a build for this machine.
 """
@@ -26,7 +26,7 @@ def to_ours() -> np.ndarray:
     ours = np.full((2, 64 * 88), -1)
     for theirs in range(ours.shape[1]):
         for side in (0, 1):
-            # Ids that no move has name none, or one that no piece makes.
+            # Some ids stand for no move, or for one that no piece makes.
             with contextlib.suppress(KeyError, ValueError):
                 move = chess.Move.from_uci(CMove.from_int(theirs).to_str().strip())
                 ours[side, theirs] = action_of(move, black=bool(side))
@@ -34,7 +34,7 @@ def to_ours() -> np.ndarray:
 
 
 class ChessEnvGames(ChessPeer):
-    """See `ChessPeer`; played by both sides, as its `push_moves` is for."""
+    """See `ChessPeer`; actions play both sides, by its `push_moves`."""
 
     STEP: ClassVar = Step(
         mask="5,632 int32",
@@ -67,7 +67,7 @@ class ChessEnvGames(ChessPeer):
         return mask
 
     def native(self, actions: np.ndarray) -> np.ndarray:
-        # Of what its mask allows, the one that is ours; else nothing that it knows.
+        # The action in its mask that is ours; where there is none, 0, which it does not know.
         boards, theirs = np.nonzero(self._mask)
         ours = to_ours()[self._movers()[boards], theirs]
         chosen = np.zeros(self.num_envs, np.int32)
@@ -76,7 +76,7 @@ class ChessEnvGames(ChessPeer):
         return chosen
 
     def outcome(self) -> Outcome:
-        """See `Environment`; it gives what the mover got."""
+        """See `Environment`; it gives only the mover's reward."""
         white = float(self.result[0])
         rewards = (None, -white) if self.board.turn else (white, None)
         return Outcome(terminated=bool(self.ended[0]), rewards=rewards)

@@ -18,10 +18,10 @@ from rungs_course.peers.pgx import TO_OURS, TO_THEIRS, PgxChess
 
 
 def import_envpool():
-    """Imports EnvPool with its board games and classic control alone.
+    """Imports EnvPool with only its board games and classic control.
 
-    It would register all of its environments, for which it reads 0.6 GB of assets that are packages
-    of their own; what is raced here needs none of them. The process's environment variables stay.
+    By itself it registers all of its environments, for which it reads 0.6 GB of assets from other
+    packages; what is raced here needs none of them. The environment variables stay unchanged.
 
     Returns:
         The package.
@@ -35,13 +35,13 @@ def import_envpool():
         wanted = [f"envpool.{part}.registration" for part in ("classic_control", "pgx")]
         return imported("EnvPool", *wanted, "envpool")
     finally:
-        # It would have Matplotlib draw nowhere, here and in all processes started from here.
+        # EnvPool sets a variable with which Matplotlib draws nowhere, here and in child processes.
         os.environ.clear()
         os.environ.update(before)
 
 
 def maker(task: str, num_envs: int, threads: int) -> Callable[[int], gymnasium.Env]:
-    """Returns what makes a batch of one of EnvPool's tasks, given a seed.
+    """Returns a function that makes a batch of one of EnvPool's tasks from a seed.
 
     Raises:
         UnavailableError: as `import_envpool`.

@@ -1,4 +1,4 @@
-"""NChess (version 1.3): a board in C for each game, asked for moves and an array."""
+"""NChess (version 1.3): a board object in C per game, which returns moves and an array."""
 
 from typing import Any, ClassVar
 
@@ -25,7 +25,7 @@ class NChessBoards(ListedMoves):
     def __init__(self, num_envs: int = 1, threads: int = 1):
         super().__init__(num_envs, threads)
         self._nchess = imported("NChess", "nchess")
-        # By a game's final state, White's reward and how it ended.
+        # White's reward and the reason, by the game's final state.
         const = self._nchess.const
         self._ends = {
             const.STATE_WHITE_WIN: (1.0, "checkmate"),
@@ -69,11 +69,11 @@ class NChessBoards(ListedMoves):
 
     def legal_moves(self) -> list[str]:
         if self.outcome().over:
-            raise UnsupportedError("a mask: a board lists moves whatever the game")
+            raise UnsupportedError("legal moves after the end: its boards list moves even then")
         return [_move(move).uci() for move in self._boards[0].generate_legal_moves()]
 
     def play(self, move: str) -> None:
-        """See `Environment`; stays where the game ends."""
+        """See `Environment`; without autoreset."""
         if not self._boards[0].step(move):
             raise ValueError(f"step({move!r}) is False")
 
@@ -82,11 +82,11 @@ class NChessBoards(ListedMoves):
         if state == self._goes_on:
             return Outcome(rewards=(0.0, 0.0))
         white, reason = self._ends[state]
-        return Outcome(True, rewards=(white, 0.0 - white), reason=reason)  # a draw is no -0
+        return Outcome(True, rewards=(white, 0.0 - white), reason=reason)  # of a draw 0, not -0
 
     def _write(self, i: int) -> None:
         self._observation[i] = self._boards[i].as_array()
-        # As numbers, which its moves are: they themselves can't be sent to another process.
+        # As ints, to which its moves convert: move objects can't be sent to another process.
         self._moves[i] = list(map(int, self._boards[i].generate_legal_moves()))
 
 

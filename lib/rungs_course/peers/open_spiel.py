@@ -1,4 +1,4 @@
-"""OpenSpiel's chess as its own examples play it: a state for each game, asked for lists."""
+"""OpenSpiel's chess as its own examples play it: a state object per game, which returns lists."""
 
 from collections.abc import Sequence
 from typing import Any, ClassVar
@@ -21,7 +21,7 @@ _CASTLING = (chess.Move(chess.E1, chess.C1), chess.Move(chess.E1, chess.G1))
 
 # (4674,) int64: our action of each of OpenSpiel's; -1 where it leaves the board.
 TO_OURS = np.append(to_ours(SPIEL_PLANES), [action_of(move, black=False) for move in _CASTLING])
-# (4672,) int64: OpenSpiel's action of each of ours, but for a king that castles; -1 likewise.
+# (4672,) int64: OpenSpiel's action of each of ours, but for a king that castles; -1 off the board.
 TO_THEIRS = inverse(TO_OURS[:NUM_ACTIONS])
 # What TO_THEIRS gives for a king's two squares from e1 -> the id it has as castling.
 CASTLING_OF = {
@@ -34,7 +34,7 @@ def to_rungs(action: int) -> int:
     """Returns our action for OpenSpiel's id.
 
     Raises:
-        ConfigurationError: it is no action, or leaves the board.
+        ConfigurationError: it is not an action, or leaves the board.
     """
     ours = int(TO_OURS[integer("action", action, 0, len(TO_OURS) - 1)])
     if ours < 0:
@@ -118,14 +118,14 @@ class OpenSpielStates(ChessPeer):
         check_not_asked(max_plies=max_plies)
         self.board = chess.Board(fen or chess.STARTING_FEN, chess960=chess960)
         if fen and chess960:
-            fen = self.board.shredder_fen()  # the one way that it reads
+            fen = self.board.shredder_fen()  # the one form that it reads
         self._states = [load_chess(chess960).new_initial_state(*([fen] if fen else []))]
 
     def legal_moves(self) -> list[str]:
         return list(self._moves())
 
     def play(self, move: str) -> None:
-        """See `Environment`; stays where the game ends."""
+        """See `Environment`; without autoreset."""
         self._states[0].apply_action(self._moves()[move])
         self.board.push_uci(move)
 
@@ -146,7 +146,7 @@ class OpenSpielStates(ChessPeer):
         return Outcome(terminated=over, rewards=(rewards[_WHITE], rewards[_BLACK]))
 
     def _moves(self) -> dict[str, int]:
-        """Returns the legal actions by their moves, which it names in SAN: "Nf3"."""
+        """Returns the legal actions by their moves in UCI; OpenSpiel names them in SAN: "Nf3"."""
         actions = self._states[0].legal_actions()
         names = [self._states[0].action_to_string(action) for action in actions]
         return {self._uci(name): action for name, action in zip(names, actions, strict=True)}

@@ -4,7 +4,7 @@ Legal moves, endings and returns are OpenSpiel's own, computed in C++ for one bo
 Everything around them is done in NumPy for all boards at once: from OpenSpiel's tensors to our
 observations, from its action ids to our masks and back.
 
-Its rules are ours but for one. Threefold repetition asks for the same position with the same moves.
+Its rules are ours but for one. Threefold repetition requires the same position with the same moves.
 OpenSpiel also distinguishes positions of which one has an en-passant capture that is not legal, as
 where the pawn that would capture is pinned: then it counts one repetition less than ours.
 
@@ -27,7 +27,7 @@ from rungs.errors import ConfigurationError, UnavailableError
 from rungs_course.peers import imported
 from rungs_course.peers.open_spiel import CASTLING_OF, TO_OURS, TO_THEIRS, load_chess
 
-_TO_OURS = TO_OURS.tolist()  # a list is faster where one is asked for at a time
+_TO_OURS = TO_OURS.tolist()  # a list is faster for single look-ups
 
 # OpenSpiel's tensor, from `ObservationTensor` in its games/chess/chess.cc: a plane for each colour
 # of each of these kinds, White first; a plane of empty squares; then planes of one number each.
@@ -142,7 +142,7 @@ class OpenSpielBoards(Boards):
 
     def _reply(self, boards: np.ndarray) -> None:
         """Plays the random opponent's ply, chosen as every rung does, on (n,) boards."""
-        # These take arrays of uint64 as they do numbers.
+        # `philox` and `below` accept arrays of uint64 as well as numbers.
         where = (self._numbers[boards], self._episodes[boards], self._plies[boards])
         bits = philox(self._seed, *where, Purpose.OPPONENT)
         counts = np.array([len(self._legal[i]) for i in boards], np.uint64)
@@ -151,7 +151,7 @@ class OpenSpielBoards(Boards):
         self._play(boards, [actions[rank] for actions, rank in zip(legal, ranks, strict=True)])
 
     def _theirs(self, actions: np.ndarray) -> list[int]:
-        """OpenSpiel's ids of (N,) actions, all of them legal.
+        """Returns OpenSpiel's ids of (N,) actions, all of them legal.
 
         Raises:
             IllegalActionError: one is not.
@@ -197,7 +197,7 @@ class OpenSpielBoards(Boards):
             out.mask[rows, actions] = True
         else:
             bits = np.left_shift(np.uint64(1), (actions % 64).astype(np.uint64))
-            # No action is there twice, so that adding a bit sets it.
+            # No action is listed twice, so adding a bit sets it.
             np.add.at(out.mask.reshape(-1), NUM_PLANES * rows + actions // 64, bits)
 
     def _list(self, rows: np.ndarray, actions: np.ndarray, counts: list[int]) -> None:
@@ -243,12 +243,12 @@ def _check_supported(settings: ChessSettings) -> None:
 
 
 def _players(plies: np.ndarray) -> list[int]:
-    """OpenSpiel's numbers of who moves after `plies`: 0 is Black, 1 White, who begins."""
+    """Returns OpenSpiel's players to move after `plies`: 0 is Black, 1 White, who begins."""
     return (plies % 2 == 0).astype(int).tolist()
 
 
 def reason_of(state) -> Reason:
-    """Returns why a game is over, as far as OpenSpiel can be asked."""
+    """Returns why a game is over, as far as OpenSpiel reports it."""
     if any(state.returns()):
         return Reason.CHECKMATE
     board = state.board()

@@ -15,7 +15,7 @@ class OurChess(ChessPeer):
     Args:
         threads: of the rungs `openmp` and `threads`; others have one.
         rung: its name, or that of a peer behind our interface.
-        obs, mask: as of `rungs.make`.
+        obs, mask: see `rungs.make`.
     """
 
     STEP: ClassVar = Step(
@@ -57,7 +57,7 @@ class OnDevice(Peer):
 
     Args:
         device: "cuda", or "cpu" to run the kernels' code on the host.
-        at_once: plies that a launch takes.
+        at_once: plies per kernel launch.
         **settings: of the rung.
     """
 
@@ -76,7 +76,7 @@ class OnDevice(Peer):
         """Chooses nothing: the kernel does."""
 
     def step(self, actions: None) -> tuple:
-        """Plays, and waits for the GPU: the number of ended episodes is asked for."""
+        """Plays, and waits for the GPU, as the number of ended episodes is returned."""
         return (self._env.step_many(self._at_once),)
 
     def played(self) -> int:

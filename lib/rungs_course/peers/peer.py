@@ -20,7 +20,7 @@ class Step:
 
     Attributes:
         mask: how legal actions are given.
-        observation: what an agent sees, of whom.
+        observation: what an agent sees, and from which side.
         draws: the rules by which a game is drawn.
         reset: what begins the next game, and whether that is a step of its own.
     """
@@ -44,22 +44,22 @@ class Peer(abc.ABC):
 
     @abc.abstractmethod
     def reset(self, seed: int) -> None:
-        """Begins an episode in each."""
+        """Begins an episode in each environment."""
 
     @abc.abstractmethod
     def choose(self, rng: np.random.Generator):
-        """Chooses a random legal action for each, as `step` takes them."""
+        """Chooses a random legal action for each, as `step` accepts them."""
 
     @abc.abstractmethod
     def step(self, actions) -> tuple:
-        """Plays an action in each, begins the next episode where one ended; all outputs."""
+        """Plays an action in each, begins the next episode where one ended; returns all outputs."""
 
     def played(self) -> int:
         """Returns the number of environments in which the last step was not only a reset."""
         return self.num_envs
 
     def close(self) -> None:  # noqa: B027 (most have nothing to end)
-        """Ends what belongs to it."""
+        """Frees what it holds: environments, processes."""
 
 
 def array_bytes(outputs: Any) -> int:
@@ -72,13 +72,12 @@ def array_bytes(outputs: Any) -> int:
 
 
 class Games(Peer):
-    """A game of chess each, in an environment as the conformance suite plays it.
+    """A batch of chess games, each in an environment as the conformance suite plays it.
 
-    A step plays a move and asks whether the game is over, then which moves are legal; where it is
-    over the next game begins.
+    A step plays a move in each, begins the next game where one is over, and gets the legal moves.
 
     Args:
-        kind: a class derived from `Environment`, which takes no arguments.
+        kind: a class derived from `Environment`, whose constructor needs no arguments.
     """
 
     def __init__(self, num_envs: int, kind: Callable[[], Environment]):
@@ -107,12 +106,12 @@ class Games(Peer):
 class ChessPeer(Peer, Environment):
     """A batch of chess games, whose actions can be translated to ours.
 
-    A batch of one is what the conformance suite asks, which begins games by `begin`. `board`
-    only translates; which moves are legal and how the game ends is the peer's own answer.
+    The conformance suite plays a batch of one, whose games it begins by `begin`. `board` only
+    translates moves; which are legal and how the game ends is the peer's own answer.
 
     Attributes:
         STEP: what a step includes.
-        MAX_PLIES: where it ends games that the rules don't, or None.
+        MAX_PLIES: the ply at which it ends games that the rules don't, or None.
         ended: (N,) bool, the games that the last step ended.
         result: (N,) float, what White got of them: 1, 0 or -1.
         board: the position of the game that the suite plays, as python-chess has it.
@@ -129,7 +128,7 @@ class ChessPeer(Peer, Environment):
     board: chess.Board
 
     def choose(self, rng: np.random.Generator):
-        """Chooses a random legal action of each game, as `step` takes them."""
+        """Chooses a random legal action of each game, as `step` accepts them."""
         return self.native(random_actions(self.mask(), rng))
 
     @abc.abstractmethod
@@ -138,7 +137,7 @@ class ChessPeer(Peer, Environment):
 
     @abc.abstractmethod
     def native(self, actions: np.ndarray):
-        """Chooses (N,) legal actions in our ids, as `step` takes them."""
+        """Translates (N,) legal actions in our ids to what `step` accepts."""
 
     def begin(
         self, fen: str | None = None, chess960: bool = False, max_plies: int | None = None
@@ -151,30 +150,30 @@ class ChessPeer(Peer, Environment):
     def legal_moves(self) -> list[str]:
         """See `Environment`; here for a peer whose step begins the next game."""
         if self.outcome().over:
-            raise UnsupportedError("a mask after the end: it is at its next game")
+            raise UnsupportedError("legal moves after the end: the next game has begun")
         return self.named(np.flatnonzero(self.mask()[0]))
 
     def play(self, move: str) -> None:
         self.step(self.pushed(move))
 
     def outcome(self) -> Outcome:
-        """See `Environment`; here without what Black got."""
+        """See `Environment`; here without Black's reward."""
         return Outcome(terminated=bool(self.ended[0]), rewards=(float(self.result[0]), None))
 
     def named(self, actions: Iterable[int]) -> list[str]:
-        """Returns actions, in our ids, as UCI writes them here; one off the board by its number."""
+        """Returns actions, given by our ids, in UCI; one off the board as its number."""
         moves = ((action, move_of(int(action), self.board)) for action in actions)
         return [move.uci() if move else f"action {action}" for action, move in moves]
 
     def pushed(self, move: str) -> Any:
-        """Plays a move on `board`; returns it as `step` takes it."""
+        """Plays a move on `board`; returns it as `step` accepts it."""
         action = action_on(chess.Move.from_uci(move), self.board)
         self.board.push_uci(move)
         return self.native(np.array([action]))
 
 
 class ListedMoves(ChessPeer):
-    """A peer that lists the legal moves of each game, which has an object of its own."""
+    """A peer with an object per game, which lists its legal moves."""
 
     def __init__(self, num_envs: int = 1, threads: int = 1):
         super().__init__(num_envs, threads)
@@ -193,6 +192,6 @@ class ListedMoves(ChessPeer):
         return mask
 
     def native(self, actions: np.ndarray) -> list[int | None]:
-        """See `ChessPeer`; of what `mask` allowed last, and None for anything else."""
+        """See `ChessPeer`; None for an action that the last `mask` did not allow."""
         pairs = zip(self._of_action, actions.tolist(), strict=True)
         return [theirs.get(action) for theirs, action in pairs]

@@ -75,7 +75,7 @@ class PettingZooChess(ChessPeer):
         return self.named(TO_OURS[np.flatnonzero(env.observe(env.agent_selection)["action_mask"])])
 
     def play(self, move: str) -> None:
-        """See `Environment`; stays where the game ends."""
+        """See `Environment`; without autoreset."""
         self._envs[0].step(*self.pushed(move))
 
     def outcome(self) -> Outcome:

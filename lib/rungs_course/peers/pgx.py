@@ -16,14 +16,14 @@ TO_THEIRS = inverse(TO_OURS)
 
 
 def import_jax(name: str = "Pgx", module: str = "pgx"):
-    """Imports JAX, and has it keep what it compiles; so Pgx, or its kin, can be imported, too.
+    """Imports Pgx, or a project like it, and JAX; makes JAX keep compiled code; returns JAX.
 
     Raises:
-        UnavailableError: that or JAX is not installed.
+        UnavailableError: the project or JAX is not installed.
     """
     jax = imported(name, module, "jax")
     if not jax.config.jax_compilation_cache_dir:  # the user's own
-        # Every process would compile for ten seconds. With a limit, JAX locks the folder.
+        # Else every process compiles for ten seconds. With a size limit, JAX locks the folder.
         jax.config.update("jax_compilation_cache_dir", str(cache.directory() / "jax"))
         jax.config.update("jax_compilation_cache_max_size", 2**28)
     return jax
@@ -49,7 +49,7 @@ class PgxChess(ChessPeer):
         self._play = jax.jit(jax.vmap(env.step))
 
     def _load(self) -> tuple:
-        """Returns JAX, its chess, and what makes of a step one that begins the next game."""
+        """Returns JAX, the chess environment, and the wrapper of its step that adds autoreset."""
         jax = import_jax()
         import pgx
         from pgx.experimental import auto_reset
@@ -96,7 +96,7 @@ class PgxChess(ChessPeer):
         return self.named(TO_OURS[np.flatnonzero(np.asarray(self._state.legal_action_mask[0]))])
 
     def play(self, move: str) -> None:
-        """See `Environment`; stays where the game ends."""
+        """See `Environment`; without autoreset."""
         self._state = self._play(self._state, self.pushed(move))
 
     def outcome(self) -> Outcome:

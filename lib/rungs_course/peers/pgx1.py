@@ -1,4 +1,4 @@
-"""pgx1's chess (wtedw 2026): Pgx's interface with move generation written anew for TPUs, in JAX.
+"""pgx1's chess (wtedw 2026): Pgx's interface with move generation rewritten for TPUs, in JAX.
 
 It has no package: clone `wtedw/pgx1`, and name the folder in the environment variable `RUNGS_PGX1`.
 Its actions and its State are Pgx's.

@@ -1,6 +1,6 @@
 """PufferLib's chess (`ocean/chess`, version 5), C that its users compile into their trainer.
 
-A ply takes two steps of it: one picks a piece, the next places it. Clone `PufferAI/PufferLib`,
+A ply takes two of its steps: one picks a piece, the next places it. Clone `PufferAI/PufferLib`,
 build its chess as it says, which brings raylib's headers, and name the folder in the environment
 variable `RUNGS_PUFFERLIB`. Its one header is compiled here with `cpp/course/puffer_chess.c`, which
 makes and steps a batch as its own `binding.c` and `vecenv.h` do; nothing of it is in this
@@ -32,7 +32,7 @@ FOLDER = PROJECTS["PufferLib"].folder
 # Its `OBS_SIZE`, `NUM_ACTIONS`, `PASS_ACTION`, `O_SIDE`, and the moves that it has room for.
 _OBSERVATION, _ACTIONS, _PASS, _SIDE, _MOST_MOVES = 167, 97, 96, 64, 256
 _SOURCE = paths.CPP / "course" / "puffer_chess.c"
-# Its own build has -O2 and no -march; what draws is left out, as raylib's library isn't here.
+# Its own build has -O2 and no -march; drawing is left out, as raylib's library isn't here.
 _FLAGS = (
     *("-x", "c", "-O3", "-march=native", "-DNDEBUG", "-w", "-fopenmp", "-shared", "-fPIC"),
     *("-fvisibility=hidden", "-ffunction-sections", "-Wl,--gc-sections"),
@@ -55,7 +55,7 @@ def load() -> ctypes.CDLL:
     Raises:
         UnavailableError: it names no folder, or one without `ocean/chess/chess.h` or raylib's
             headers.
-        CompilerError: there is no g++, or it refuses the header; the message has its output.
+        CompilerError: there is no g++, or it rejects the header; the message has its output.
     """
     folder = os.environ.get(FOLDER)
     if not folder:
@@ -82,10 +82,10 @@ def load() -> ctypes.CDLL:
 
 @functools.cache
 def to_ours() -> np.ndarray:
-    """Returns our action of each move as it is listed, (2, 2**15): White's and Black's; -1: none.
+    """Returns our action for each of its move codes, (2, 2**15): White's, Black's; -1 for none.
 
-    A move is its square from, plus 64 times the one to, plus 4,096 times the piece that a pawn
-    becomes.
+    A code is the origin square, plus 64 times the target square, plus 4,096 times the piece that a
+    pawn becomes.
     """
     ours = np.full((2, 2**15), -1)
     for code in range(6 * 4096):
@@ -167,7 +167,7 @@ class PufferLibChess(ChessPeer):
         return mask
 
     def native(self, actions: np.ndarray) -> np.ndarray:
-        # Of what is legal, the one that is ours; else nothing that it knows.
+        # The legal move that is our action; where there is none, 0, which is no move.
         boards, moves, ours = self._listed()
         same = ours == actions[boards]
         chosen = np.zeros(self.num_envs, np.uint16)
@@ -198,7 +198,7 @@ class PufferLibChess(ChessPeer):
         )
 
     def _listed(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Returns the legal moves of all games: whose each is, as it has it, and in our ids."""
+        """Returns the legal moves of all games: each one's board, its code, and our action."""
         self._list()
         boards, places = np.nonzero(np.arange(_MOST_MOVES) < self._counts[:, None])
         moves = self._moves[boards, places]
@@ -209,7 +209,7 @@ class PufferLibChess(ChessPeer):
         return 1 - self._seen[self._agents[0], _SIDE].astype(np.intp)
 
     def _picked_and_placed(self, moves: np.ndarray) -> np.ndarray:
-        """Returns (2, 2N) actions of all agents, of whom one moves and the other passes."""
+        """Returns (2, 2N) actions of all agents; in each game one moves and the other passes."""
         movers = self._movers()
         flip = 56 * movers
         origin, target, piece = moves % 64, moves // 64 % 64, moves // 4096

@@ -1,10 +1,9 @@
 """Races of our environments against others, on the same cores and at the same stage of games.
 
-Each lives in a process of its own, which may use only as many cores as the race is about; so one
-library's threads never disturb another's. They take turns, some steps each. All play at
-random, as many steps as all others, so that their games are equally old. What is timed is `step`
-alone: all that a user gets from it, and the resets it takes; a step that only resets is not counted
-as one.
+Each environment runs in its own process, which may use only as many cores as the race has threads;
+so one library's threads never disturb another's. They take turns, some steps each. All play at
+random, and equally many steps, so that their games are equally old. Only `step` is timed, with all
+outputs that a user gets and the resets that it includes; a step that only resets does not count.
 """
 
 import dataclasses
@@ -37,7 +36,7 @@ class Entry:
     """A racer: how it is made, and with what.
 
     Attributes:
-        make: `make(num_envs, threads, **how)` is a `Peer`; can be pickled.
+        make: `make(num_envs, threads, **how)` returns a `Peer`; it can be pickled.
         how: more arguments.
         max_envs: the most environments it is measured with, or None.
         processes: whether it uses several cores by a process on each.
@@ -54,8 +53,8 @@ class Entry:
 class Field:
     """Racers, each in a process of its own that stays until `close`.
 
-    Importing libraries and compiling with them takes longer than most races. What one thread needs
-    is spread over the cores, for that and for `compare`; in a race one of them plays at a time.
+    Importing libraries and compiling with them takes longer than most races. So racers are spread
+    over the cores and start and `compare` in parallel; in a race they play one at a time.
     """
 
     def __init__(self, entries: dict[str, Entry], threads: int = 1):
@@ -83,7 +82,7 @@ class Field:
             turns = steps(num_envs) if callable(steps) else steps
             entries = self._entries.items()
             present = [name for name, entry in entries if _fits(entry, num_envs, self._threads)]
-            for name in self._racers.keys() - present:  # and their memory is free
+            for name in self._racers.keys() - present:  # to free their memory
                 self._racers.pop(name).close()
             self._begin(present, num_envs, seed)
             racers = {name: functools.partial(self._racers[name].play, turns) for name in present}
@@ -104,7 +103,7 @@ class Field:
         return self._in_parallel({name: (_PeerProcess.compare, seed) for name in names})
 
     def ask(self, cases: dict[str, list[str]]) -> dict[str, list[Result]]:
-        """Plays cases of the conformance suite, in the processes that are there already."""
+        """Plays cases of the conformance suite, in the racers' processes."""
         by_id = {case.id: case for case in conformance.load().cases}
         return self._in_parallel(
             {
@@ -167,7 +166,7 @@ def race(
 
 
 def best(times: pd.DataFrame) -> pd.DataFrame:
-    """Returns each racer at its best: with as many environments as suit it most.
+    """Returns each racer's rate with the number of environments at which it is fastest.
 
     Returns:
         A row per racer, the fastest first: `racer`, `num_envs`, `rate` (actions per second, the
@@ -180,7 +179,7 @@ def best(times: pd.DataFrame) -> pd.DataFrame:
 
 
 def gain(times: pd.DataFrame, theirs: str, ours: str) -> Factor:
-    """Returns how many times as fast as a racer another is, at their best; `times` as of `best`."""
+    """Returns how many times as fast `ours` is as `theirs`, each at its best; see `best`."""
     at = best(times).set_index("racer")["num_envs"]
     rates = times.assign(rate=times["plies"] / times["seconds"]).groupby(["racer", "num_envs"])
     our_rates, their_rates = (
@@ -194,9 +193,9 @@ def _fits(entry: Entry, num_envs: int, threads: int) -> bool:
 
 
 class _Racer:
-    """A racer's process, which takes the time itself; or a process on each core.
+    """A racer's process, which measures its own time; or a process on each core.
 
-    Each of several has its share of the environments; actions and outputs are sent.
+    Each of several processes has its share of the environments; actions and outputs are sent.
     """
 
     def __init__(self, entry: Entry, threads: int, place: int = 0):
@@ -244,7 +243,7 @@ class _PeerProcess:
         """Begins with `num_envs` environments, in place of those before."""
         if self._peer is not None:
             self._peer.close()
-            self._peer = None  # and its memory is free
+            self._peer = None  # to free its memory
         self._peer = self._make(num_envs, self._threads, **self._how)
         self._peer.reset(seed)
         self._rng = np.random.default_rng(seed)
@@ -267,10 +266,10 @@ class _PeerProcess:
 
 
 def _timed(steps: int, choose: Callable, step: Callable) -> tuple[int, float, float]:
-    """Returns how many actions were played in how many seconds, and the bytes of each at last.
+    """Returns the actions played, the seconds they took, and the last step's bytes per action.
 
-    As many steps as a quarter come first, until memory and processor are as they are in the middle
-    of a race.
+    A quarter as many steps come first, untimed, until memory and processor are as in the middle of
+    a race.
     """
     plies, seconds = 0, 0.0
     for turn in range(-steps // 4, steps):

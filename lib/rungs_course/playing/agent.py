@@ -1,7 +1,7 @@
-"""An agent that looks ahead in one game by the C API, and says what it thinks meanwhile.
+"""An agent that searches one game through the C API, and reports what it has found so far.
 
-It finds what `js/agent.js` finds by the same functions in WebAssembly, to the last bit where both
-are compiled without fused operations.
+Its results are those of `js/agent.js`, which calls the same functions in WebAssembly: bit for bit
+where both are compiled without fused operations.
 """
 
 import ctypes
@@ -15,9 +15,9 @@ from rungs.errors import ConfigurationError, InvalidFenError, UnavailableError
 
 MAX_LEGAL = 218
 _PUCT, _FLOAT16 = 1, 1  # RUNGS_POLICY_PUCT, RUNGS_WEIGHTS_FLOAT16
-# By the values of `rungs_status`; what isn't here is ConfigurationError.
+# By the values of `rungs_status`; all others are ConfigurationError.
 _ERRORS = {-3: InvalidFenError, -6: UnavailableError}
-# What each has of a node of the tree, an element for a legal action.
+# A candidate's fields: the output that holds each, an element per legal action, and its dtype.
 _LISTS = {
     "action": ("actions", np.int16),
     "visits": ("visits", np.int32),
@@ -32,13 +32,13 @@ class Agent:
     Args:
         weights: (492673,) float16, as `rungs.h` lists them.
         nodes: how many positions its tree has room for, of about 1 kB each.
-        simulations: the most of one call of `think`.
+        simulations: the most in one call of `think`.
         march: the processor that the C++ is compiled for, as g++ names it.
 
     Raises:
-        ConfigurationError: the weights are no network's.
+        ConfigurationError: the weights are not those of a network.
         UnavailableError: there is too little memory.
-        CompilerError: g++ is not here, or refuses the C++.
+        CompilerError: g++ is not installed, or rejects the C++.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class Agent:
             handle.value = None
 
     def begin(self, fen: str, actions: list[int]) -> None:
-        """Begins to think of a position.
+        """Begins to search a position.
 
         Args:
             fen: where the game began.
@@ -101,7 +101,7 @@ class Agent:
         self._call("search_begin", self._search, ctypes.c_int64(0), fen.encode())
         for action in actions:
             if action < 0:
-                raise ConfigurationError(f"{action} is no action")
+                raise ConfigurationError(f"{action} is not an action")
             self._call("search_advance", self._search, ctypes.byref(ctypes.c_int64(action)))
         if self._array("reason", np.int8, 1)[0]:
             raise ConfigurationError("the game is over")
@@ -112,10 +112,10 @@ class Agent:
         run = (self._search, self._network, None, ctypes.c_int32(simulations))
         self._call("search_run", *run)
         self._simulations += simulations
-        self._chosen = int(self._array("chosen", np.int64, 1)[0])  # which a look overwrites
+        self._chosen = int(self._array("chosen", np.int64, 1)[0])  # which `_look` overwrites
 
     def thoughts(self) -> dict[str, Any]:
-        """Returns what it thinks after `think`: `Thoughts` of `js/agent.js`, to become JSON."""
+        """Returns the result of the search so far: `Thoughts` of `js/agent.js`, to become JSON."""
         line = [self._chosen]
         candidates = self._look([])
         value = float(self._array("value", np.float32, 1)[0])
@@ -138,7 +138,7 @@ class Agent:
 
         Args:
             depth: in plies.
-            least: share of the root's simulations that a branch has.
+            least: the smallest share of the root's simulations that a branch may have.
             path: actions from the root.
         """
         few = max(1, least * self._simulations)
@@ -188,7 +188,7 @@ class Agent:
 
 
 def _library(march: str) -> ctypes.CDLL:
-    """Loads the C API, anew: `gpp.load` has private functions of the same names in its own."""
+    """Loads the C API again, as `gpp.load`'s library has private functions of the same names."""
     library = ctypes.CDLL(gpp.load(march)._name)
     library.rungs_error_message.restype = ctypes.c_char_p
     library.rungs_abi.restype = ctypes.c_size_t
@@ -196,5 +196,5 @@ def _library(march: str) -> ctypes.CDLL:
 
 
 def _best(candidate: dict[str, Any]) -> tuple[float, float, int]:
-    """Orders candidates: those most visited first, then those that the network likes."""
+    """Returns a sort key: candidates most visited first, then those with the highest prior."""
     return -candidate["visits"], -candidate["prior"], candidate["action"]

@@ -1,6 +1,6 @@
 """Serves the book's pages that run Rungs, and agents in native code to the one to play on.
 
-Only this machine is answered, and only pages that came from here.
+It answers only this machine, and only pages that it served itself.
 """
 
 import functools
@@ -31,8 +31,8 @@ PAGE = "play.html"
 MAX_MILLISECONDS = 5000  # of a search: the page's longest
 NODES = 400_000  # positions of a tree: some 400 MB
 _BYTES = 65_536  # of a request
-_SLICE, _SHOWS = 0.02, 0.1  # seconds, as of js/thinking.js
-_DEPTH, _LEAST = 4, 0.02  # of the tree that is shown, likewise
+_SLICE, _SHOWS = 0.02, 0.1  # seconds, as in js/thinking.js
+_DEPTH, _LEAST = 4, 0.02  # of the tree that is shown, as in js/thinking.js
 # What compiled code uses on processors with such features, the best first.
 _INSTRUCTIONS = {"avx512bw": "AVX-512", "avx2": "AVX2", "sse4_2": "SSE4.2", "asimd": "NEON"}
 
@@ -44,19 +44,19 @@ def where() -> str:
 
 
 class Thinkers:
-    """Agents by name, which think when they are asked.
+    """Agents by name, which search a position on request.
 
     Args:
-        known: what loads each, as `rungs_course.agents.known` returns it.
+        known: the functions that load them, see `rungs_course.agents.known`.
     """
 
     def __init__(self, known: dict[str, Callable[[], Loaded]]):
         self._known = known
         self._weights = functools.cache(self._read)
-        self._one_at_a_time = threading.Lock()  # of memory and time
+        self._one_at_a_time = threading.Lock()  # to limit memory and time
 
     def described(self) -> dict[str, Any]:
-        """Returns what the page is told of them: their names and ratings, and what computes."""
+        """Returns what the page receives: the agents' names and ratings, and what computes."""
         about = [{"name": name, "ratings": rating.recorded(name)} for name in self._known]
         return {"where": where(), "agents": about}
 
@@ -64,11 +64,11 @@ class Thinkers:
         """Yields what an agent thinks of a position so far, about ten times a second.
 
         Args:
-            request: of `ServedPlayer` of `js/thinking.js`: `agent`, `fen`, `actions` and
+            request: from `ServedPlayer` of `js/thinking.js`: `agent`, `fen`, `actions` and
                 `milliseconds`.
 
         Raises:
-            ConfigurationError: it asks for something else, or for an agent that has no C++.
+            ConfigurationError: it is malformed, or its agent is unknown or has no C++.
             InvalidFenError: the FEN is malformed or its position impossible.
             InvalidStateError: the agent's file is corrupt.
             UnavailableError: there is too little memory.
@@ -85,7 +85,7 @@ class Thinkers:
 
 
 def _read_request(request: Any) -> tuple[str, str, list[int], float]:
-    """Returns its parts; raises ConfigurationError, which names one that is wrong."""
+    """Returns the request's parts; raises ConfigurationError, which names a wrong one."""
     kinds: dict[str, Any] = {
         "agent": str,
         "fen": str,
@@ -100,11 +100,11 @@ def _read_request(request: Any) -> tuple[str, str, list[int], float]:
     actions, milliseconds = request["actions"], request["milliseconds"]
     for action in actions:
         if type(action) is not int or not 0 <= action < 4672:
-            raise ConfigurationError(f"actions: {shown(action)} is none")
+            raise ConfigurationError(f"actions: {shown(action)} is not an action")
     if not request["fen"].isascii():
-        raise ConfigurationError(f"fen: {shown(request['fen'])} is none")
+        raise ConfigurationError(f"fen: {shown(request['fen'])} is not a FEN")
     if not 0 < milliseconds <= MAX_MILLISECONDS:
-        raise ConfigurationError(f"milliseconds: {milliseconds} is not up to {MAX_MILLISECONDS}")
+        raise ConfigurationError(f"milliseconds: {milliseconds} is not in (0, {MAX_MILLISECONDS}]")
     return request["agent"], request["fen"], actions, milliseconds
 
 
@@ -127,17 +127,17 @@ def _progress(agent: Agent, seconds: float) -> Generator[dict[str, Any]]:
 
 
 class Server(http.server.ThreadingHTTPServer):
-    """Answers pages of this machine's browsers.
+    """A server for this machine's browsers.
 
     Args:
         folder: an empty one, for the pages.
         port: of the address; 0 for one that is free.
-        known: as of `Thinkers`.
+        known: see `Thinkers`.
 
     Raises:
         BookError: as `bundle.build`.
         UnavailableError: there is no WebAssembly module, or the port is taken.
-        CompilerError: g++ is not here, or refuses the C++.
+        CompilerError: g++ is not installed, or rejects the C++.
     """
 
     daemon_threads = True
@@ -148,7 +148,7 @@ class Server(http.server.ThreadingHTTPServer):
         gpp.load()  # compiled now, not while somebody waits for a move
         bundle.build(folder)
         self.thinkers = Thinkers(known)
-        # In a script "<" would be able to end it.
+        # A "<" could end the script.
         told = json.dumps(self.thinkers.described()).replace("<", "\\u003c")
         page = folder / PAGE
         script = f"<script>globalThis.rungsServed = {told};</script>\n</head>"
@@ -160,13 +160,13 @@ class Server(http.server.ThreadingHTTPServer):
             raise UnavailableError(f"port {port}: {error.strerror}") from None
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Prints what went wrong, unless it is that a browser has gone."""
+        """Prints an error, unless a browser has closed the connection."""
         if not isinstance(sys.exception(), OSError):
             super().handle_error(request, client_address)
 
     @property
     def address(self) -> str:
-        """Where the page to play on is."""
+        """The URL of the page to play on."""
         return f"http://127.0.0.1:{self.server_port}/{PAGE}"
 
 
@@ -216,13 +216,13 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
                 self._line(found)
         except RungsError as error:
             self._line({"error": str(error)})
-        except OSError:  # the page wants something else, or is closed
+        except OSError:  # the page has cancelled the request, or is closed
             pass
         finally:
             progress.close()
 
     def _is_ours(self) -> bool:
-        """Whether a page of this server asks; else it is refused, whatever name leads here."""
+        """Returns whether a page of this server asks; else rejects, whatever host name was used."""
         names = [f"{name}:{self.server.server_port}" for name in ("127.0.0.1", "localhost")]
         host, origin = self.headers.get("Host"), self.headers.get("Origin")
         ours = host in names and origin in (None, f"http://{host}")

@@ -46,10 +46,10 @@ def build(out: Path = OUT) -> Path:
         The front page.
 
     Raises:
-        ConfigurationError: there is no run in `out`, or its `book` is not ours.
+        ConfigurationError: there is no run in `out`, or its `book` holds something else.
         StorageError: a page can't be written.
-        BookError: Sphinx finds fault with a page, with a dead link for instance; the message holds
-            what it printed. The book is there all the same.
+        BookError: Sphinx finds a fault in a page, such as a dead link; the message holds what it
+            printed. The book is made all the same.
     """
     with tempfile.TemporaryDirectory() as folder:
         stage(out, Path(folder, "stage"))
@@ -105,7 +105,7 @@ def _left_out(folder: str, names: list[str]) -> set[str]:
 
 
 def make(staged: Path, book: Path) -> Path:
-    """Makes the pages of a staged tree, in place of those that we made there; as `build`."""
+    """Makes the pages of a staged tree, in place of those made there before; raises as `build`."""
     with (
         locked_output_dir(book, "book", ("*",)) as ours,
         reraise_as_storage_error(book),
@@ -142,7 +142,7 @@ def _origin(manifest: dict, entry: dict) -> str:
 
 
 def _page(notebook: nbformat.NotebookNode, run: str) -> nbformat.NotebookNode:
-    """Makes a notebook as a reader needs it: without parameters; a widget is what it showed."""
+    """Makes a reader's version of a notebook: without parameters, each widget as what it showed."""
     states = widgets(notebook)
     cells = _without_parameters(notebook)
     for cell in cells:

@@ -1,6 +1,6 @@
 """The pages of `js/pages`, made to work from a folder: browsers import no modules over `file://`.
 
-A page's modules are put into it, and what it reads is in scripts beside it, shared by all pages.
+A page's modules are put into it, and what it reads is in scripts next to it, shared by all pages.
 """
 
 import base64
@@ -35,7 +35,7 @@ _MENU = "<!-- menu -->"
 
 
 def _pieces() -> bytes:
-    """Returns the pieces as SVG by their sign in a FEN, as JSON."""
+    """Returns the pieces as SVG by their letter in a FEN, as JSON."""
     kinds = (chess.Piece(kind, side) for kind in chess.PIECE_TYPES for side in chess.COLORS)
     return json.dumps({piece.symbol(): chess.svg.piece(piece) for piece in kinds}).encode()
 
@@ -70,7 +70,7 @@ def build(out: Path) -> dict[str, str]:
         The titles of the pages by their files' names, in order.
 
     Raises:
-        BookError: a module is written as none that is bundled, or a page asks for an unknown file.
+        BookError: a module can't be bundled as it is written, or a page requests an unknown file.
     """
     sources = {path: path.read_text() for path in sorted(SOURCES.glob("*.html"))}
     titles = {path.name: html.unescape(_TITLE.search(page)[1]) for path, page in sources.items()}  # type: ignore[index]
@@ -86,14 +86,14 @@ def build(out: Path) -> dict[str, str]:
 
 
 def bundle(path: Path) -> str:
-    """Returns the text of a module with all that it imports, which imports nothing."""
+    """Returns the text of a module with all that it imports, as one text without imports."""
     modules: dict[Path, str] = {}
     own = _collected(path.resolve(), modules, ())
     return "\n".join([*modules.values(), own])
 
 
 def _collected(path: Path, modules: dict[Path, str], within: tuple[Path, ...]) -> str:
-    """Returns a module's text; adds those that it needs to `modules`, as functions' results."""
+    """Returns a module's text; adds modules that it needs to `modules`, as functions' results."""
     if path in within:
         raise BookError(f"{_name(path)} imports itself, by way of {_name(within[-1])}")
 
@@ -105,7 +105,7 @@ def _collected(path: Path, modules: dict[Path, str], within: tuple[Path, ...]) -
         return f"const {{ {names} }} = {_variable(other)};\n"
 
     def worker(found: re.Match) -> str:
-        # It imports nothing any more: browsers start no worker of modules from a folder's page.
+        # One script without imports: browsers start no module workers for a page from a folder.
         text = '"use strict";\n' + bundle(path.parent / found[1])
         text = json.dumps(text).replace("</", "<\\/")
         return f'URL.createObjectURL(new Blob([{text}], {{ type: "text/javascript" }}))'
@@ -117,7 +117,7 @@ def _wrapped(path: Path, text: str) -> str:
     names = [found[2] for found in _EXPORT.finditer(text)]
     text = _EXPORT.sub(r"\1 \2", text)
     if left := _LEFT.search(text):
-        raise BookError(f"{_name(path)}: {left[0]!r} is no import or export of names")
+        raise BookError(f"{_name(path)}: {left[0]!r} is not an import or export of names")
     made = ", ".join(names)
     return f"const {_variable(path)} = (() => {{\n{text}\nreturn {{ {made} }};\n}})();\n"
 

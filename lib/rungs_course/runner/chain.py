@@ -23,7 +23,7 @@ FIGURES = paths.ROOT / "figures" / "run"
 # What a run writes in its folder.
 _NAMES = (manifests.NAME, "results", "notebooks", "figures")
 
-# Seconds between two notebooks in which we compute nothing and look whether others do.
+# Seconds of idling before each notebook, to measure whether other programs compute.
 _LOOK = 0.2
 
 # The longest a cell may take, in seconds, at each size.
@@ -43,9 +43,9 @@ def run(
 ) -> None:
     """Runs notebooks from the first to the last, in place of any earlier run in `out`.
 
-    One that finds what it is about unavailable here, and says so by `UnavailableError`, ends there;
-    the others go on. Of an earlier run what it wrote is removed, and nothing else; its book stays
-    until there is another.
+    A notebook that raises `UnavailableError`, as this machine lacks what it is about, ends there;
+    the others go on. Only what an earlier run wrote is removed; its book stays until there is
+    another.
 
     Args:
         size: "smoke", "quick" or "full".
@@ -53,13 +53,13 @@ def run(
         parameters: further values for the notebooks' parameters cells.
         out: the run's folder: results, executed notebooks, manifest.
         notebooks: the folder they are in.
-        cell_seconds: the longest a cell may take, by default as suits the size.
-        before: called when all this was found right, before an earlier run is removed.
+        cell_seconds: the longest a cell may take, by default that of `CELL_SECONDS`.
+        before: called when the arguments have been checked, before an earlier run is removed.
         say: where progress goes, line by line.
 
     Raises:
         ConfigurationError: an unknown size, notebook or parameter, or `out` holds something else
-            than a run, or one that is under way; nothing was run or removed.
+            than a run, or a run that is under way; nothing was run or removed.
         NotebookError: a notebook failed; what was done before stays, and `resume` goes on there.
         StorageError: a file can't be written; it is named.
     """
@@ -87,8 +87,8 @@ def run(
 def resume(*, out: Path = OUT, notebooks: Path = NOTEBOOKS, say: Say = line) -> None:
     """Goes on with the run in `out` where it stopped, with its own size and parameters.
 
-    What it runs is never taken from that folder, which may come from elsewhere: it is the notebooks
-    that are here, unchanged since.
+    Nothing in that folder, which may come from elsewhere, is run: only the notebooks in
+    `notebooks`, which must be unchanged since.
 
     Raises:
         ConfigurationError: there is no run, it is under way, its manifest is malformed, or its
@@ -96,7 +96,7 @@ def resume(*, out: Path = OUT, notebooks: Path = NOTEBOOKS, say: Say = line) -> 
         NotebookError, StorageError: as in `run`.
     """
     out = out.resolve()
-    manifests.read(out)  # where there is none, nothing is made
+    manifests.read(out)  # raises if there is none, before a folder is made
     with _claimed(out) as folders:
         manifest = manifests.read(out)
         names = list(manifest["notebooks"])
@@ -116,7 +116,7 @@ def _checked(
     if size not in CELL_SECONDS:
         raise ConfigurationError(f"size={size!r} is not one of {', '.join(CELL_SECONDS)}")
     if own := sorted({"size", "out", "figures"} & given.keys()):
-        raise ConfigurationError(f"{', '.join(own)}: --size and --out set these for a run")
+        raise ConfigurationError(f"{', '.join(own)}can't be parameters: use --size or --out")
     numbered = {path.name[:2]: path for path in sorted(notebooks.glob("[0-9][0-9]_*.ipynb"))}
     if not numbered:
         raise ConfigurationError(f"no notebooks in {notebooks}")
@@ -139,7 +139,7 @@ def _checked(
 
 @contextlib.contextmanager
 def _claimed(out: Path) -> Iterator[list[Folder]]:
-    """Keeps a run's folder, and the one of its figures where that is elsewhere, to itself."""
+    """Locks and yields a run's folder, and that of its figures where it is elsewhere."""
     # Notebooks that are run by hand write to the course's own folders as well.
     refused = (manifests.NAME,) if out == OUT else _NAMES
     with contextlib.ExitStack() as held:
@@ -152,7 +152,7 @@ def _claimed(out: Path) -> Iterator[list[Folder]]:
 
 
 def _run_rest(manifest: dict, chosen: list[Path], values: dict, folders: list[Folder], say) -> None:
-    """Runs the notebooks that are not done yet, and keeps the manifest true."""
+    """Runs the notebooks that are not done yet, and keeps the manifest up to date."""
     out, seconds = folders[0].path, manifest["settings"]["cell_seconds"]
     for name in _NAMES[1:]:
         remove_leftovers(out / name)
@@ -194,7 +194,7 @@ def _run_rest(manifest: dict, chosen: list[Path], values: dict, folders: list[Fo
 def _noting(folders: list[Folder], name: str) -> Iterator[None]:
     """Notes the files that a notebook writes: those that begin with its number, as all of them do.
 
-    What others put next to them meanwhile is not the run's.
+    Files that others write next to them meanwhile don't belong to the run.
     """
     number = name.split("_")[0]
     before = [_files(folder.path, number) for folder in folders]
@@ -207,6 +207,6 @@ def _noting(folders: list[Folder], name: str) -> Iterator[None]:
 
 
 def _files(folder: Path, number: str) -> dict[Path, int]:
-    """Returns when files were written that are named after a notebook, with those of figures."""
+    """Returns the files named after a notebook, figures too, with the time each was written."""
     found = (file for where in ("", *_NAMES[1:]) for file in (folder / where).glob(f"{number}_*"))
     return {file: file.stat().st_mtime_ns for file in found if file.is_file()}

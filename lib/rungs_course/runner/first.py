@@ -16,7 +16,7 @@ from rungs_course.measure.race import segments
 from rungs_course.plots import ratio, speed
 from rungs_course.tables import ladder_table
 
-# Ranks are a job of their own, and a GPU wants many more boards: notebook 07 races them all.
+# MPI's ranks need a separate job, and a GPU many more boards: notebook 07 races them all.
 RUNGS: tuple[ChessRung, ...] = ("python", "multiprocessing", "cpp", "openmp", "threads")
 NUM_ENVS, STEPS, SECONDS, MIN_REPEATS = 256, 4, 5, 3
 
@@ -27,7 +27,7 @@ def look() -> None:
     Raises:
         CompilerError: there is no g++, which most notebooks need.
         UnavailableError: something that is in every installation doesn't work.
-        MismatchError: a rung plays other games than the others.
+        MismatchError: a rung's games differ from the others'.
     """
     gpp.version()  # before anything is compiled, which takes seconds
     print(doctor.identity(), flush=True)
@@ -36,13 +36,13 @@ def look() -> None:
 
 
 def look_aside(say: Say = line) -> None:
-    """Does `look` in a process of its own, so that compiled code and MPI's are gone afterwards.
+    """Calls `look` in a separate process, so that compiled code and MPI are unloaded afterwards.
 
     Args:
         say: `line`, or `silent`, with which nothing is printed.
 
     Raises:
-        UnavailableError: it failed; with what it printed.
+        UnavailableError: it failed; the message is the last line that it printed.
     """
     command = [sys.executable, "-P", "-m", "rungs_course", "race"]
     done = subprocess.run(
@@ -59,7 +59,7 @@ def look_aside(say: Say = line) -> None:
 
 
 def race_for(seconds: float) -> pd.DataFrame:
-    """Races `RUNGS` for about `seconds`, whatever the machine; returns as `measure.race.race`."""
+    """Races `RUNGS` for about `seconds` on any machine; returns a table as `measure.race.race`."""
     racers = {rung: make("chess", rung, NUM_ENVS) for rung in RUNGS}
     pilot = make("chess", "cpp", NUM_ENVS)
     rows, end = [], time.monotonic() + seconds

@@ -77,7 +77,7 @@ def _described(module: str, name: str) -> str:
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == name:
             text = _member(node, "")
             if "documented" in map(ast.unparse, node.decorator_list):
-                # What its fields mean is put into its docstring when it is made.
+                # The decorator adds what its fields mean to its docstring.
                 made = getattr(importlib.import_module(module), name)
                 text = text.replace(ast.get_docstring(node) or "", inspect.getdoc(made) or "")
             return text

@@ -1,4 +1,4 @@
-"""What a run was made from and how far it came: `manifest.json` in the run's folder."""
+"""What a run was made from and how far it got: `manifest.json` in the run's folder."""
 
 import hashlib
 import importlib.metadata
@@ -29,7 +29,7 @@ _FORM = {
 }
 _OVER = {"seconds": _NUMBER}
 
-# A notebook's status when it was run; "unavailable" is about what this machine lacks.
+# The statuses of a notebook that was run; "unavailable": this machine lacks what it needs.
 OVER = ("done", "unavailable")
 
 
@@ -82,7 +82,7 @@ def read_json(path: Path, form: dict, missing: str) -> dict:
 
     Args:
         path: of the file.
-        form: what it must be like, as of `schema_error`.
+        form: the form that it must have, see `schema_error`.
         missing: the message where there is no such file.
 
     Raises:
@@ -101,11 +101,11 @@ def read_json(path: Path, form: dict, missing: str) -> dict:
 
 
 def check_unchanged(manifest: dict, notebooks: list[Path]) -> None:
-    """Refuses to mix results of two machines, or of two versions of the sources.
+    """Raises if results of two machines, or of two versions of the sources, would be mixed.
 
     Raises:
-        ConfigurationError: the run began on another machine, or a source changed, came or went
-            since; the message names it.
+        ConfigurationError: the run began on another machine, or a source was changed, added or
+            removed since; the message names it.
     """
     if apart := differing(describe(), manifest["machine"]):
         raise ConfigurationError(f"can't resume: the run began on another machine: {apart}")

@@ -16,7 +16,7 @@ from rungs_course.runner.client import WatchfulClient
 
 _WIDGETS = "application/vnd.jupyter.widget-state+json"
 # Kernels listen on loopback; unencrypted, each prints a warning that others there could listen too.
-# Ending one begins with an interrupt, which it logs as an error if it is still at its last reply.
+# Shutting a kernel down begins with an interrupt, logged as an error if its last reply isn't sent.
 KERNELS = Config(
     {
         "NotebookClient": {"extra_arguments": ["--IPKernelApp.log_level=CRITICAL"]},
@@ -38,18 +38,18 @@ def execute(notebook: Path, executed: Path, parameters: dict, cell_seconds: int,
 
     Args:
         notebook: what to run.
-        executed: where the notebook with its outputs goes, whole or not at all; where it fails, it
-            is kept up to the failure next to that, as `<name>.failed.ipynb`.
+        executed: the file for the notebook with its outputs, written whole or not at all; if a cell
+            fails, the notebook up to it is kept next to that file, as `<name>.failed.ipynb`.
         parameters: values for its `parameters` cell.
         cell_seconds: the longest any cell may take.
         bar: whether to show how many cells are done.
 
     Raises:
         UnavailableError: a cell raised one: this machine lacks what the rest is about. The notebook
-            is there, up to that cell.
+            is saved, up to that cell.
         NotebookError: a cell failed or took too long, a widget shows an error, or the kernel died.
     """
-    os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"  # over a kernel that the user has of that name
+    os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"  # before a user's kernel of that name
     failed = executed.with_suffix(".failed.ipynb")
     failed.unlink(missing_ok=True)
     with atomic_write(executed) as unfinished:
@@ -108,7 +108,7 @@ def widgets(notebook: nbformat.NotebookNode) -> dict[str, dict]:
 
 
 def _shown_error(executed: Path) -> str | None:
-    """Returns the first error that a widget shows: what a widget calls fails no cell."""
+    """Returns the first error that a widget shows: an error in its callback fails no cell."""
     for state in widgets(nbformat.read(executed, as_version=4)).values():
         for output in state.get("outputs", []):
             if output["output_type"] == "error":

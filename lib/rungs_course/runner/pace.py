@@ -13,7 +13,7 @@ _NAME = "run_seconds.csv"
 
 
 def expect(size: str, notebooks: list[str], out: Path, root: Path = paths.ROOT) -> dict[str, float]:
-    """Returns what notebooks took in the last run in `out`, else in a recorded one, of that size.
+    """Returns notebooks' times in the last run in `out`, else in a recorded one, of that size.
 
     Returns:
         Seconds by notebook; nothing where no run holds all of them.
@@ -30,7 +30,7 @@ def expect(size: str, notebooks: list[str], out: Path, root: Path = paths.ROOT) 
 
 
 def about(expected: dict[str, float], notebooks: Iterable[str]) -> str:
-    """Says how long notebooks will take: "about 40 s", "about 3 min"; "" where it is not known."""
+    """Writes how long notebooks will take: "about 40 s", "about 3 min"; "" if it is not known."""
     if not expected:
         return ""
     seconds = sum(expected[name] for name in notebooks)
@@ -45,7 +45,7 @@ def in_words(seconds: float) -> str:
 
 
 def record(manifest: dict, folder: Path) -> Path:
-    """Keeps how long a run's notebooks took, next to those of other runs.
+    """Saves how long a run's notebooks took, with the times of other runs.
 
     Returns:
         The file: a row per `size` and `notebook`, with its `seconds`, and `commit` and `date` of
@@ -63,6 +63,6 @@ def record(manifest: dict, folder: Path) -> Path:
 
 
 def _seconds(manifest: dict) -> dict[str, float]:
-    """Returns what the notebooks of a run took that are over."""
+    """Returns how many seconds each finished notebook of a run took."""
     entries = manifest["notebooks"].items()
     return {name: entry["seconds"] for name, entry in entries if entry["status"] in manifests.OVER}

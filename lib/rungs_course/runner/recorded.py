@@ -1,4 +1,4 @@
-"""What is recorded of machines: keeping a run's results, and whether they can be offered."""
+"""Recorded results of machines: saves a run's, and checks whether they can be published."""
 
 import collections
 import hashlib
@@ -57,15 +57,15 @@ def here(root: Path = paths.ROOT) -> Path:
 
 
 def record(out: Path = OUT, root: Path = paths.ROOT) -> Path:
-    """Keeps how long the finished notebooks of a run took, and their results if it is "full".
+    """Records how long a run's finished notebooks took, and their results if its size is "full".
 
     Results go to `data/recorded/<machine>/`, in place of what was recorded there of the same
     notebooks, with a `record.json` that says of which machine, versions and runs they are; and into
-    the README and the page of machines. `check` says whether they are fit to be offered, and lists
+    the README and the page of machines. `check` says whether they can be published, and lists
     the notebooks that no run has finished.
 
     Returns:
-        What was written: the folder, or of a run of another size the file of its seconds.
+        What was written: the folder, or for a run of another size the file of its times.
 
     Raises:
         ConfigurationError: no notebook is finished, the run is of another machine than this, a
@@ -82,7 +82,7 @@ def record(out: Path = OUT, root: Path = paths.ROOT) -> Path:
     folder = here(root)
     if (folder / NAME).exists():
         before = read(folder)["machine"]
-        # Of tables from before processors were named, their numbers are not known.
+        # Records from before processors were identified lack some of these facts.
         known = tuple(name for name in SAME if before.get(name) is not None)
         _require_here(f"the record in {folder}", before, known)
     if manifest["settings"]["size"] != "full":
@@ -118,9 +118,8 @@ def with_run(manifest: dict, folder: Path) -> dict:
     Returns:
         `machine`, of the run; `runs`, the earlier ones without the notebooks that were run again,
         and this one, each with its `commit`, `started`, `versions` and `notebooks`: each one's
-        `status`, `seconds`, `busy` and `stolen`; `unverified`, of tables from before they named
-        their processor, or their run was kept, what is not known; `files`, the SHA-256 of each
-        table.
+        `status`, `seconds`, `busy` and `stolen`; `unverified`, what is not known of tables from
+        before their processor or their run was recorded; `files`, the SHA-256 of each table.
 
     Raises:
         ConfigurationError: what is in `folder` can't be read.
@@ -153,7 +152,7 @@ def read(folder: Path) -> dict:
 
 
 def of_runs(folder: Path) -> set[str]:
-    """Returns the tables in `folder` that are of a run which `record.json` knows.
+    """Returns the tables in `folder` that belong to a run in `record.json`.
 
     Raises:
         ConfigurationError: what is in `folder` can't be read.
@@ -163,14 +162,14 @@ def of_runs(folder: Path) -> set[str]:
 
 
 def check(folder: Path, notebooks: Path = NOTEBOOKS) -> list[str]:
-    """Refuses results that are changed, mixed, of no run, or of a machine that others kept busy.
+    """Rejects results that are changed, mixed, of no run, or of a machine that others kept busy.
 
     Args:
         folder: of `data/recorded/`.
-        notebooks: the folder of the course's.
+        notebooks: the folder of the course's notebooks.
 
     Returns:
-        What is missing before they can be offered: notebooks that were not run, and tables that
+        What is missing before they can be published: notebooks that were not run, and tables that
         `record.json` says are not verified.
 
     Raises:
@@ -249,7 +248,7 @@ def _of_tables(record: dict, folder: Path) -> Iterator[str]:
 
 
 def _run_of(table: str, record: dict) -> dict | None:
-    """Returns the run that a table is of; None where `record.json` knows none."""
+    """Returns the run that a table belongs to; None where `record.json` has none."""
     runs = (r for r in record["runs"] if any(name[:2] == table[:2] for name in r["notebooks"]))
     return next(runs, None)
 

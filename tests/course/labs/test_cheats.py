@@ -191,21 +191,21 @@ template <class T> std::uint64_t digest(const T*, std::int64_t) {{ return 0; }}
 
 CAUGHT = {
     "has its harness mix nothing": ("03g", CPP_MIXES_NOTHING, "number of legal actions"),
-    "does nothing for as many as are raced": ("03g", CPP_SMALL, "while the clock ran"),
+    "does nothing for as many as are raced": ("03g", CPP_SMALL, "in a timed turn"),
     "ends the namespace it is in": ("03e", CPP_ENDS_ITS_NAMESPACE, "was not opened"),
     "sends a verdict of its own": ("01", FORGES, ""),
     "patches what compares": ("15a", PATCHES_COMPARISONS, ""),
     "searches its memory for the judge": ("15a", SEARCHES_MEMORY, "the first difference"),
-    "returns what it kept while the clock runs": ("15a", DETECTS_THE_RACE, "while the clock ran"),
-    "knows the check's cases and no others": ("16", CASES_BY_HEART, "while the clock ran"),
+    "returns what it kept while the clock runs": ("15a", DETECTS_THE_RACE, "in a timed turn"),
+    "knows the check's cases and no others": ("16", CASES_BY_HEART, "in a timed turn"),
     "makes others' inputs from a known seed": ("05", KNOWS_SEEDS, "of 16 ranks, row 0"),
     "lets ranks meet in memory": ("05", MEETS_IN_MEMORY, "of 2 ranks"),
     "passes by memory what it should send": ("02", PASSES_BY_MEMORY, "StopIteration"),
     "looks into an object of the judge's": ("11", ASKS_THE_SYSTEM, "it has no '_stages'"),
     "does nothing when a cost is counted": ("11", IDLE_WHEN_COUNTED, "the bottleneck of"),
-    "draws nothing while the clock runs": ("00", NOT_AT_RANDOM, "while the clock ran"),
+    "draws nothing while the clock runs": ("00", NOT_AT_RANDOM, "in a timed turn"),
     "ends its process": ("03a", CPP_EXITS, "ended with exit code 0"),
-    "is quick and wrong in C++ while the clock runs": ("03a", CPP_DETECTS, "while the clock ran"),
+    "is quick and wrong in C++ while the clock runs": ("03a", CPP_DETECTS, "in a timed turn"),
 }
 
 

@@ -111,7 +111,7 @@ def test_nothing_is_raced_before_something_is_expected():
     verdict = check("03e", LAB.code("solution"))
     assert verdict.right
     assert not verdict.reached
-    assert "first say what you expect" in str(verdict)
+    assert "first enter your prediction" in str(verdict)
     with pytest.raises(ConfigurationError, match="was not raced"):
         _ = verdict.share
 

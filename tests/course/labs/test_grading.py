@@ -116,7 +116,7 @@ def test_all_is_well_where_all_was_judged(folder, tmp_path, capsys):
     assert {lab for _, lab in rows} == set(labs())
     assert float(rows["zoe", LAB]["share"]) == 1
     assert [float(rows["zoe", LAB][name]) for name in ("gain", "gain_low", "gain_high")] == [4] * 3
-    assert "anna.json.txt is no *.json: left out" in capsys.readouterr().out
+    assert "anna.json.txt is not a *.json file: skipped" in capsys.readouterr().out
 
 
 def test_quiet_grading_prints_what_was_not_judged_alone(folder, tmp_path, capsys):
@@ -347,7 +347,7 @@ def test_an_expectation_that_is_no_number_is_named(value, folder, tmp_path):
     status, rows = graded(folder, tmp_path / "grades.csv")
     assert status == 1
     assert rows["anna", "03e"]["state"] == "unreadable"
-    assert rows["anna", "03e"]["why"] == "its expected_bound is no positive number"
+    assert rows["anna", "03e"]["why"] == "its expected_bound is not a positive number"
 
 
 @pytest.mark.parametrize(
@@ -356,7 +356,7 @@ def test_an_expectation_that_is_no_number_is_named(value, folder, tmp_path):
         ({"deadline": "Friday"}, "deadline='Friday'"),
         ({"page": "grades.csv"}, "both table and page"),
         ({"page": "in/zoe.json"}, "was handed in"),
-        ({"page": "in"}, "is no file"),
+        ({"page": "in"}, "is not a file"),
     ],
 )
 def test_what_can_not_be_is_refused_before_anything_is_judged(how, offender, folder, tmp_path):

@@ -274,7 +274,7 @@ def test_a_verdict_is_shown_though_the_record_can_not_keep_it(monkeypatch):
     monkeypatch.setattr(judging, "_supervised", lambda *_, **__: verdict_of("01", 1.0))
     record.path().parent.mkdir()
     record.path().write_text("[1]")
-    with pytest.warns(UserWarning, match=r"labs\.json is no record of labs"):
+    with pytest.warns(UserWarning, match=r"labs\.json is not a record of labs"):
         assert check("01").right
     assert record.path().read_text() == "[1]"
 
@@ -338,7 +338,7 @@ def test_a_record_that_is_none_is_named(text, tmp_path, capsys):
     record.path().write_text(text)
     for options in ([], ["--hand-in", str(tmp_path / "mine.json")]):
         assert cli.main(["progress", *options]) == 2
-        assert "labs.json is no record of labs" in capsys.readouterr().err
+        assert "labs.json is not a record of labs" in capsys.readouterr().err
     assert not (tmp_path / "mine.json").exists()
 
 
@@ -359,12 +359,12 @@ def test_a_hand_in_is_a_new_file_of_right_answers(tmp_path):
         record.hand_in(tmp_path / "mine.json")
     record.add(verdict_of("01", 1.0), "good")
     (tmp_path / "mine.json").symlink_to("elsewhere.json")
-    with pytest.raises(ConfigurationError, match=r"mine\.json is there already"):
+    with pytest.raises(ConfigurationError, match=r"mine\.json exists already"):
         record.hand_in(tmp_path / "mine.json")
     assert not (tmp_path / "elsewhere.json").exists()
     assert record.hand_in(tmp_path / "other.json") == 1
     assert record.read(tmp_path / "other.json") == record.read()
-    with pytest.raises(ConfigurationError, match=r"other\.json is there already"):
+    with pytest.raises(ConfigurationError, match=r"other\.json exists already"):
         record.hand_in(tmp_path / "other.json")
 
 

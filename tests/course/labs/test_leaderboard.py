@@ -107,8 +107,8 @@ def test_an_answer_that_is_wrong_now_or_was_disturbed_is_refused(root, monkeypat
         ({"gain": "-4"}, "gain='-4'"),
         ({"gain": "nan"}, "gain='nan'"),
         ({"gain": "1e999"}, "gain='1e999'"),
-        ({"gain": "9"}, "gain=9 is not from 4 to 4"),
-        ({"share_low": "0.6"}, "share=0.5 is not from 0.6"),
+        ({"gain": "9"}, "gain=9 is not between 4 and 4"),
+        ({"share_low": "0.6"}, "share=0.5 is not between 0.6"),
         ({"date": "yesterday"}, "date='yesterday'"),
         ({"date": "2026-11-25T16:00"}, "date="),  # of no zone
         ({"code_sha256": "abc"}, "code_sha256='abc'"),
@@ -134,7 +134,7 @@ def test_a_row_against_the_schema_is_named_by_row_and_column(change, offender, r
 def test_a_file_that_is_no_leaderboard_is_refused(text, root, capsys):
     leaderboard.path(root).write_bytes(text)
     assert cli.main(["leaderboard"]) == 2
-    assert "leaderboard.csv is no leaderboard" in capsys.readouterr().err
+    assert "leaderboard.csv is not a leaderboard" in capsys.readouterr().err
     assert "old" in (root / "docs" / "labs.md").read_text()
 
 

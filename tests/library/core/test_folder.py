@@ -101,7 +101,7 @@ def test_files_are_noted_by_a_relative_path_and_through_a_link(tmp_path, monkeyp
 
 def test_a_path_with_a_nul_is_refused(tmp_path):
     with (
-        pytest.raises(ConfigurationError, match="is no path"),
+        pytest.raises(ConfigurationError, match="is not a path"),
         locked_output_dir(tmp_path / "a\0b", "run", ()),
     ):
         pass

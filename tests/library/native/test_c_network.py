@@ -90,7 +90,7 @@ def test_what_is_wrong_is_refused(network, positions):
     for k, broken in ((0, 7), (70, -7)):
         spoilt = observation.copy()
         spoilt[k, 3] = broken
-        with pytest.raises(CError, match=f"row {k}: .* something else than a piece"):
+        with pytest.raises(CError, match=f"row {k}: .* something other than a piece"):
             theirs.evaluate(spoilt, actions, counts)
     spoilt = actions.copy()
     spoilt[140, 0] = 4672

@@ -54,7 +54,7 @@ def test_a_peer_with_one_board_is_asked_as_it_is_raced():
     assert {result.status for result in results} == {PASSES, NOT_OFFERED}
     asked = {result.case for result in results if result.status == PASSES}
     assert {"castle-king-returned", "ep-black", "reward-of-black-mating"} <= asked
-    at_its_next_game = [result.case for result in results if "its next game" in result.found]
+    at_its_next_game = [result.case for result in results if "next game has begun" in result.found]
     assert at_its_next_game == ["mask-after-mate", "mask-after-repetition"]
 
 

@@ -36,7 +36,7 @@ def _random_word(seed, env, drawn):
 
 
 def _product(itemsize: int) -> Callable:
-    """Multiplies. The compiler is kept from fusing it with the sum that follows."""
+    """Returns a multiplication that the compiler doesn't fuse with the sum that follows."""
     if SIMULATED:
         return operator.mul
     from numba.cuda import libdevice
@@ -158,5 +158,5 @@ def compiled(
     from numba.cuda.core import config as cuda_config
 
     cuda_config.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # a small grid is no mistake here
-    # What tests read is what runs: not linked, and optimised, once more.
+    # Without link-time optimisation, so that the code that tests read is the code that runs.
     return cuda.jit(launch_bounds=threads_per_block, lto=False)(made)

@@ -1,8 +1,8 @@
-"""What `rungs.make("cartpole", ...)` takes, as editors and type checkers read it.
+"""The keywords that `rungs.make("cartpole", ...)` accepts, for editors and type checkers.
 
 The settings themselves, with defaults and checks, are declared where they belong:
-`CartPoleSettings`, `CartPoleVectorEnv` and the classes of the rungs. A test holds these types to
-them.
+`CartPoleSettings`, `CartPoleVectorEnv` and the classes of the rungs. A test compares these
+types with them.
 """
 
 from collections.abc import Sequence
@@ -19,9 +19,9 @@ CartPoleRung: TypeAlias = HostCartPoleRung | Literal["torch", "numba"]
 class CartPoleKeywords(TypedDict, total=False):
     """The keywords of `rungs.make("cartpole", rung, num_envs, ...)`, each with its type.
 
-    What each means is said by `rungs.cartpole.CartPoleVectorEnv` (`seed`, `first_env`), by
-    `rungs.cartpole.CartPoleSettings` (`dtype` to `autoreset_mode`), and by the classes of the
-    rungs, each of which takes some of the others.
+    Each is documented in `rungs.cartpole.CartPoleVectorEnv` (`seed`, `first_env`), in
+    `rungs.cartpole.CartPoleSettings` (`dtype` to `autoreset_mode`), or in the classes of the
+    rungs, each of which accepts some of the others.
     """
 
     seed: int | Sequence[int] | np.ndarray

@@ -1,4 +1,4 @@
-"""Gymnasium's CartPole-v1, line by line as `cpp/cartpole/physics.hpp`: the same bits.
+"""The physics of Gymnasium's CartPole-v1, bit for bit as in `cpp/cartpole/physics.hpp`.
 
 For numbers, arrays and tensors, and for Numba to compile.
 """
@@ -23,7 +23,7 @@ START = 0.05
 _SINE = (-1 / 6, 1 / 120, -1 / 5040, 1 / 362880, -1 / 39916800)
 _COSINE = (-1 / 2, 1 / 24, -1 / 720, 1 / 40320, -1 / 3628800)
 
-# How many terms of a series count, by the bytes of a number.
+# How many terms of a series are used, by the bytes of a number.
 _TERMS = {4: 3, 8: 5}
 
 
@@ -35,8 +35,8 @@ class Physics(NamedTuple):
             (x, x_dot, theta, theta_dot), under a force on the cart: metres, metres per second,
             radians from upright and about within `MAX_THETA`, radians per second, newtons.
         fallen: `fallen(x, theta)`: whether the cart has left the rail or the pole leans too far.
-        start: `start(word)` is where a number of an episode's first state is, of 32 random bits as
-            a float64.
+        start: `start(word)` is one number of an episode's first state, from 32 random bits as a
+            float64.
         sine, cosine: of small angles, radians.
     """
 
@@ -60,7 +60,7 @@ def physics(
         itemsize: bytes of a number, 4 or 8.
         real: makes a constant of that precision; a float takes that of the arrays it meets.
         product: multiplies where a sum follows, and is never fused with it.
-        compiled: takes each function, and gives what others call.
+        compiled: takes each function, and returns the one that others call.
     """
     terms = _TERMS[itemsize]
     last_sine, *sine_terms = map(real, reversed(_SINE[:terms]))

@@ -1,4 +1,4 @@
-"""The contract of the CartPole environment: what every rung takes, gives and refuses."""
+"""The contract of the CartPole environment: what every rung accepts, returns and rejects."""
 
 import dataclasses
 from collections.abc import Callable, Sequence
@@ -30,14 +30,14 @@ class CartPoleVectorEnv(BatchEnv[ArrayT]):
 
     Args:
         num_envs: how many, at least 1.
-        carts: makes the carts: a class of `cartpole.carts`, one per rung. `rungs.make` names
-            them: `rungs.make("cartpole", "threads", num_envs)`.
+        carts: makes the carts: a class of `cartpole.carts`, one per rung. `rungs.make` finds it by
+            the rung's name: `rungs.make("cartpole", "threads", num_envs)`.
         seed: 0 to 2**64 - 1. Where an episode starts is a pure function of (seed, environment,
-            episode). Or a sequence, a seed for each environment, which then is as environment 0 of
-            a batch with that seed.
-        first_env: the number of this batch's first environment, where it is part of a larger one.
-        **settings: `rungs.cartpole.CartPoleSettings`, which says what each means; and the rung's
-            own, see its class, which change time and nothing else.
+            episode). Or a sequence, a seed for each environment, which then behaves as environment
+            0 of a batch with that seed.
+        first_env: the number of this batch's first environment, where it is part of a larger batch.
+        **settings: those of `rungs.cartpole.CartPoleSettings`; and the rung's own, see its class,
+            which change only time.
 
     Attributes:
         carts: the carts.
@@ -79,9 +79,9 @@ class CartPoleVectorEnv(BatchEnv[ArrayT]):
         """Begins an episode in every environment, or in some.
 
         Args:
-            seed: begins episode 0 of this seed, or of each environment's in a sequence. Without it,
-                the first reset begins episode 0 of the constructor's and later ones begin each
-                environment's next episode.
+            seed: begins episode 0 of this seed, or in a sequence of each environment's seed.
+                Without it, the first reset begins episode 0 of the constructor's seed, and later
+                ones begin each environment's next episode.
             options: {"reset_mask": (N,) bool} begins the next episode where it is set.
 
         Returns:
@@ -115,7 +115,7 @@ class CartPoleVectorEnv(BatchEnv[ArrayT]):
 
         Raises:
             InvalidActionError: an action is not 0 or 1; nothing has changed.
-            BusyError: another thread is in this environment; likewise of all its methods.
+            BusyError: another thread is in this environment; all its methods raise this.
             ConfigurationError: actions have a wrong shape or dtype.
             gymnasium.error.ResetNeeded: no reset came before; with DISABLED, an episode has ended.
         """
@@ -138,7 +138,7 @@ class CartPoleVectorEnv(BatchEnv[ArrayT]):
     def step_many(
         self, steps: int, actions: ArrayLike | None = None
     ) -> tuple[ArrayT, ArrayT, ArrayT]:
-        """Takes some steps at once, without what lies between them.
+        """Takes several steps at once, without the outputs between them.
 
         Args:
             steps: how many, at least 1.
@@ -174,7 +174,7 @@ class CartPoleVectorEnv(BatchEnv[ArrayT]):
             return self._outputs.observation, rewards, ended
 
     def get_state(self) -> bytes:
-        """Returns what decides what comes next, for `set_state` on any rung of the same dtype."""
+        """Returns all that later steps depend on, for `set_state` on any rung of the same dtype."""
         with self._alone("get_state"):
             self._check_begun("get_state")
             payload = b"".join(array.tobytes() for array in self.carts.dump().values())

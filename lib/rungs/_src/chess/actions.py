@@ -53,7 +53,7 @@ _ACTION_OF = {
 def action_of(move: chess.Move, black: bool) -> int:
     """Returns the action id of a move of either side, by its squares alone.
 
-    So castling must be written as an action goes; `action_on` takes it as python-chess has it.
+    So castling must be written as in this module; `action_on` accepts python-chess's form.
     """
     view = 56 if black else 0
     piece = move.promotion if move.promotion != chess.QUEEN else None
@@ -72,7 +72,7 @@ def legal_actions(board: chess.Board) -> dict[int, chess.Move]:
     """Returns the legal moves of a board by their actions."""
     if board.chess960:
         return {action_on(move, board): move for move in board.legal_moves}
-    # Without a look at every move's piece: the python rung comes here every ply.
+    # Without looking at every move's piece: the python rung calls this every ply.
     black = not board.turn
     return {action_of(move, black): move for move in board.legal_moves}
 
@@ -95,11 +95,11 @@ def move_of(action: int, board: chess.Board) -> chess.Move | None:
 
 
 def board_of(fen: str, chess960: bool = False) -> chess.Board:
-    """Makes python-chess's board of a FEN.
+    """Makes a python-chess board from a FEN.
 
     Args:
         fen: castling rights are X-FEN's or Shredder-FEN's.
-        chess960: whether it is one of Chess960 even where no right to castle asks for it.
+        chess960: whether it is a Chess960 board even where no castling right requires one.
 
     Raises:
         ValueError: the FEN is malformed.
@@ -114,17 +114,17 @@ def board_of(fen: str, chess960: bool = False) -> chess.Board:
 
 
 def to_uci(action: int, fen: str, chess960: bool = False) -> str:
-    """Writes an action as UCI writes it: `to_uci(524, chess.STARTING_FEN)` is "e2e4".
+    """Returns an action in UCI notation: `to_uci(524, chess.STARTING_FEN)` is "e2e4".
 
     Args:
         action: its id.
         fen: the position.
-        chess960: whether castling is written as in Chess960, the king takes its rook. So it is
-            without being asked where a right to castle is none of classical chess.
+        chess960: whether castling is written as in Chess960, the king takes its rook. It always is
+            where the position has a castling right that classical chess does not have.
 
     Raises:
         ConfigurationError: there is no such action, or it is illegal in that position, or
-            `chess960` is neither true nor false.
+            `chess960` is not a bool.
         InvalidFenError: the FEN is malformed.
     """
     action, chess960 = integer("action", action, 0, NUM_ACTIONS - 1), boolean("chess960", chess960)
@@ -136,7 +136,7 @@ def to_uci(action: int, fen: str, chess960: bool = False) -> str:
 
 
 def from_uci(uci: str, fen: str) -> int:
-    """Returns the action that UCI's `uci` is: `from_uci("e2e4", chess.STARTING_FEN)` is 524.
+    """Returns the action of a move in UCI notation: `from_uci("e2e4", chess.STARTING_FEN)` is 524.
 
     Castling may be written either way, as "e1g1" or "e1h1".
 
@@ -146,13 +146,13 @@ def from_uci(uci: str, fen: str) -> int:
     """
     board = _board(fen)
     if not isinstance(uci, str):
-        raise ConfigurationError(f"uci={shown(uci)} is no move")
+        raise ConfigurationError(f"uci={shown(uci)} is not a move")
     try:
         move = board.parse_uci(uci)
     except ValueError as error:
         raise ConfigurationError(f"uci={shown(uci)}: {shortened(str(error))}") from None
     if not move:
-        raise ConfigurationError(f"uci={shown(uci)} is no move")
+        raise ConfigurationError(f"uci={shown(uci)} is not a move")
     return action_on(move, board)
 
 

@@ -28,11 +28,11 @@ class AsyncChessEnv:
             observation, reward, terminated, truncated, info = env.recv()
             env.send(policy(observation, info["action_mask"]))
 
-    Halves take turns strictly, and board `i` plays the very games that it plays in an environment
-    of all boards: nothing depends on how long anything takes.
+    Halves take turns strictly, and board `i` plays the same games as in one environment of all
+    boards: results don't depend on timing.
 
     Args:
-        num_envs: number of boards, even. A `seed` may be a sequence of as many.
+        num_envs: number of boards, even. A `seed` may be a sequence with one for each.
         **settings: of `rungs.make("chess", "threads", ...)`.
     """
 
@@ -57,7 +57,7 @@ class AsyncChessEnv:
     def reset(self, *, seed: int | Sequence[int] | np.ndarray | None = None) -> None:
         """Begins an episode on every board; the next two `recv` return both halves' first outputs.
 
-        A step that is in flight is finished first, and what it gave is forgotten. `seed` is as of
+        A step that is in flight is finished first, and its outputs are dropped. `seed` is as for
         `ChessVectorEnv.reset`: one, or one for each board.
         """
         self._check_open()
@@ -76,13 +76,13 @@ class AsyncChessEnv:
         """Waits for the half whose turn it is.
 
         Returns:
-            As `step` does, for half of the boards; `info["boards"]` is the slice of all that they
-            are. The arrays are that half's own until its next turn.
+            What `step` returns, for half of the boards; `info["boards"]` is their slice of all
+            boards. The arrays stay as they are until that half's next turn.
 
         Raises:
             IllegalActionError: one of the actions sent was illegal on its board. No board of the
                 half has changed, and it waits for actions as before.
-            gymnasium.error.NoAsyncCallError: it was received already and waits for `send`.
+            gymnasium.error.NoAsyncCallError: this half was received already and waits for `send`.
         """
         self._check_begun()
         if self._received:
@@ -146,7 +146,7 @@ class AsyncChessEnv:
 
 
 def _done(observation: np.ndarray, info: dict) -> Future:
-    """Returns a half's first outputs, as a step that is over."""
+    """Returns a half's first outputs, as the future of a finished step."""
     nothing = np.zeros(len(observation), np.bool_)
     future: Future = Future()
     reward = np.zeros(len(observation), np.float32)

@@ -23,8 +23,8 @@ MASKS = {
     "list": ((MAX_LEGAL,), np.int16),
 }
 
-# Every output, by name: what one board's is. First those of the position at hand, which a reset
-# writes as well. C++ has the same, `RUNGS_CHESS_OUTPUTS`, or no boards are made.
+# Every output by name, with one board's shape and dtype. First those of the current position, which
+# a reset writes as well. C++ must have the same, `RUNGS_CHESS_OUTPUTS`, or no boards are made.
 _OF_POSITION = {
     "observation": lambda settings: OBSERVATIONS[settings.obs, settings.dtype],
     "mask": lambda settings: MASKS[settings.mask],
@@ -55,7 +55,7 @@ class Buffers(types.SimpleNamespace):
         ended: (N,) bool, either: boards whose episode the last step ended.
         reason: (N,) int8, a `rungs.chess.Reason`; 0 where no episode ended.
         player: (N,) int8, the side to move: 0 White, 1 Black.
-        final_observation: like it, the last observation of each board's last episode.
+        final_observation: like `observation`, the last one of each board's last episode.
     """
 
     @classmethod
@@ -95,11 +95,11 @@ class Buffers(types.SimpleNamespace):
         return Buffers(**arrays)
 
     def rows(self, which: slice | int) -> "Buffers":
-        """Returns views of some boards' rows, or of one step's of several."""
+        """Returns views of some boards' rows, or of one of several steps."""
         return type(self)(**{name: array[which] for name, array in vars(self).items()})
 
     def is_like(self, other: "Buffers") -> bool:
-        """Says whether arrays are of another's shapes and dtypes and can be written in order."""
+        """Returns whether the arrays have `other`'s shapes and dtypes, and are contiguous."""
         return [*vars(self)] == [*vars(other)] and all(
             isinstance(ours, np.ndarray)
             and (ours.shape == theirs.shape and ours.dtype == theirs.dtype and ours.flags.carray)
@@ -111,6 +111,6 @@ class Buffers(types.SimpleNamespace):
         return {name: array.copy() for name, array in vars(self).items()}
 
     def restore(self, saved: dict[str, Array]) -> None:
-        """Puts in what `save` copied, or arrays like it, or some of them."""
+        """Writes back what `save` copied, or arrays like it, or some of them."""
         for name, array in saved.items():
             getattr(self, name)[:] = array

@@ -28,8 +28,8 @@ _GAMES = "/usr/games"  # where Debian puts them, and root's PATH doesn't look
 class UciEngine:
     """Which engine plays, and how well.
 
-    It is given the position alone, with its memory cleared, so its reply is a function of that: the
-    same on every rung and in every run, unless its own options make it random.
+    It is given the position alone, with its memory cleared, so its reply depends on nothing else
+    and is the same on every rung and in every run, unless its own options make it random.
 
     Attributes:
         path: the program, or its name, found as `find_program` finds it.
@@ -37,13 +37,13 @@ class UciEngine:
             where neither `nodes` nor `seconds` is given. Of several limits the first that is
             reached ends its search.
         timeout: seconds it may take to start, and for each move, at least a thousandth.
-        options: its own, by name, e.g. {"Hash": 1}, but those that `skill` and `elo` set.
+        options: its own, by name, e.g. {"Hash": 1}, except those that `skill` and `elo` set.
         nodes: how many positions it looks at for a move, at least 1; None for any number.
         seconds: how long it thinks about a move, from a thousandth to less than `timeout`; None for
             as long as it likes. What it replies then depends on the machine.
         skill: Stockfish's "Skill Level", 0 to 20; None for the engine's default.
-        elo: its rating is limited to it ("UCI_LimitStrength" and "UCI_Elo"); None for no limit.
-            What an engine has not, or not in its range, is an `EngineError` when it starts.
+        elo: the rating that limits it ("UCI_LimitStrength" and "UCI_Elo"); None for no limit. An
+            option that it lacks, or a value out of range, is an `EngineError` when it starts.
 
     Raises:
         ConfigurationError: there is no such program, a value is wrong, or two of them contradict
@@ -92,7 +92,7 @@ class UciEngine:
 
     def _check_no_contradiction(self) -> None:
         if self.skill is not None and self.elo is not None:
-            raise ConfigurationError(f"engine skill={self.skill} and elo={self.elo}: one of them")
+            raise ConfigurationError(f"engine skill={self.skill} and elo={self.elo}: give only one")
         set_here = {name.lower() for name in self.strength()}  # as UCI ignores case
         for name in self.options:
             if name.lower() in set_here:
@@ -103,15 +103,15 @@ _INTEGERS = {"depth": (1, 2**31 - 1), "nodes": (1, 2**63 - 1), "skill": (0, 20),
 
 
 def find_program(name: str) -> str | None:
-    """Returns the path of a program, where it is installed."""
+    """Returns the path of a program; None where it is not installed."""
     return shutil.which(name) or shutil.which(name, path=_GAMES)
 
 
 def engine_name(program: str) -> str:
-    """Returns what a UCI engine calls itself, with its version.
+    """Returns the name that a UCI engine reports, with its version.
 
     Raises:
-        EngineError: it does not say it.
+        EngineError: it reports none.
     """
     done = subprocess.run([program], input="uci\nquit\n", capture_output=True, text=True)
     named = [line[8:] for line in done.stdout.splitlines() if line.startswith("id name ")]
@@ -127,7 +127,7 @@ def _program(path: Any) -> str:
         with contextlib.suppress(ValueError):  # a NUL, or what the system can't write
             found = isinstance(path, str) and find_program(path)
     if not found:
-        raise ConfigurationError(f"engine path={shown(path)} is no program")
+        raise ConfigurationError(f"engine path={shown(path)} is not a program")
     return path
 
 
@@ -151,7 +151,7 @@ def _options(options: object) -> dict[str, str | int | bool]:
 
 
 class EngineProcess:
-    """An engine at work: started when first asked, and again after it failed.
+    """A running engine: started for its first move, and again after it failed.
 
     It dies with `close`, with this object, and with the process that made it, and so do processes
     that it started, unless they left its process group.
@@ -165,14 +165,14 @@ class EngineProcess:
         self._kill: weakref.finalize | None = None
 
     def reply(self, position: chess.Board, board: int) -> chess.Move:
-        """Returns its move in `position`.
+        """Returns the engine's move in `position`.
 
         Args:
             board: the index to name in an error.
 
         Raises:
-            EngineError: it could not be started, died, took too long or made no legal move. It is
-                stopped.
+            EngineError: it could not be started, died, took too long or made no legal move. The
+                engine is stopped.
         """
         limit = chess.engine.Limit(
             depth=self.engine.depth, nodes=self.engine.nodes, time=self.engine.seconds
@@ -182,7 +182,7 @@ class EngineProcess:
             # A new game each time: what it remembers of others must not change its move.
             play = protocol.play(position, limit, game=object())
             move = self._wait(play).move
-            if not move:  # nor "0000", which only says that there is none
+            if not move:  # none, or "0000", which means none
                 raise chess.engine.EngineError("it made no move")
             return move
 

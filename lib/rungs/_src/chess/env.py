@@ -1,4 +1,4 @@
-"""One chess environment in Python, on python-chess: the oracle every faster rung is held to.
+"""One chess environment in Python, on python-chess: the oracle for every faster rung.
 
 Written as a careful practitioner would, on the library's own rules: the legal moves are generated
 once a ply and serve the end-of-game test, the mask and the check of the next action.
@@ -36,7 +36,7 @@ class ChessEnv:
     reason: Reason
 
     def __init__(self, number: int, settings: ChessSettings):
-        # Whose random numbers are drawn: by its own seed and number, or a copy's source's.
+        # Which random numbers it draws: by its own seed and number, or in a copy the source's.
         self.number = self._own_number = self._place = number
         self.seed = self._own_seed = self.episode = 0
         self.settings = settings
@@ -44,7 +44,7 @@ class ChessEnv:
         self._start()
 
     def draw_by(self, seed: int, number: int) -> None:
-        """Has it draw random numbers by a seed and a number, from its next `begin` on."""
+        """Sets the seed and number by which it draws, from its next `begin` on."""
         self._own_seed, self._own_number = seed, number
 
     def begin(self, episode: int | None) -> None:
@@ -54,16 +54,16 @@ class ChessEnv:
         self._start()
 
     def accepts(self, action: int) -> bool:
-        """Says whether `step` takes an action: a legal one, or any that it will ignore."""
+        """Returns whether `step` accepts an action: a legal one, or any that it will ignore."""
         if self.ended:
             return 0 <= action < NUM_ACTIONS
         return action in self.legal
 
     def taken(self) -> Sequence[int]:
-        """Returns the actions that `step` takes next, as the mask shows them, in order of id."""
+        """Returns the actions that `step` accepts next, as the mask shows them, in order of id."""
         if not self.ended:
             return sorted(self.legal)
-        # Of all that an ended board takes, and ignores, a list names the first.
+        # An ended board accepts any action, and ignores it; a list names only the first.
         every = 1 if self.settings.mask == "list" else NUM_ACTIONS
         return range(every * (self.settings.autoreset_mode == AutoresetMode.NEXT_STEP))
 
@@ -83,7 +83,7 @@ class ChessEnv:
         return ends
 
     def begin_with(self, action: int) -> bool:
-        """Plays a ply before the agent's first unless it would end the game; returns whether."""
+        """Plays a ply before the agent's first unless it would end the game; returns if played."""
         self._push(self.legal[action])
         if not self.reason:
             self._remember()
@@ -100,18 +100,18 @@ class ChessEnv:
         out.player[i] = not self.board.turn
 
     def agent_is_black(self) -> bool:
-        """Says whether it is, where there is an opponent."""
+        """Returns whether the agent is Black, where it has an opponent."""
         # Colours alternate by episode, and neighbouring boards have opposite ones.
         return (self.number + self.episode) % 2 == 1
 
     def copy(self) -> "ChessEnv":
-        """Returns one that goes on as this one would, apart from it."""
+        """Returns an independent copy, which goes on as this one would."""
         other = copy.copy(self)
         other.board, other._past = self.board.copy(), self._past.copy()
         return other
 
     def copy_for(self, other: "ChessEnv", own: bool) -> "ChessEnv":
-        """Returns a copy to stand in another's place; `own` as of `Boards.put`."""
+        """Returns a copy to replace another environment; `own` is as for `Boards.put`."""
         new = self.copy()
         new._own_seed, new._own_number = other._own_seed, other._own_number
         new._place = other._place
@@ -121,20 +121,21 @@ class ChessEnv:
         return new
 
     def dump(self) -> list:
-        """Returns all there is to know, as JSON takes it."""
+        """Returns the whole state, in types that JSON has."""
         moves = [move.uci() for move in self.board.move_stack]
         start = self.board.root().fen()
         return [self.seed, self.number, self.episode, self.ply, self.ended, start, moves]
 
     def load(self, saved: list) -> None:
-        """Takes what `dump` gave.
+        """Restores what `dump` returned.
 
         Raises:
-            InvalidStateError: no game leads to it; this environment is no longer one.
+            InvalidStateError: no game leads to it; this environment can't be used any more.
         """
         kinds = (int, int, int, int, bool, str, list)
         if type(saved) is not list or [*map(type, saved)] != [*kinds]:
-            raise self._unsaved("it is no list of seed, number, episode, ply, ended, start, moves")
+            names = "seed, number, episode, ply, ended, start, moves"
+            raise self._unsaved(f"it is not a list of {names}")
         self.seed, self.number, self.episode, ply, ended, fen, moves = saved
         if fen not in self.settings.starts:
             raise self._unsaved(f"no game starts from {fen!r}")
@@ -154,7 +155,7 @@ class ChessEnv:
         limit = self.settings.max_plies
         over = bool(self.reason) or (limit is not None and ply >= limit)
         if ended != over:
-            raise self._unsaved("its episode is over, and goes on" if over else "it is not over")
+            raise self._unsaved("its episode is over, and not marked" if over else "it is not over")
         if ended and self.settings.autoreset_mode == AutoresetMode.SAME_STEP:
             raise self._unsaved("its episode has ended, although autoreset starts the next at once")
         self.ply, self.ended = ply, ended
@@ -291,7 +292,7 @@ class ChessEnv:
         out[71] = not us
 
     def _write_mask(self, buffers: Buffers, i: int) -> None:
-        """Writes the actions that `step` takes next to row `i`."""
+        """Writes the actions that `step` accepts next to row `i`."""
         out, taken = buffers.mask[i], self.taken()
         if self.settings.mask == "list":
             out[: len(taken)] = taken

@@ -1,4 +1,4 @@
-"""Observations and masks that are handed over: every step's in memory of its own, never copied."""
+"""Observations and masks that are handed over: each step writes to new memory, without copies."""
 
 import weakref
 
@@ -8,21 +8,21 @@ from rungs._src.chess.buffers import Buffers
 from rungs._src.chess.vector_env import ChessVectorEnv
 from rungs._src.core.memory import zeroed_lines
 
-# The large ones. All others stay where they are: to copy them costs less.
+# The large outputs. All others are copied instead, which costs less.
 HANDED_OVER = ("observation", "mask")
 
 
 class FreshOutputs:
-    """Memory for observations and masks that are handed over to whoever reads them.
+    """Memory for observations and masks that are handed over to their reader.
 
-    They are the reader's own, to keep and to write to: no later step writes to their memory as long
-    as an array or a tensor refers to any part of it. After that it is used again: there is as much
-    as is kept at once. Of other outputs the environment has one array each, as ever, to be copied.
+    The reader may keep them and write to them: no later step writes to their memory as long as an
+    array or a tensor refers to any part of it. After that the memory is reused, so there is only as
+    much as is kept at once. Each other output is still one array of the environment, to be copied.
 
-    On a GPU all outputs are new in each step: PyTorch's allocator uses memory again.
+    On a GPU all outputs are new in each step: PyTorch's allocator reuses memory.
 
     Args:
-        env: whose outputs.
+        env: the environment that writes them.
     """
 
     def __init__(self, env: ChessVectorEnv):

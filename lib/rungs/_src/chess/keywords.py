@@ -1,7 +1,7 @@
-"""What `rungs.make("chess", ...)` takes, as editors and type checkers read it.
+"""The keywords that `rungs.make("chess", ...)` accepts, for editors and type checkers.
 
 The settings themselves, with defaults and checks, are declared where they belong: `ChessSettings`,
-`ChessVectorEnv` and the classes of the rungs. A test holds these types to them.
+`ChessVectorEnv` and the classes of the rungs. A test compares these types with them.
 """
 
 from collections.abc import Sequence
@@ -27,9 +27,9 @@ AutoresetName: TypeAlias = Literal[
 class ChessKeywords(TypedDict, total=False):
     """The keywords of `rungs.make("chess", rung, num_envs, ...)`, each with its type.
 
-    What each means is said by `rungs.chess.ChessVectorEnv` (`seed`, `first_board`), by
-    `rungs.chess.ChessSettings` (`opponent` to `start`), and by the classes of the rungs, each of
-    which takes some of the others.
+    Each is documented in `rungs.chess.ChessVectorEnv` (`seed`, `first_board`), in
+    `rungs.chess.ChessSettings` (`opponent` to `start`), or in the classes of the rungs, each of
+    which accepts some of the others.
     """
 
     seed: int | Sequence[int] | np.ndarray

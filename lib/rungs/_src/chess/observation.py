@@ -42,7 +42,7 @@ def _other(name: str) -> str:
 # What each of AlphaZero's 119 planes shows.
 PLANE_NAMES = _plane_names()
 
-# Where each plane is that shows the other side's what it shows of one's own.
+# By plane, the index of the plane that shows the same of the other side.
 _OTHERS = [PLANE_NAMES.index(_other(name)) for name in PLANE_NAMES]
 
 # Planes whose squares all hold a number; as a word of `bitplanes` it is the number itself.
@@ -62,24 +62,24 @@ OBSERVATIONS: dict[tuple[str, str], tuple[tuple[int, ...], type[Any]]] = {
 
 
 def dtypes_of(obs: str) -> tuple[str, ...]:
-    """Returns the dtypes that there are of an `obs`, its default first."""
+    """Returns the dtypes of an `obs`, its default first."""
     return tuple(dtype for each, dtype in OBSERVATIONS if each == obs)
 
 
 def format_name(obs: str, dtype: str) -> str:
-    """Returns what `rungs::env::ObservationFormat` calls one: "PLANES", "PLANES_UINT8"."""
+    """Returns a format's name in `rungs::env::ObservationFormat`: "PLANES", "PLANES_UINT8"."""
     return (obs if dtype == dtypes_of(obs)[0] else f"{obs}_{dtype}").upper()
 
 
 def mirrored(observation: np.ndarray, obs: str) -> np.ndarray:
-    """Returns what the side not to move sees of a position: the same board, turned over.
+    """Returns the observation of the side that is not to move: the same board, flipped.
 
     Args:
         observation: (..., 72) int8 or (..., 119, 8, 8) of any dtype, of the side to move.
         obs: "board" or "planes".
 
     Returns:
-        An array like it; the flag of who is to move still says whose turn it is.
+        An array like `observation`; the flag of the side to move is the same.
     """
     seen = np.empty_like(observation)
     if obs == "board":

@@ -18,7 +18,7 @@ from rungs.errors import ConfigurationError, InvalidFenError
 # Deeper than any count, shallower than the stack.
 _MAX_DEPTH = 64
 
-# The number of a move that C++ has room for.
+# The highest move number that C++ has room for.
 _MAX_FULLMOVE = 65_535
 
 _COUNT = re.compile(r"D([1-9]\d{0,8}) +(\d{1,18})", re.ASCII)
@@ -38,7 +38,7 @@ def read_epd(path: Path) -> Iterator[PerftCase]:
 
     Raises:
         ConfigurationError: the file can't be read, or a line is not of that form or gives a depth
-            twice; it is named.
+            twice; the message names it.
     """
     try:
         lines = Path(path).read_text(errors="replace").splitlines()
@@ -56,12 +56,12 @@ def read_epd(path: Path) -> Iterator[PerftCase]:
 
 
 def perft_cpp(fen: str, depth: int, threads: int = 1) -> int:
-    """Leaves at `depth` plies from `fen` (6 fields, or an EPD's 4), by our own move generator.
+    """Counts leaves at `depth` plies from `fen` (6 fields, or an EPD's 4) by our move generator.
 
     Raises:
         ConfigurationError: `depth` is not from 0 to 64, or `threads` not from 1 to 1,024.
         InvalidFenError: the FEN is malformed or its position impossible; the message says why.
-        UnavailableError: the system refuses so many threads.
+        UnavailableError: the system allows fewer threads.
     """
     depth = integer("depth", depth, 0, _MAX_DEPTH)
     threads = thread_count(threads)
@@ -72,10 +72,10 @@ def perft_cpp(fen: str, depth: int, threads: int = 1) -> int:
 
 
 def perft_wasm(fen: str, depth: int) -> int:
-    """Counts the same by the same code in WebAssembly.
+    """Counts leaves as `perft_cpp` does, by the same code in WebAssembly.
 
     Raises:
-        ConfigurationError, InvalidFenError: as `perft_cpp`.
+        ConfigurationError, InvalidFenError: as for `perft_cpp`.
         UnavailableError: wasmtime is not installed, or the C API is not compiled.
     """
     return _library().perft(checked_fen(fen), integer("depth", depth, 0, _MAX_DEPTH))
@@ -92,7 +92,7 @@ def _library() -> wasm.Library:
 
 
 def perft_python(fen: str, depth: int) -> int:
-    """Counts the same by python-chess; raises as `perft_cpp`."""
+    """Counts leaves with python-chess; raises as `perft_cpp` does."""
     return _perft(_board(fen), integer("depth", depth, 0, _MAX_DEPTH))
 
 
@@ -106,11 +106,11 @@ def divide(
 
     Raises:
         ConfigurationError: `depth` is not from 1 to 64.
-        InvalidFenError: as `perft_cpp`.
+        InvalidFenError: as for `perft_cpp`.
     """
     depth = integer("depth", depth, 1, _MAX_DEPTH)
     board = _board(fen)
-    # Rights to castle that classical chess has not make it a position of Chess960.
+    # Castling rights that classical chess lacks make it a position of Chess960.
     board.chess960 = False
     board.chess960 = board.clean_castling_rights() != board.castling_rights
     for name, move in sorted((move.uci(), move) for move in board.legal_moves):
@@ -130,7 +130,7 @@ def _board(fen: str) -> chess.Board:
     if wrong:
         raise InvalidFenError(f"{shown(fen)} is impossible: {wrong.name}")
     if board.fullmove_number > _MAX_FULLMOVE:
-        raise InvalidFenError(f"{shown(fen)}: the number of its move is above {_MAX_FULLMOVE}")
+        raise InvalidFenError(f"{shown(fen)}: its fullmove number is above {_MAX_FULLMOVE}")
     return board
 
 

@@ -19,7 +19,7 @@ def random_actions(mask: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         (N,) int64 action ids.
 
     Raises:
-        ConfigurationError: `mask` is none or allows nothing on a board, or `rng` is no generator.
+        ConfigurationError: `mask` is not a mask or allows nothing on a board, or `rng` is wrong.
     """
     if not isinstance(mask, np.ndarray) or (mask.shape[1:], mask.dtype) not in MASKS.values():
         known = "(N, 4672) bool, (N, 73) uint64 or (N, 218) int16"
@@ -54,7 +54,7 @@ def draw_ranks(counts: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         (N,) int64, from 0 to one less than each.
 
     Raises:
-        ConfigurationError: there are none on a board; the message names it.
+        ConfigurationError: a board's count is 0; the message names it.
     """
     try:
         return rng.integers(counts)

@@ -1,4 +1,4 @@
-"""What a chess environment can be set to, checked once for all rungs."""
+"""The settings of a chess environment, checked once for all rungs."""
 
 import dataclasses
 import functools
@@ -18,15 +18,15 @@ from rungs.errors import ConfigurationError, InvalidFenError
 
 MAX_PLIES = 2**31 - 1
 
-# The number of the move that an episode may start at. With the 50-move rule no game is longer than
-# 5,899 moves, so that numbers stay below the 65,536 that C++ has room for, and are the same on
+# The highest move number that an episode may start at. With the 50-move rule no game is longer than
+# 5,899 moves, so that move numbers stay below the 65,536 that C++ has room for, and are the same on
 # every rung.
 MAX_FULLMOVE = 59_000
 
 # How many of each a side has before it promotes a pawn.
 _AT_FIRST = {chess.KNIGHT: 2, chess.BISHOP: 2, chess.ROOK: 2, chess.QUEEN: 1}
 
-# No game leads to such a check, but all the rules still say how to go on.
+# No game leads to such a check, but the rules still define how to continue.
 PLAYABLE = chess.STATUS_IMPOSSIBLE_CHECK | chess.STATUS_TOO_MANY_CHECKERS
 
 
@@ -46,28 +46,28 @@ def _opening(name: str, plies: Any) -> tuple[int, int]:
 
 
 def _listed(values: Any) -> tuple:
-    """Returns what is listed in an order; nothing where there is no list."""
-    # In a set the order is another in each process.
+    """Returns an ordered collection as a tuple; an empty one for anything else."""
+    # A set has another order in each process.
     if isinstance(values, str | bytes | bytearray | memoryview | Mapping | Set):
         return ()
     try:
         return tuple(values)
-    except Exception:  # anything that making a tuple of no list raises
+    except Exception:  # any object may raise anything here
         return ()
 
 
 @documented
 @dataclasses.dataclass(frozen=True)
 class ChessSettings:
-    """The settings of a `rungs.chess.ChessVectorEnv`, which takes each by its name.
+    """The settings of a `rungs.chess.ChessVectorEnv`, which accepts each as a keyword.
 
     Raises:
         ConfigurationError: a setting is wrong, or both `start` and `start_fens` are given; the
             message names it.
         InvalidFenError: a start is malformed, impossible, a game that is over, or at a move beyond
-            59,000: with the 50-move rule no game is longer than 5,899 moves, and the number of a
-            move is to stay below 65,536. With `mask="list"`, also one with more pieces than a
-            side's promotions make: there or later more than 218 actions could be legal.
+            59,000: with the 50-move rule no game is longer than 5,899 moves, and move numbers must
+            stay below 65,536. With `mask="list"`, also one with more pieces than a side's
+            promotions can make: there or later more than 218 actions could be legal.
     """
 
     opponent: str | UciEngine | None = setting(
@@ -99,7 +99,7 @@ class ChessSettings:
         "count where `_final_obs` is set. NEXT_STEP: it stays, its mask allows anything (a list "
         "then names action 0 alone), and the next step ignores its action, begins the next "
         "episode and gives reward 0. DISABLED: it stays, its mask allows nothing, and `step` "
-        'refuses until `reset(options={"reset_mask": ...})`.',
+        'raises ResetNeeded until `reset(options={"reset_mask": ...})`.',
         check=lambda name, value: autoreset_mode(value),
     )
     max_plies: int | None = setting(
@@ -152,21 +152,21 @@ class ChessSettings:
             object.__setattr__(self, "start_fens", starts)
         elif self.start_fens is not None:
             raise ConfigurationError(
-                f"start={self.start!r} and start_fens are given: which says where to start?"
+                f"start={self.start!r} and start_fens are both given: give only one"
             )
 
     def given(self) -> dict:
-        """Returns the settings by name, as they are taken again."""
+        """Returns the settings by name, as the constructor accepts them."""
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
 
     @functools.cached_property
     def starts(self) -> tuple[str, ...]:
-        """The positions that episodes start from, of Chess960 in the order of their numbers."""
+        """The positions that episodes start from; those of Chess960 in order of their numbers."""
         return self.start_fens or _chess960_starts()
 
     @functools.cached_property
     def chess960(self) -> bool:
-        """Whether python-chess and UCI are to take the games for Chess960."""
+        """Whether python-chess and UCI are to treat the games as Chess960."""
         return self.start == "chess960" or any(board_of(fen).chess960 for fen in self.starts)
 
 
@@ -189,7 +189,7 @@ def _starts(fens: Any) -> tuple[str, ...]:
 
 
 def _start(fen: str) -> str:
-    """Returns a FEN in its one proper form, of a game that can be played on."""
+    """Returns a FEN in its canonical form; raises unless its game can go on."""
     label = f"start_fens: {shown(fen)}"
     if not isinstance(fen, str):
         raise InvalidFenError(f"{label} is not a FEN")
@@ -203,14 +203,14 @@ def _start(fen: str) -> str:
     if board.is_game_over() or board.halfmove_clock >= 100:
         raise InvalidFenError(f"{label}: the game is over")
     if board.fullmove_number > MAX_FULLMOVE:
-        raise InvalidFenError(f"{label}: the number of its move is above {MAX_FULLMOVE}")
+        raise InvalidFenError(f"{label}: its fullmove number is above {MAX_FULLMOVE}")
     return board.fen()
 
 
 def _check_listed(fens: tuple[str, ...]) -> None:
-    """Refuses starts from which more actions could be legal than a list has room for.
+    """Rejects starts from which more actions could be legal than a list has room for.
 
-    With no more pieces than promotions make there are at most 218, here and in all that follows:
+    With no more pieces than promotions can make, at most 218 actions are legal, there and later:
     C++ checks the same of saved boards.
     """
     for fen in fens:

@@ -14,12 +14,12 @@ from rungs.errors import InvalidStateError
 class Snapshot:
     """Copies of boards; `ChessVectorEnv.snapshot` makes them, `restore` puts them back.
 
-    What it holds is the rung's own, and never changes. It is trusted, not checked, so it stays in
-    its process: `get_state` makes a state that can be sent.
+    Its content is in the rung's own format, and never changes. It is trusted, not checked, so it
+    stays in its process: `get_state` makes a state that can be sent.
 
     Attributes:
         indices: (n,) int64, the boards that were copied.
-        seed: whose random numbers they drew, or (N,) uint64 of each board of their environment.
+        seed: by which they drew random numbers; or (N,) uint64, one per board of their environment.
         settings: those of their environment.
         layout: what their rung keeps of a board, as `Boards.layout` returns it.
         boards: the copies, as `CopyableBoards.save` made them.
@@ -32,10 +32,10 @@ class Snapshot:
     boards: Any = dataclasses.field(repr=False)
 
     def check_fits(self, settings: ChessSettings, layout: str) -> None:
-        """Makes sure that boards of a rung with these settings can become the copies.
+        """Checks that the copies fit a rung with these settings and layout.
 
         Raises:
-            InvalidStateError: they can't; the message says what differs.
+            InvalidStateError: they don't; the message says what differs.
         """
         theirs = self.settings.given() | {"layout": self.layout}
         ours = settings.given() | {"layout": layout}

@@ -38,19 +38,19 @@ def unpack_list(actions: Array) -> Array:
     """Returns the legal-action mask of `mask="list"` as `mask="bool"` gives it.
 
     Args:
-        actions: (..., K) int16, an array or a tensor: a row's actions, and -1 behind them. K is
-            218, or less where no row has as many.
+        actions: (..., K) int16, an array or a tensor: a row's actions, padded with -1. K is 218, or
+            less where no row has that many.
 
     Returns:
-        (..., 4672) bool, of the same kind and on the same device. An ended board's, which takes
-        anything with NEXT_STEP, allows the one action that is listed.
+        (..., 4672) bool, of the same kind and on the same device. The mask of an ended board, which
+        with NEXT_STEP accepts any action, allows only the one that is listed.
 
     Raises:
-        ConfigurationError: `actions` has another shape or dtype, or a number that is no action;
-            a GPU is not waited for, and raises an error of its own.
+        ConfigurationError: `actions` has another shape or dtype, or a number that is not an action;
+            a GPU is not waited for, and raises its own error.
     """
     _check_list(actions)
-    shape = (*actions.shape[:-1], NUM_ACTIONS + 1)  # what -1 stands for comes last
+    shape = (*actions.shape[:-1], NUM_ACTIONS + 1)  # the last stands for -1
     if isinstance(actions, np.ndarray):
         mask = np.zeros(shape, np.bool_)
         np.put_along_axis(mask, actions.astype(np.int64), True, axis=-1)
@@ -67,11 +67,11 @@ def unpack_planes(words: Array, dtype: str = "float32") -> Array:
 
     Args:
         words: (..., 119) uint64, an array or a tensor; a tensor may be int64, the same bits.
-        dtype: as of `rungs.make`: "float32", "uint8" or "bfloat16".
+        dtype: as for `rungs.make`: "float32", "uint8" or "bfloat16".
 
     Returns:
-        (..., 119, 8, 8), of the same kind and on the same device. Of bfloat16, which NumPy lacks,
-        an array has the bits, as uint16.
+        (..., 119, 8, 8), of the same kind and on the same device. NumPy lacks bfloat16: an array
+        holds its bits as uint16.
 
     Raises:
         ConfigurationError: `words` has another shape or dtype, or there is no such `dtype`.
@@ -80,7 +80,7 @@ def unpack_planes(words: Array, dtype: str = "float32") -> Array:
     choice("dtype", dtype, dtypes_of("planes"))
     planes = _cast(_bits(words).reshape(*words.shape, 8, 8), dtype)
     for plane in NUMBER_PLANES:
-        # Small numbers: their low 16 bits are all there is, as two bytes of any kind of tensor.
+        # The numbers fit in 16 bits, read here as two bytes, for which any tensor has a dtype.
         low, high = _bytes(words)[..., 8 * plane], _bytes(words)[..., 8 * plane + 1]
         number = (low * 1.0 + high * 256.0)[..., None, None]
         planes[..., plane, :, :] = _cast(number, dtype)
@@ -127,10 +127,10 @@ def _check_list(actions: Array) -> None:
     _check_dtype("a list", actions, ("int16", "torch.int16"))
     if actions.ndim < 1:
         raise ConfigurationError("a list has shape (), not (..., 218)")
-    # To look costs a GPU's caller a wait for it.
+    # On a GPU the check would make the caller wait for it.
     there = isinstance(actions, np.ndarray) or actions.device.type == "cpu"
     if there and ((actions < -1) | (actions >= NUM_ACTIONS)).any():
-        raise ConfigurationError("a list holds a number that is no action")
+        raise ConfigurationError("a list holds a number that is not an action")
 
 
 def _bytes(words: Array) -> Array:

@@ -1,4 +1,4 @@
-"""The contract of the chess environment: what every rung takes, gives and refuses."""
+"""The contract of the chess environment: what every rung accepts, returns and rejects."""
 
 import contextlib
 import dataclasses
@@ -32,10 +32,10 @@ class ChessVectorEnv(BatchEnv[ArrayT]):
     Most are illegal in a position: `sample_actions` draws legal ones, `action_space.sample` any.
     An observation is from the same point of view. Both `reset` and `step` put into `info`:
 
-    - `action_mask`: the actions that `step` will take next, in the format asked for with `mask`;
+    - `action_mask`: the actions that `step` accepts next, in the format that `mask` selects;
       with `mask="list"` also `action_count`, (N,) int16, how many of them are listed;
     - `player`: (N,) int8, the side to move, 0 White, 1 Black;
-    - `reason`: (N,) int8, why the episode that this step ended did so (`rungs._src.chess.reason`).
+    - `reason`: (N,) int8, why the board's episode ended in this step (`rungs._src.chess.reason`).
 
     A game ends by checkmate, stalemate, insufficient material, 50 moves or threefold repetition, as
     python-chess's `outcome(claim_draw=True)` says of the position reached. `reward` is +1 for the
@@ -47,15 +47,15 @@ class ChessVectorEnv(BatchEnv[ArrayT]):
 
     Args:
         num_envs: number of boards, at least 1.
-        boards: makes the boards: a class of `chess.boards`, one per rung. `rungs.make` names
-            them: `rungs.make("chess", "threads", num_envs)`.
+        boards: makes the boards: a class of `chess.boards`, one per rung. `rungs.make` finds it by
+            the rung's name: `rungs.make("chess", "threads", num_envs)`.
         seed: 0 to 2**64 - 1. All randomness is a pure function of (seed, board, episode, ply). Or a
-            sequence, a seed for each board, which then plays as board 0 of a batch with that seed:
-            also its colour is that board's.
-        first_board: the number of this batch's first board, where it is part of a larger one: its
-            boards play the same as theirs. Errors name boards by these numbers.
-        **settings: `rungs.chess.ChessSettings`, which says what each means; and the rung's own,
-            see its class, which change time and nothing else.
+            sequence, a seed for each board, which then plays as board 0 of a batch with that seed,
+            with that board's colour, too.
+        first_board: the number of this batch's first board, where it is part of a larger batch: its
+            boards play as that batch's of the same numbers do. Errors name boards by these numbers.
+        **settings: those of `rungs.chess.ChessSettings`; and the rung's own, see its class, which
+            change only time.
 
     Attributes:
         boards: the boards.
@@ -65,7 +65,7 @@ class ChessVectorEnv(BatchEnv[ArrayT]):
     Raises:
         ConfigurationError: an argument is wrong; the message names it.
         InvalidFenError: a start is malformed, impossible, a game that is over, at a move beyond
-            59,000, or too rich in pieces for `mask="list"` (see `ChessSettings`).
+            59,000, or has too many pieces for `mask="list"` (see `ChessSettings`).
     """
 
     def __init__(
@@ -83,10 +83,10 @@ class ChessVectorEnv(BatchEnv[ArrayT]):
         first_board = integer("first_board", first_board, 0, 2**31 - 1)
         self.settings, how = split_settings(settings, ChessSettings, boards, ChessVectorEnv)
         self.boards = boards(num_envs, first_board, self.settings, **how)
-        # What steps the boards: they themselves, or an engine that replies on them.
+        # What is stepped: the boards themselves, or a game in which an engine replies.
         self._game: Boards | EngineGame = self.boards
         if isinstance(self.settings.opponent, UciEngine):
-            assert isinstance(self.boards, EngineBoards)  # others refuse an engine
+            assert isinstance(self.boards, EngineBoards)  # others reject an engine
             self._game = EngineGame(self.boards)
         self.num_envs, self.first_board = self.boards.num_envs, self.boards.first_board
         self.device = self.boards.device
@@ -105,12 +105,12 @@ class ChessVectorEnv(BatchEnv[ArrayT]):
         """Begins an episode on every board, or on some.
 
         Args:
-            seed: begins episode 0 of this seed, or of each board's in a sequence, as of the
-                constructor. Without it, the first reset begins episode 0 of the constructor's and
-                later ones begin each board's next episode.
+            seed: begins episode 0 of this seed, or in a sequence of each board's seed, as for the
+                constructor. Without it, the first reset begins episode 0 of the constructor's seed,
+                and later ones begin each board's next episode.
             options: {"reset_mask": (N,) bool} begins the next episode on the boards it marks and
                 leaves the others as they are.
-            out: as of `step`; rows of boards that are left as they are, are copied to it.
+            out: as for `step`; rows of boards that are not reset are copied to it.
 
         Returns:
             observation (as `obs` says) and info.
@@ -143,8 +143,8 @@ class ChessVectorEnv(BatchEnv[ArrayT]):
 
         Args:
             actions: (N,) integers, an array or anything NumPy sees as one without a copy.
-            out: one of `rollout`'s, to which this and all later outputs are written, so that they
-                need no copy.
+            out: one of `rollout`'s buffers, to which this and all later outputs are written, so
+                that they need no copy.
 
         Returns:
             observation (as `obs` says), reward (N,) float32, terminated (N,) bool, truncated (N,)
@@ -152,7 +152,7 @@ class ChessVectorEnv(BatchEnv[ArrayT]):
 
         Raises:
             IllegalActionError: an action is not legal on its board; no board has changed.
-            BusyError: another thread is in this environment; likewise of all its methods.
+            BusyError: another thread is in this environment; all its methods raise this.
             ConfigurationError: actions have a wrong shape or dtype, or `out` has.
             EngineError: the engine failed to reply; no board has changed.
             gymnasium.error.ResetNeeded: no reset came before, or with DISABLED a board has ended.
@@ -162,7 +162,7 @@ class ChessVectorEnv(BatchEnv[ArrayT]):
         try:
             if self.closed or not self._begun:
                 self._check_begun("step")
-            # What is mostly given is known here: a call takes longer than a small batch.
+            # The usual case is checked here: a call takes longer than a small batch.
             if not (
                 type(actions) is np.ndarray
                 and actions.dtype is INT64
@@ -172,7 +172,7 @@ class ChessVectorEnv(BatchEnv[ArrayT]):
             if self._num_ended:
                 self._refuse_ended()
             if out is None:
-                # Not in a context, which takes longer to enter than a small batch takes.
+                # Without a context manager, which takes longer to enter than a small batch.
                 self._num_ended = self._game.step(actions)
             else:
                 with self._writing_to(out):
@@ -188,14 +188,14 @@ class ChessVectorEnv(BatchEnv[ArrayT]):
             self._lock.release()
 
     def sample_actions(self, rng: np.random.Generator | int | None = None) -> ArrayT:
-        """Chooses one uniformly random action per board among those that `step` takes next.
+        """Chooses one uniformly random action per board among those that `step` accepts next.
 
-        The same `rng` chooses the same on every rung, and the same as
-        `rungs.chess.random_actions(info["action_mask"], rng)`; rungs in C++ do it there.
+        The same `rng` chooses the same actions on every rung, and the same as
+        `rungs.chess.random_actions(info["action_mask"], rng)`; C++ rungs choose them in C++.
 
         Args:
-            rng: where the randomness comes from; or the seed of a generator for this call alone;
-                or None: other actions in each call and run.
+            rng: a random generator; or the seed of a generator for this call alone; or None: other
+                actions in each call and run.
 
         Returns:
             (N,) int64 actions, an array or a tensor, as outputs are.
@@ -219,7 +219,7 @@ class ChessVectorEnv(BatchEnv[ArrayT]):
             length: how many steps.
 
         Returns:
-            All outputs, zeroed, with a first axis of `length`; and for each step views of its own,
+            All outputs, zeroed, with a first axis of `length`; and for each step views of its rows,
             for `step`.
         """
         length = integer("length", length, 1, 2**31 - 1)
@@ -233,7 +233,7 @@ class ChessVectorEnv(BatchEnv[ArrayT]):
             return self.boards.fens()
 
     def legal_moves(self, board: int) -> dict[str, int]:
-        """Returns one board's legal moves as UCI writes them, each with its action, in their order.
+        """Returns one board's legal moves in UCI notation, with their actions, in order of action.
 
         Castling is written as in Chess960, the king takes its rook ("e1h1"), in an environment
         whose starts are of Chess960: `start="chess960"`, or any of `start_fens` has a right to
@@ -299,8 +299,8 @@ class ChessVectorEnv(BatchEnv[ArrayT]):
         a search needs it. With "own" it takes the position, its history and the ply, but keeps its
         own seed, board number and episode, so that its random numbers differ from then on, as games
         of a league need it. The default is "same", as a copy is expected to make no difference.
-        Errors name boards by their place, either way. `reset` gives a board its own back,
-        and begins the episode after the one it is at.
+        Either way, errors name boards by their place in the batch. `reset` gives a board its own
+        seed and number back, and begins the episode after its current one.
 
         Args:
             source: (n,) integers, indices of boards in this batch; one may be there twice.
@@ -359,8 +359,8 @@ class ChessVectorEnv(BatchEnv[ArrayT]):
             observation and info, as `reset` does.
 
         Raises:
-            InvalidStateError: it is no snapshot, or of another rung, setting or, with "same", seed;
-                no board has changed.
+            InvalidStateError: it is not a snapshot, or of another rung, setting or, with "same",
+                seed; no board has changed.
             ConfigurationError: as for `target` of `copy_boards`.
             UnavailableError: the rung keeps boards in other processes.
             gymnasium.error.ResetNeeded: no reset came before.
@@ -398,7 +398,7 @@ class ChessVectorEnv(BatchEnv[ArrayT]):
         return target
 
     def _put(self, copies: Any, target: np.ndarray, own: bool) -> tuple[ArrayT, dict[str, Any]]:
-        """Makes boards what was copied."""
+        """Overwrites boards with copies."""
         self._copyable().put(copies, target, own)
         self._num_ended = int(self._ended.sum())
         return self._buffers.observation, self._info()
@@ -407,8 +407,8 @@ class ChessVectorEnv(BatchEnv[ArrayT]):
         """Steps this rank's boards for rank 0's environment until that is closed.
 
         Returns:
-            True on MPI ranks other than 0 whose boards rank 0 has (`gather=True`), after that. Else
-            False, at once.
+            On MPI ranks other than 0 whose boards rank 0 has (`gather=True`) True, once that is
+            closed. Else False, at once.
         """
         self._check_open()
         return False
@@ -422,9 +422,9 @@ class ChessVectorEnv(BatchEnv[ArrayT]):
         self._game.close()
 
     def _write_to(self, buffers: Buffers) -> None:
-        """Makes `buffers` those that outputs are written to."""
+        """Sets the buffers that outputs are written to."""
         self._buffers, self._ended = buffers, buffers.ended
-        # What a step looks up of them, at once.
+        # What a step returns of them, looked up only once.
         self._returned = (
             buffers.observation,
             buffers.reward,
@@ -441,15 +441,15 @@ class ChessVectorEnv(BatchEnv[ArrayT]):
 
     @contextlib.contextmanager
     def _writing_to(self, buffers: Buffers) -> Iterator[None]:
-        """Has outputs written to `buffers`, from now on unless the block raises.
+        """Writes outputs to `buffers`, from now on unless the block raises.
 
         Raises:
-            ConfigurationError: they are not like this environment's.
+            ConfigurationError: `buffers` are not like this environment's.
         """
         before = self._buffers
         if type(buffers) is not type(before) or not buffers.is_like(before):
             raise ConfigurationError("out is not one of this environment's rollout()")
-        # Which boards stay ended is read before it is written.
+        # A step reads which boards have ended before it writes that.
         buffers.ended[:] = self._ended
         self._redirect(buffers)
         try:
@@ -463,12 +463,12 @@ class ChessVectorEnv(BatchEnv[ArrayT]):
         self._write_to(buffers)
 
     def _info(self) -> dict[str, Any]:
-        return self._seen.copy()  # in which users put what they like
+        return self._seen.copy()  # a copy, as users may add entries
 
     def _identity(self) -> dict:
         settings = dataclasses.asdict(self.settings)
         del settings["obs"], settings["dtype"], settings["mask"]
-        del settings["start_fens" if self.settings.start else "start"]  # one says where they start
+        del settings["start_fens" if self.settings.start else "start"]  # one gives the starts
         settings["autoreset_mode"] = self.settings.autoreset_mode.name
         return {
             "env": "chess",

@@ -8,7 +8,7 @@ import numpy as np
 
 from rungs.errors import UnsupportedError
 
-# What the methods do that an environment need not have.
+# What an environment's optional methods provide, for messages.
 OPTIONAL = {
     "fen": "a position as a FEN",
     "refuses_fen": "refusing a FEN",
@@ -61,15 +61,15 @@ class Batch(abc.ABC):
 
     @abc.abstractmethod
     def outcome(self, board: int) -> Outcome:
-        """Returns what the last step said of one board."""
+        """Returns how the last step left one board."""
 
 
 class Environment(abc.ABC):
     """One game of chess in an environment, played move by move.
 
     A method raises `UnsupportedError`, with a few words, for what the environment can't do. The
-    four abstract methods play a game; each of the others is asked for by some cases alone, and
-    supports nothing unless it is overridden.
+    four abstract methods play a game; each of the others is needed by some cases only, and raises
+    `UnsupportedError` unless it is overridden.
     """
 
     @abc.abstractmethod
@@ -84,7 +84,7 @@ class Environment(abc.ABC):
             max_plies: when to truncate a game that isn't over; None: never.
 
         Raises:
-            UnsupportedError: it can't begin so.
+            UnsupportedError: it can't begin in this way.
         """
 
     @abc.abstractmethod
@@ -92,7 +92,8 @@ class Environment(abc.ABC):
         """Returns the moves that its mask or list allows now, in UCI.
 
         Raises:
-            UnsupportedError: it has none; or, after the end, is in its next game already.
+            UnsupportedError: it has no mask or list; or, after the end, it is in its next game
+                already.
         """
 
     @abc.abstractmethod
@@ -142,15 +143,15 @@ class Environment(abc.ABC):
         raise UnsupportedError(OPTIONAL["batch"])
 
     def drawn(self, seed: int, games: int) -> list[str]:
-        """Returns where the environment's own random numbers lead in a batch, a FEN for each game.
+        """Returns the positions of a batch after random play by the environment, a FEN per game.
 
-        What is drawn is the environment's: the plies of an opening, a random opponent's replies.
+        The environment decides what is random: the plies of an opening, an opponent's replies.
         """
         raise UnsupportedError(OPTIONAL["drawn"])
 
 
 def check_not_asked(**beginning: Any) -> None:
-    """Raises UnsupportedError where an argument of `Environment.begin` is given that is named."""
+    """Raises UnsupportedError if a value is given for one of these arguments of `begin`."""
     for name, what in _BEGINNINGS.items():
         if beginning.get(name):
             raise UnsupportedError(what)

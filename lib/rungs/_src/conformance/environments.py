@@ -34,7 +34,7 @@ _SETTINGS: dict[str, dict[str, Any]] = {"cuda": {"device": "cpu"}}
 _COMPASS = ("N", "NE", "E", "SE", "S", "SW", "W", "NW")
 _JUMPS = ("NNE", "ENE", "ESE", "SSE", "SSW", "WSW", "WNW", "NNW")
 
-# What our 73 planes of actions are called, in their order (`cpp/chess/action.hpp`).
+# The names of our 73 planes of actions, in their order (`cpp/chess/action.hpp`).
 PLANES = (
     *(f"{way}{steps}" for steps in range(1, 8) for way in _COMPASS),
     *_JUMPS,
@@ -112,13 +112,13 @@ class RungBatch(Batch):
         self._actions: dict[int, dict[str, int]] = {}
 
     def legal_moves(self, board: int) -> list[str]:
-        # Legal by the mask; their names are the environment's.
+        # The mask says which are legal; `legal_moves` of the environment only names them.
         allowed = np.flatnonzero(self._info["action_mask"][board]).tolist()
         named = {action: move for move, action in self.actions(board).items()}
         return [named.get(action, f"action {action}") for action in allowed]
 
     def actions(self, board: int) -> dict[str, int]:
-        """Returns the actions of one board's legal moves, once looked up for each step."""
+        """Returns the actions of one board's legal moves, looked up once per step."""
         if board not in self._actions:
             self._actions[board] = self.env.legal_moves(board)
         return self._actions[board]
@@ -224,7 +224,7 @@ def check(name: str) -> None:
     """Raises an error for a name that `make` doesn't know.
 
     Raises:
-        ConfigurationError: it is no rung, nor python-chess, FILE.py:CLASS or MODULE:CLASS.
+        ConfigurationError: it is not a rung, python-chess, FILE.py:CLASS or MODULE:CLASS.
     """
     if name not in ours() and name != PYTHON_CHESS and ":" not in name:
         known = ", ".join([*ours(), PYTHON_CHESS])
@@ -237,13 +237,13 @@ def named(names: list[str]) -> dict[str, tuple[str, bool]]:
     """Returns the environments that names stand for.
 
     Args:
-        names: as of `make`; "rungs" is all of ours, as far as they are here.
+        names: names for `make`; "rungs" stands for all of ours that are available here.
 
     Returns:
         By the name in the table: the name for `make`, and whether it may be missing here.
 
     Raises:
-        ConfigurationError: there is none of such a name.
+        ConfigurationError: a name stands for no environment.
     """
     chosen: dict[str, tuple[str, bool]] = {}
     for name in names:

@@ -20,7 +20,7 @@ from rungs.errors import (
 
 PASSES, FAILS, NOT_OFFERED = "passes", "fails", "not offered"
 
-# The method that answers what only some environments are asked, by the case's field.
+# The optional method of an environment that a case needs, by the case's field.
 _ANSWERS = {
     "position": "fen",
     "illegal": "refuses_move",
@@ -150,7 +150,7 @@ class _Played:
         """Plays it; returns what was expected and found where they differ."""
         case, environment = self._case, self._environment
         for field, method in _ANSWERS.items():
-            # Before it is played: what fails on the way there is asked by other cases.
+            # Checked before it is played: other cases test the moves that lead there.
             lacks = getattr(type(environment), method) is getattr(Environment, method)
             if lacks and getattr(case, field):
                 raise UnsupportedError(OPTIONAL[method])
@@ -177,13 +177,13 @@ class _Played:
     def _moves(
         self, game: "Environment | _BesideOthers", moves: tuple[str, ...], begun: bool = False
     ) -> _Difference | None:
-        """Plays moves; `begun`: the step before ended another game."""
+        """Plays moves; `begun`: whether the step before ended another game."""
         board = self._case.board()
         self.fen = board.fen()
         for number, move in enumerate(moves):
             if (outcome := game.outcome()).over and not (begun and number == 0):
                 if self._case.ending == OPEN and not outcome.terminated:
-                    return None  # nothing more is asked
+                    return None  # nothing more is tested
                 return "the game goes on", _in_words(outcome)
             if move not in (legal := game.legal_moves()):
                 return f"{move} is legal", _listed("legal are", legal)
@@ -216,7 +216,7 @@ class _Played:
 
 
 class _BesideOthers:
-    """A case's game in a batch, behind half of the games beside it."""
+    """A case's game in a batch, between the two halves of the games in `beside`."""
 
     def __init__(self, environment: Environment, case: Case):
         self._beside, self._board, self._steps = case.beside, len(case.beside) // 2, 0
@@ -252,7 +252,7 @@ def _in_short(plane: tuple[str, ...] | float) -> str:
 
 
 def _drawn(case: Case, draws: list[list[str]]) -> _Difference | None:
-    """Compares random positions, all of which a game must be able to be at."""
+    """Compares random positions, all of which must be valid."""
     for fen in (fen for draw in draws for fen in draw):
         if not chess.Board(fen).is_valid():
             return "positions of chess", fen

@@ -12,10 +12,10 @@ from rungs.errors import ConfigurationError
 
 PATH = Path(__file__).with_name("suite.json")
 
-# Of the file's format: increased where a program that reads it would have to change.
+# The version of the file's format: increased if programs that read it have to change.
 SCHEMA = 1
 
-# How a game is over by its rules; then: it is not, the environment ended it, and not terminated.
+# How a game ends by its rules; then: it goes on, the environment ended it, it is not terminated.
 ENDINGS = (
     "checkmate",
     "stalemate",
@@ -29,8 +29,8 @@ KINDS = ("law", "reading", "interface")
 
 AUTORESET = ("same_step", "next_step", "disabled")
 
-# What the random positions of several draws are: the same, board by board, as far as both go; not
-# the same; or, in each draw, not all the same.
+# How the random positions of several draws compare: the same, board by board, up to the shortest
+# draw; all draws different; or, within each draw, not all the same.
 DRAWN = ("same", "different", "distinct")
 
 _FORM = {
@@ -82,9 +82,9 @@ class Case:
         refused: whether `fen` must be refused.
         illegal: moves that must be refused, and change nothing.
         position: the FEN of the position afterwards, or None.
-        actions: of moves, as `Environment.action` writes them.
-        planes: of `Environment.planes`, by number: the squares that hold 1, where the others
-            hold 0; or what all squares hold.
+        actions: by move, as `Environment.action` writes them.
+        planes: of `Environment.planes`, by number: the squares that hold 1, if the others hold 0;
+            or the value that all squares hold.
         draws: seeds, and how many games are drawn by each.
         drawn: one of `DRAWN`.
     """
@@ -129,7 +129,7 @@ class Suite:
     """All cases.
 
     Attributes:
-        version: counted up with every change.
+        version: increased with every change.
         groups: by name, in their order.
         cases: in the order of their groups.
     """
@@ -142,7 +142,7 @@ class Suite:
         """Returns the suite with the cases of some groups alone.
 
         Raises:
-            ConfigurationError: there is no such group; it is named.
+            ConfigurationError: there is no such group; the message names it.
         """
         if unknown := sorted(set(names) - set(self.groups)):
             known = ", ".join(self.groups)
@@ -196,7 +196,7 @@ def _fault(case: Case) -> str:
 
 
 def _tuples(value: Any) -> Any:
-    """Returns JSON's lists as tuples, whatever they are in."""
+    """Returns JSON's lists as tuples, at any depth."""
     if isinstance(value, dict):
         return {key: _tuples(inner) for key, inner in value.items()}
     return tuple(map(_tuples, value)) if isinstance(value, list) else value

@@ -16,7 +16,7 @@ from rungs.errors import ConfigurationError
 
 Choice = TypeVar("Choice")
 
-# Of all environments, or (N,) uint64 of each.
+# One for all environments, or (N,) uint64, one for each.
 Seed: TypeAlias = int | np.ndarray
 MAX_SEED = 2**64 - 1
 
@@ -88,9 +88,9 @@ def seeds_of(seed: Seed, which: slice) -> Seed:
 
 
 def seed_and_number(seed: Seed, i: int, first: int) -> tuple[int, int]:
-    """Returns by what environment `i` of a batch draws its random numbers: a seed and a number.
+    """Returns the seed and number by which environment `i` of a batch draws random numbers.
 
-    One with a seed of its own draws those of environment 0 of a batch with that seed.
+    One with a seed of its own draws what environment 0 of a batch with that seed draws.
 
     Args:
         seed: of all, or (N,) of each.
@@ -114,7 +114,7 @@ def real(name: str, value: object, low: float, high: float) -> float:
         raise ConfigurationError(f"{name}={shown(value)} is not a number")
     try:
         number = float(value)
-    except OverflowError:  # an int that is larger than any
+    except OverflowError:  # an int that is larger than any float
         number = math.nan
     if not low <= number <= high:
         raise ConfigurationError(f"{name}={shown(value)} is not between {low} and {high}")
@@ -193,7 +193,7 @@ def as_array(name: str, value: object) -> np.ndarray:
         ConfigurationError: it can't be converted, or is masked.
     """
     if isinstance(value, np.ma.MaskedArray):
-        raise ConfigurationError(f"{name}: a masked array lacks some")
+        raise ConfigurationError(f"{name} is a masked array")
     try:
         return np.asarray(value)
     except Exception as error:  # any object may raise anything here

@@ -17,7 +17,7 @@ from rungs._src.core.arguments import checked_actions, integer, shown
 from rungs._src.core.memory import on_host
 from rungs.errors import BusyError, ConfigurationError
 
-# NumPy's, or PyTorch's tensor where outputs are tensors.
+# A NumPy array, or a PyTorch tensor where outputs are tensors.
 Array = Any
 # Which of both an environment's outputs are, for type checkers.
 ArrayT = TypeVar("ArrayT")
@@ -44,7 +44,7 @@ class BatchEnv(VectorEnv[ArrayT, Any, ArrayT], abc.ABC, Generic[ArrayT]):
         observation_space: gymnasium.Space,
         action_space: gymnasium.Space,
     ) -> None:
-        """Sets the mode and, from those of one environment, the spaces; `num_envs` is set."""
+        """Sets the mode and, from those of one environment, the spaces; `num_envs` must be set."""
         self.autoreset_mode = autoreset_mode
         self.metadata = {"autoreset_mode": autoreset_mode}
         self.single_observation_space = observation_space
@@ -58,7 +58,7 @@ class BatchEnv(VectorEnv[ArrayT, Any, ArrayT], abc.ABC, Generic[ArrayT]):
 
     @contextlib.contextmanager
     def _alone(self, method: str) -> Iterator[None]:
-        """Keeps other threads out; BusyError where one is inside already."""
+        """Keeps other threads out; raises BusyError where one is inside already."""
         if not self._lock.acquire(False):
             raise self._busy(method)
         try:

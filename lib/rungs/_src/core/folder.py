@@ -81,9 +81,9 @@ def locked_output_dir(
     try:
         path = path.resolve()
     except ValueError:  # it holds a NUL
-        raise ConfigurationError(f"{shown(str(path))} is no path") from None
+        raise ConfigurationError(f"{shown(str(path))} is not a path") from None
     if path.exists() and not path.is_dir():
-        raise ConfigurationError(f"{path} is no folder")
+        raise ConfigurationError(f"{path} is not a folder")
     _check_is_no_part(path)
     with locked(path):
         mark = _mark(path)

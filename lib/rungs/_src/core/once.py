@@ -1,4 +1,4 @@
-"""What is made once in a process, however many threads ask for it at the same time."""
+"""Objects made once in a process, however many threads request them at the same time."""
 
 import functools
 import os
@@ -14,10 +14,10 @@ _lock = threading.RLock()
 
 
 def once(make: Callable[Taken, Made]) -> Callable[Taken, Made]:
-    """Keeps what a function returns, for each of its arguments, which are hashable.
+    """Caches what a function returns, by its arguments, which must be hashable.
 
-    `functools.cache` calls the function again where a second thread asks before the first has an
-    answer, and both get one of their own. Here the second waits. An error is not kept.
+    `functools.cache` calls the function again where a second thread calls before the first has a
+    result, and each gets its own. Here the second waits. Errors are not cached.
     """
     made: dict[Hashable, Made] = {}
 

@@ -1,4 +1,4 @@
-"""How far something is that people wait for: a bar where they look, lines in a log, or nothing."""
+"""Progress of long tasks: a bar on a terminal or in a notebook, lines in a log, or nothing."""
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -11,7 +11,7 @@ _bars: list[Any] = []  # that are shown
 
 
 def line(text: str) -> None:
-    """Prints a line, seen as it happens, also in a file; above any bars."""
+    """Prints a line above any bars, and flushes it, so that a file has it at once, too."""
     tqdm = sys.modules.get("tqdm")
     if tqdm is None:
         print(text, flush=True)
@@ -25,26 +25,26 @@ def silent(text: str) -> None:
 
 
 def is_shown(say: Say) -> bool:
-    """Says whether a bar is to be shown: somebody looks, and lines go where they go by default."""
+    """Returns whether to show a bar: on a terminal or in a notebook, with the default `say`."""
     return say is line and (sys.stderr.isatty() or _in_notebook())
 
 
 def close_bars() -> None:
-    """Removes all bars, so that an error's line is one of its own."""
+    """Removes all bars, so that an error message gets a line of its own."""
     while _bars:
         _bars.pop().close()
 
 
 class Progress:
-    """How far something is, as a context: it ends with the block.
+    """The progress of a task, as a context manager; it ends with the block.
 
-    Where a bar is shown (`is_shown`), what `advance` says stands next to the bar, and replaces what
-    it said before; where lines are a log, each is one of them.
+    Where a bar is shown (`is_shown`), the text of `advance` stands next to the bar, and replaces
+    the text before; in a log each text is a line.
 
     Args:
-        what: is under way, in a word or two.
-        total: the steps of all of it.
-        say: where lines go: `line`, `silent` or another.
+        what: the task, in a word or two.
+        total: the number of its steps.
+        say: prints a line: `line`, `silent` or another.
         done: steps that were done before.
     """
 
@@ -69,7 +69,7 @@ class Progress:
             _bars.remove(self._bar)
 
     def advance(self, steps: float = 1, text: str = "") -> None:
-        """Notes that steps were done; `text` says what came of them."""
+        """Counts steps that were done; `text` describes their result."""
         if self._bar is not None:
             if text:
                 self._bar.set_postfix_str(text, refresh=False)
@@ -79,7 +79,7 @@ class Progress:
 
 
 def watched(items: Iterable[Item], what: str, total: int, say: Say) -> Iterator[Item]:
-    """Yields `items`, of which there are `total`; shows how many are done, as `Progress`."""
+    """Yields `items`, of which there are `total`; shows how many are done, by a `Progress`."""
     with Progress(what, total, say) as progress:
         for item in items:
             yield item

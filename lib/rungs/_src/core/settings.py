@@ -1,4 +1,4 @@
-"""Settings: frozen dataclasses in which a field says its default, its meaning and its check."""
+"""Settings: frozen dataclasses in which a field has its default, its meaning and its check."""
 
 import dataclasses
 import inspect
@@ -56,7 +56,7 @@ def check_fields(settings: Any) -> None:
     """Checks every `setting` of a frozen dataclass, and stores it as a value of its type.
 
     Raises:
-        ConfigurationError: one is out of its range; it is named.
+        ConfigurationError: one is out of its range; the message names it.
     """
     for field in dataclasses.fields(settings):
         if field.metadata:
@@ -100,7 +100,7 @@ def split_settings(
 
     Raises:
         ConfigurationError: a setting is wrong, or neither has it; the message names it, and in
-            the latter case all that there are.
+            the latter case lists all settings.
     """
     names = {field.name for field in dataclasses.fields(kind)}  # type: ignore[arg-type]  # likewise
     settings = kind(**{name: value for name, value in given.items() if name in names})

@@ -1,4 +1,4 @@
-"""Saved states: bytes with a version, what they are of, and a checksum."""
+"""Saved states: bytes with a version, the environment's identity, and a checksum."""
 
 import hashlib
 import json
@@ -39,7 +39,7 @@ def unpack(
         expected: what the identity must contain.
         limits: its other numbers but for the seed, each with the largest allowed; the smallest is
             0.
-        count: how many environments it is of, and seeds, unless all have one.
+        count: the number of environments, and of seeds, unless all share one.
 
     Raises:
         InvalidStateError: `state` is corrupt, or its identity differs; the message says how.

@@ -26,14 +26,14 @@ def on_device(actions: ArrayLike, shape: tuple[int, ...], device: torch.device) 
     if actions.dtype not in _INTEGERS:
         raise ConfigurationError(f"actions have dtype {actions.dtype}, not int64")
     if actions.layout != torch.strided or actions.is_meta:
-        raise ConfigurationError("actions are a tensor without a number for each environment")
+        raise ConfigurationError("actions are a sparse or meta tensor, not a dense one")
     return actions.to(device, torch.int64).contiguous()
 
 
 def as_tensor(output: np.ndarray | torch.Tensor) -> torch.Tensor:
-    """Returns an output as a tensor of its memory, in a dtype that PyTorch computes with.
+    """Returns an output as a tensor of the same memory, in a dtype that PyTorch computes with.
 
-    64-bit words are int64; uint16, which is how NumPy has bfloat16, is bfloat16.
+    64-bit words become int64; uint16, which is how NumPy has bfloat16, becomes bfloat16.
     """
     tensor = torch.from_numpy(output) if isinstance(output, np.ndarray) else output
     if tensor.dtype == torch.uint16:

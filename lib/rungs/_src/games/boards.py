@@ -21,7 +21,7 @@ class GameBoards:
 
     Args:
         num_envs: number of boards.
-        game: the class of one of them.
+        game: the class of one board.
         mode: when the next episode begins.
     """
 
@@ -39,7 +39,7 @@ class GameBoards:
 
         Args:
             which: (N,) bool.
-            seed: by which they draw from now on.
+            seed: by which boards draw from now on.
             episode: its number; None: each board's next one.
         """
         raise NotImplementedError
@@ -112,13 +112,13 @@ class CppGames(GameBoards):
 
     Raises:
         ConfigurationError: the game has no source.
-        CompilerError: g++ is not here or refuses it, or it has other actions or observations.
+        CompilerError: g++ is not here or rejects it, or it has other actions or observations.
     """
 
     def __init__(self, num_envs: int, game: type[Game], mode: AutoresetMode):
         super().__init__(num_envs, game, mode)
         if game.SOURCE is None:
-            raise ConfigurationError(f"{game.__name__} has no SOURCE: rung python has its boards")
+            raise ConfigurationError(f"{game.__name__} has no SOURCE in C++: use the rung python")
         self._api = gpp.load_game(game.SOURCE)
         constants = described(self._api).constants
         for name, ours in (

@@ -1,4 +1,4 @@
-"""What a game of one's own says of itself in Python, as `cpp/rungs/game.hpp` asks it in C++."""
+"""The interface of a game of one's own in Python, as `cpp/rungs/game.hpp` is in C++."""
 
 import abc
 import dataclasses
@@ -16,8 +16,8 @@ class GameRandom:
     """The random numbers of a board's episode, in the order in which the game draws them.
 
     Attributes:
-        seed, board, episode: which.
-        drawn: how many were drawn.
+        seed, board, episode: of which episode.
+        drawn: how many numbers were drawn.
     """
 
     seed: int
@@ -36,8 +36,8 @@ class Game(abc.ABC):
     """One board of a game, in Python: the reference that C++ is compared with.
 
     Attributes:
-        SOURCE: the file of C++, which ends in `#include "bindings/game.hpp"`; None where there is
-            no more than the reference.
+        SOURCE: the C++ file, which ends in `#include "bindings/game.hpp"`; None where there is only
+            the reference.
         NUM_ACTIONS: actions are 0 to this - 1.
         OBSERVATION: the space of one board's observations.
     """

@@ -1,4 +1,4 @@
-"""The contract of a game of one's own: what every rung takes, gives and refuses."""
+"""The contract of a game of one's own: what every rung accepts, returns and rejects."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,22 +20,22 @@ class GameVectorEnv(BatchEnv[np.ndarray]):
     """A batch of a game for reinforcement learning, the same on each of its rungs.
 
     Both `reset` and `step` put `action_mask` into `info`, (N, actions) bool: what the next step
-    takes. With NEXT_STEP a board that has ended takes any action; with DISABLED it takes none.
+    accepts. With NEXT_STEP a board that has ended accepts any action; with DISABLED none.
     The arrays returned are the environment's own: the next `step` or `reset` overwrites them.
 
     Args:
         num_envs: number of boards, at least 1.
-        game: the class of one of them.
+        game: the class of one board.
         rung: "python", the reference; "cpp", "openmp" or "threads", which g++ compiles once.
-        seed: 0 to 2**64 - 1. What a game draws is a pure function of (seed, board, episode, how
-            many it has drawn in that). Or a sequence, a seed for each board, which then plays as
+        seed: 0 to 2**64 - 1. What a game draws is a pure function of (seed, board, episode, number
+            of draws before in it). Or a sequence, a seed for each board, which then plays as
             board 0 of a batch with that seed.
         autoreset_mode: gymnasium's, by member, name or value.
         **how: the rung's own: `threads` of "openmp" and "threads", which changes time alone.
 
     Raises:
         ConfigurationError: an argument is wrong, or the game has no source for this rung.
-        CompilerError: g++ is not here or refuses the source, or both languages' games differ in
+        CompilerError: g++ is not here or rejects the source, or both languages' games differ in
             their numbers of actions or cells.
         UnavailableError: the system gives fewer threads.
     """
@@ -67,9 +67,9 @@ class GameVectorEnv(BatchEnv[np.ndarray]):
         """Begins an episode on every board, or on some.
 
         Args:
-            seed: begins episode 0 of this seed, or of each board's in a sequence. Without it, the
-                first reset begins episode 0 of the constructor's and later ones begin each board's
-                next episode.
+            seed: begins episode 0 of this seed, or in a sequence of each board's seed. Without it,
+                the first reset begins episode 0 of the constructor's seed, and later ones begin
+                each board's next episode.
             options: {"reset_mask": (N,) bool} begins the next episode where it is set.
 
         Returns:

@@ -29,7 +29,7 @@ def describe() -> dict:
         hypervisor is reported), `system`, `python`.
     """
     features, known = cpu_features(), microarchitecture()
-    # Without a list of features a hypervisor's is unknown.
+    # Without a list of features it is unknown whether there is a hypervisor.
     listed = features != platform.machine()
     return {
         "machine": cpu_name(),
@@ -63,7 +63,7 @@ def slug() -> str:
 
 
 def slug_of(facts: dict) -> str:
-    """Names a machine as `slug` does, from facts as of `in_words`.
+    """Names a machine as `slug` does, from facts as for `in_words`.
 
     A processor of unknown microarchitecture is named by family and model, such as
     "amd-family25-model17-2-cores"; one without those by its name.
@@ -89,7 +89,7 @@ def differing(facts: dict, machine: dict, names: tuple[str, ...] = SAME) -> str:
 
     Args:
         facts: of `describe`, or a result's provenance, whose values are text.
-        machine: likewise.
+        machine: the other machine's facts, in either form.
         names: the facts to compare.
 
     Returns:

@@ -9,7 +9,7 @@ from rungs.errors import UnavailableError
 
 @functools.cache
 def name() -> str | None:
-    """Returns the first one's name, e.g. "NVIDIA H200"; None where NVIDIA's driver finds none."""
+    """Returns the first GPU's name, e.g. "NVIDIA H200"; None where NVIDIA's driver finds none."""
     command = ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -25,7 +25,7 @@ def require() -> None:
 
 
 def usable() -> bool:
-    """Returns whether there is one that PyTorch can use."""
+    """Returns whether there is a GPU that PyTorch can use."""
     if not name():
         return False
     import torch  # takes seconds

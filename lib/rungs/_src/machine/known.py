@@ -14,7 +14,7 @@ class Microarchitecture:
         name: the maker's.
         flops_per_lane: operations per cycle and lane of its widest vectors, where a multiply-add
             counts as two; None where no source is known.
-        source: of that.
+        source: where that is published.
     """
 
     name: str
@@ -39,7 +39,7 @@ _KNOWN: dict[tuple[str, int, Container[int]], Microarchitecture] = {
     ("AuthenticAMD", 25, (*range(0x10), *range(0x20, 0x60))): Microarchitecture(
         "Zen 3", 4, _ZEN.format("AMD EPYC 7003", 56665)
     ),
-    # Two 256-bit units, which a 512-bit multiply-add takes both.
+    # Two 256-bit units, both of which a 512-bit multiply-add occupies.
     ("AuthenticAMD", 25, (*range(0x10, 0x20), *range(0x60, 0xB0))): Microarchitecture(
         "Zen 4", 2, _ZEN.format("AMD Zen 4", 57647)
     ),

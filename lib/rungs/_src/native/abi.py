@@ -16,7 +16,7 @@ from rungs.errors import CompilerError
 # The functions of `cpp/bindings`: ctypes's or cppyy's, which learn their names from C++.
 Api = Any
 
-# As NumPy writes types of numbers.
+# Types of numbers, by NumPy's names.
 NUMBERS: dict[str, type] = {
     "b1": ctypes.c_bool,
     "i1": ctypes.c_int8,
@@ -179,7 +179,7 @@ def _type(name: str, field: str, kind: str, others: dict[str, type[Structure]]) 
 
 
 def argument(api: Api, address: int) -> Any:
-    """Returns an address as a library's functions take it again and again in the least time."""
+    """Returns an address in the form that a library's functions take in the least time."""
     return ctypes.c_uint64(address) if isinstance(api, ctypes.CDLL) else address
 
 

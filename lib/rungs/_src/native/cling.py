@@ -71,7 +71,7 @@ def load_mpi() -> Api:
 
     Raises:
         UnavailableError: there is no cppyy, mpi4py, MPI library, or `mpi.h` that belongs to it.
-        CompilerError: as `load`.
+        CompilerError: as for `load`.
     """
     if not is_here():  # the extra `mpi` brings Cling, too
         raise UnavailableError(f"no MPI (No module named 'cppyy'): {install_hint('mpi')}")
@@ -84,7 +84,7 @@ def load_learn() -> Api:
     """Compiles the functions of `load` and of `cpp/bindings/learn.cpp`.
 
     Raises:
-        CompilerError: as `load`.
+        CompilerError: as for `load`.
     """
     functions = load()
     include(headers.LEARN)
@@ -96,7 +96,7 @@ def _include_mpi() -> None:
     library = mpi.library()
     import cppyy
 
-    # mpi4py keeps the library's names to itself; Cling needs them too.
+    # mpi4py loads the library's symbols for itself alone; Cling needs them too.
     ctypes.CDLL(str(library), ctypes.RTLD_GLOBAL)
     cppyy.add_include_path(str(mpi.headers(library)))
     include(headers.MPI)
@@ -116,7 +116,7 @@ def _compile() -> str:
 
 @once
 def include(*sources: str) -> None:
-    """Compiles sources below `cpp/`; CompilerError where Cling refuses them."""
+    """Compiles sources below `cpp/`; raises CompilerError where Cling rejects them."""
     import cppyy
 
     try:
@@ -148,7 +148,7 @@ def _import_cppyy() -> None:
             "cppyy was imported before Rungs could set its compiler flags: import rungs first"
         )
     os.environ["EXTRA_CLING_ARGS"] = FLAGS
-    # It looks for its settings, libraries and headers in the current folder first.
+    # cppyy looks for its settings, libraries and headers in the current folder first.
     with contextlib.chdir(paths.CPP):
         os.environ["CLING_STANDARD_PCH"] = str(_precompiled_header())
         os.environ["CLING_REBUILD_PCH"] = "0"  # what was checked is what is loaded
@@ -159,7 +159,7 @@ def _precompiled_header() -> Path:
     """Returns Cling's standard header, precompiled with our flags in a process of its own, once."""
     found = importlib.util.find_spec("cppyy_backend")
     backend = found.submodule_search_locations[0]  # type: ignore[union-attr,index]  # cppyy needs it
-    # The header names the files it was made from, and cppyy asks their folder's date.
+    # The header names the files it was made from, and cppyy checks their folder's date.
     made_from = (backend, os.stat(os.path.join(backend, "include")).st_mtime_ns)
     version = importlib.metadata.version("cppyy-cling")
     return cache.built("cling", (FLAGS, cpu_features(), version, made_from), _precompile)

@@ -29,7 +29,7 @@ def load(march: str = "native") -> Api:
         march: the target processor, as g++ names it.
 
     Raises:
-        CompilerError: there is no g++, or it refuses the headers; the message has its output.
+        CompilerError: there is no g++, or it rejects the headers; the message has its output.
     """
     sources = (*headers.API, *headers.C_API)
     return loaded("gpp", sources, [*FLAGS.split(), f"-march={march}"])
@@ -39,7 +39,7 @@ def load_learn() -> Api:
     """Loads the functions of `cpp/bindings/learn.cpp`.
 
     Raises:
-        CompilerError: as `load`.
+        CompilerError: as for `load`.
     """
     return loaded("learn", [headers.LEARN], [*LIBRARY.split(), "-pthread", "-march=native"])
 
@@ -49,7 +49,7 @@ def load_mpi() -> Api:
 
     Raises:
         UnavailableError: there is no mpi4py, MPI library, or `mpi.h` that belongs to it.
-        CompilerError: as `load`.
+        CompilerError: as for `load`.
     """
     flags = [*FLAGS.split(), "-march=native"]
     return loaded("mpi", [*headers.API, headers.MPI], flags, mpi.flags())
@@ -59,11 +59,11 @@ def load_game(source: Path) -> Api:
     """Loads the functions of a source that ends in `cpp/bindings/game.hpp`, and those of threads.
 
     Args:
-        source: the file of C++; those beside it may be included, as may those below `cpp/`.
+        source: the C++ file; it may include those next to it and those below `cpp/`.
 
     Raises:
         UnavailableError: there is no OpenMP runtime.
-        CompilerError: as `load`.
+        CompilerError: as for `load`.
     """
     openmp.load(openmp.GCC)
     threads = str(paths.CPP / "bindings" / "thread_pool.cpp")
@@ -76,7 +76,7 @@ def load_device(vectors: bool) -> Api:
     """Loads the functions of `cpp/bindings/device.cpp`, with or without vector instructions.
 
     Raises:
-        CompilerError: as `load`.
+        CompilerError: as for `load`.
     """
     scalar = [] if vectors else ["-DRUNGS_SCALAR_LANES"]
     return loaded("device", [headers.DEVICE], [*FLAGS.split(), "-march=native", *scalar])
@@ -89,13 +89,13 @@ def loaded(
 
     Args:
         name: what the library's name in the cache begins with.
-        sources: two are compiled at a time, so the one that takes longest comes first. What is
-            compiled of one serves every library that has it with the same flags.
+        sources: two are compiled at a time, so the one that takes longest comes first. A compiled
+            source serves every library that has it with the same flags.
         flags: of every source, and of the linker.
         last: further flags of the last source, and of the linker.
 
     Raises:
-        CompilerError: as `load`.
+        CompilerError: as for `load`.
     """
     commands = [(source, *flags) for source in sources]
     commands[-1] += tuple(last)
@@ -137,7 +137,7 @@ def build(name: str, source: Path, flags: list[str], compiler: str = COMPILER) -
     Further sources may be among the flags.
 
     Raises:
-        CompilerError: as `load`.
+        CompilerError: as for `load`.
     """
     folder = [path.read_text() for path in sorted(source.parent.glob("*.[ch]pp"))]
     # The source's path is part of it, as debug information contains it.
@@ -163,7 +163,7 @@ _version = functools.cache(version)
 
 
 def run(command: list[str]) -> str:
-    """Runs a compiler or a related tool; CompilerError where it is missing or fails."""
+    """Runs a compiler or a related tool; raises CompilerError where it is missing or fails."""
     try:
         done = subprocess.run(command, capture_output=True, text=True)
     except FileNotFoundError:

@@ -29,7 +29,7 @@ MPI = "bindings/mpi.cpp"
 DEVICE = "bindings/device.cpp"
 
 
-# Seconds. Looking at all files takes half a millisecond, and perft and environments ask each time.
+# Seconds. A look at all files takes half a millisecond, and every perft and environment needs one.
 _LOOKS_EVERY = 0.1
 
 

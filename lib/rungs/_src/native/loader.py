@@ -25,8 +25,8 @@ def load(compiler: str | None = None) -> Api:
     Raises:
         ConfigurationError: there is no such compiler.
         UnavailableError: the installation holds no compiled code.
-        CompilerError: the compiler is not here or refuses the headers, a wheel is damaged, or the
-            system refuses files or processes.
+        CompilerError: the compiler is not here or rejects the headers, a wheel is damaged, or the
+            system has no files or processes left.
     """
     prepare(compiler)
     return _loaded(_LOADERS[chosen(compiler)])
@@ -71,7 +71,7 @@ def load_mpi() -> Api:
 
     Raises:
         UnavailableError: there is no mpi4py, no MPI library, no `mpi.h` that belongs to it, or
-            no compiler beside a wheel.
+            no compiler in addition to a wheel.
     """
     compile_once = chosen() == GPP or (gpp.is_here() and not cling.is_here())
     openmp.load(openmp.GCC if compile_once else openmp.CLANG)

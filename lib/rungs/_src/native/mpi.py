@@ -18,15 +18,15 @@ def library() -> Path:
     try:
         mapped = Path("/proc/self/maps").read_text().split()
     except OSError:
-        raise UnavailableError("which libmpi.so mpi4py has loaded only Linux tells") from None
+        raise UnavailableError("only Linux tells which libmpi.so mpi4py has loaded") from None
     libraries = [Path(path) for path in mapped if Path(path).name.startswith("libmpi.so")]
     if not libraries:
-        raise UnavailableError(f"mpi4py's MPI is no libmpi.so: {install_hint('mpi')}")
+        raise UnavailableError(f"mpi4py's MPI is not a libmpi.so: {install_hint('mpi')}")
     return libraries[0]
 
 
 def headers(library: Path) -> Path:
-    """Returns the folder with the `mpi.h` of such a library; UnavailableError where it is not."""
+    """Returns the folder of a library's `mpi.h`; raises UnavailableError where that is missing."""
     include = library.parents[1] / "include"
     if not (include / "mpi.h").exists():
         raise UnavailableError(f"no mpi.h in {include}, of {library}: {install_hint('mpi')}")
@@ -34,7 +34,7 @@ def headers(library: Path) -> Path:
 
 
 def flags() -> list[str]:
-    """Returns what g++ is given for code that calls MPI, which it initialises; raises as both."""
+    """Returns g++'s flags for code that calls MPI, and initialises MPI; raises as both above."""
     found = library()
     linked = ["-Wl,--no-as-needed", str(found), f"-Wl,-rpath,{found.parent}"]
     return [f"-I{headers(found)}", *linked]

@@ -11,7 +11,7 @@ class Variant(NamedTuple):
         name: of the kind of processor.
         machine: the platform's name of its family.
         folder: of its library, below `lib`: where glibc's loader looks for it on such processors,
-            below that of the least, or one that it doesn't know.
+            below the folder of the least variant, or one that the loader doesn't know.
         flags: compiler options, the same for g++ and Clang.
         zig: the processor as zig's compiler calls it.
         features: what a processor must have, as Linux names it.
@@ -59,7 +59,7 @@ def flags_for(variant: Variant, compiler: str) -> tuple[str, ...]:
 
 
 def file_name(variant: Variant, openmp: bool = False) -> str:
-    """Returns the file of a variant's code, or of that with OpenMP's loops, by its path.
+    """Returns the path of a variant's library, or of the one with OpenMP's loops.
 
     C programs link with the file `lib/librungs.so`, and get the best that their processor can run.
     """
@@ -68,7 +68,7 @@ def file_name(variant: Variant, openmp: bool = False) -> str:
     return str(PurePosixPath("lib", variant.folder, "librungs.so"))
 
 
-# What systems call the families, where that is not as Linux does.
+# Systems' names of the families, where they are not Linux's.
 _ALIASES = {"amd64": "x86_64", "arm64": "aarch64"}
 
 

@@ -1,7 +1,7 @@
 """The C API in WebAssembly (`tools/wasm.py` compiles it), called by wasmtime.
 
-A library has a memory of its own, into which arguments are copied and out of which results are.
-Where fields of structures are, it says itself (`cpp/bindings/abi.hpp`).
+A library has a memory of its own, into which arguments and out of which results are copied. It
+describes the layout of its structures itself (`cpp/bindings/abi.hpp`).
 """
 
 import atexit
@@ -41,7 +41,7 @@ _ERRORS: dict[int, type[Exception]] = {
 
 
 class StatusError(RungsError):
-    """A function of the C API returned an error that its caller is to make one of ours of.
+    """A function of the C API returned an error that its caller must turn into one of ours.
 
     Attributes:
         status: a `rungs_status`.
@@ -81,7 +81,7 @@ class Library:
 
         engine, module = _compiled()
         self._store = wasmtime.Store(engine)
-        # At the latest where Python ends: what wasmtime frees by is gone after that.
+        # At the latest when Python ends: after that wasmtime can't free it any more.
         weakref.finalize(self, self._store.close)
         self._store.set_wasi(wasmtime.WasiConfig())
         linker = wasmtime.Linker(engine)
@@ -102,7 +102,7 @@ class Library:
         self.layouts = _layouts(description)
 
     def call(self, name: str, *arguments: int) -> int:
-        """Calls a function with numbers, and returns what it does."""
+        """Calls a function with numbers, and returns its result."""
         return self._functions[name](self._store, *arguments)
 
     def checked(self, name: str, *arguments: int) -> None:
@@ -111,7 +111,7 @@ class Library:
         Raises:
             StatusError: an action is illegal, or calls are in a wrong order.
             ConfigurationError, InvalidFenError, InvalidStateError, UnavailableError: as the status.
-            MemoryError: there is too little.
+            MemoryError: there is too little memory.
         """
         if status := self.call(name, *arguments):
             message = self.text(self.call("rungs_error_message"))
@@ -123,7 +123,7 @@ class Library:
         """Allocates memory, and returns its address; `call("free", ...)` frees it.
 
         Raises:
-            MemoryError: there is too little.
+            MemoryError: there is too little memory.
         """
         if address := self.call("malloc", max(1, num_bytes)) % 2**32:
             return address
@@ -146,7 +146,7 @@ class Library:
         return address
 
     def text(self, address: int) -> str:
-        """Returns a text with a 0 behind it."""
+        """Returns the zero-terminated text at an address."""
         address %= 2**32
         size = self._memory.data_len(self._store) - address
         return self._bytes(address, size).value.decode()
@@ -192,7 +192,7 @@ def _compiled() -> tuple[Any, Any]:
 
 @functools.cache
 def _layouts(description: str) -> dict[str, np.dtype]:
-    """Returns the structures of the C API as NumPy's, of what a library says of them."""
+    """Returns the structures of the C API as NumPy dtypes, from a library's description."""
     found: dict[str, tuple[int, list]] = {}
     for line in description.splitlines():
         what, name, *rest = line.split(" ")

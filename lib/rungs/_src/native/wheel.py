@@ -57,7 +57,7 @@ def has_openmp() -> bool:
 
 
 def load_openmp() -> Api:
-    """Loads the functions with OpenMP's loops, for which a runtime is there; as `load`."""
+    """Loads the functions with OpenMP's loops, for which a runtime must be loaded; as `load`."""
     return _whole(path(chosen(), openmp=True))
 
 
@@ -81,7 +81,7 @@ def chosen() -> Variant:
     here = [variant for variant in of_machine(platform.machine()) if path(variant).exists()]
     has = set(cpu_features().split())
     able = [variant for variant in here if has.issuperset(variant.features)]
-    if not has:  # unknown: the least of the family, unless one is asked for
+    if not has:  # unknown: the least of the family, unless one is requested
         able = here if asked else here[-1:]
     if asked:
         named = [variant for variant in here if variant.name == asked]
@@ -99,5 +99,5 @@ def chosen() -> Variant:
 
 
 def path(variant: Variant, openmp: bool = False) -> Path:
-    """Returns the path of a variant's library, which need not exist, or of that with OpenMP's."""
+    """Returns the path of a variant's library, or of the one with OpenMP; it need not exist."""
     return FOLDER / file_name(variant, openmp)

@@ -1,4 +1,4 @@
-"""Ctrl-C that waits until a step is whole."""
+"""Ctrl-C that is delayed until a step is complete."""
 
 import contextlib
 import signal
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 @contextlib.contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Puts Ctrl-C off to the end of the block; a second one doesn't wait."""
+    """Delays Ctrl-C to the end of the block; a second one is not delayed."""
     if threading.current_thread() is not threading.main_thread():
         yield  # Python interrupts the main thread alone
         return

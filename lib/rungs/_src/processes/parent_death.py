@@ -22,8 +22,8 @@ def signalled_at_parents_death(number: int) -> Callable[[], object]:
     return functools.partial(ctypes.CDLL(None).prctl, _SET_PARENT_DEATH_SIGNAL, number)
 
 
-# It is in the group itself, whose number so stays its own for as long as it lives. Its input
-# ends with the process that holds it, whatever kills that.
+# The keeper is in the group itself, whose number so isn't reused for as long as it lives. Its
+# input ends with the process that holds the pipe, whatever kills that.
 _KEEPER = ("sh", "-c", "read nothing; kill -KILL 0")
 
 

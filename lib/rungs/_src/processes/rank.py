@@ -22,8 +22,8 @@ def main() -> None:
     note = Path(folder) / f"{socket.gethostname()} {rank} {os.getpid()}"
     note.touch()
     atexit.register(note.unlink)
-    # We were started without the current folder. A module is looked for there last, and where a
-    # script lies first: mpi4py puts that in place of the first entry.
+    # Python was started without the current folder. A module is looked for there last; a script's
+    # folder comes first: mpi4py puts it in place of the first entry.
     if command[0] == "-m":
         sys.path.append(os.getcwd())
     else:

@@ -32,9 +32,9 @@ def launch(
     Args:
         ranks: how many, at least 1.
         script: its path, or the name of a module.
-        arguments: what it is called with.
+        arguments: the script's arguments.
         hosts: names or addresses for `mpiexec -hosts`, separated by commas; by default this one.
-        module: whether `script` is a module's name, as of `python -m`.
+        module: whether `script` is a module's name, as for `python -m`.
 
     Raises:
         ConfigurationError: a wrong number of ranks, or there is no such script.
@@ -51,7 +51,7 @@ def launch(
         command = [_mpiexec(), *(["-hosts", hosts] if hosts else []), "-n", str(ranks)]
         command += [sys.executable, "-P", "-m", "rungs._src.processes.rank", folder]
         command += ["-m", script, *arguments] if module else [script, *arguments]
-        # Dies with us; then its ranks see that it is gone.
+        # mpiexec dies with this process; then its ranks see that it is gone.
         with subprocess.Popen(
             command,
             stdout=subprocess.PIPE,
@@ -110,7 +110,7 @@ def _copy(stream, to, printed: list) -> None:
 
 
 def _watch(folder: Path, job: subprocess.Popen, died: list) -> None:
-    """Notes the rank on this machine that ends first, and isn't done: mpiexec kills all others."""
+    """Notes this machine's first rank that ends before it is done: mpiexec kills all others."""
     poll = select.poll()
     ranks: dict[int, tuple[int, int]] = {}
     try:

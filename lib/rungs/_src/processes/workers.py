@@ -19,14 +19,14 @@ from typing import Any, NoReturn
 from rungs._src.processes.interrupt import uninterrupted
 from rungs.errors import MainGuardError, RungsError, WorkerDiedError
 
-# What a process exits with that was about to start others while it imported the script: the script
-# lacks `if __name__ == "__main__":`, without which each process would start them again.
+# The exit code of a process that was about to start others while it imported the script: that lacks
+# `if __name__ == "__main__":`, without which each process would start them again.
 UNGUARDED = 78
 
 CONTEXT = multiprocessing.get_context("forkserver")
 _PRELOADED = ["rungs"]
 _SAFE_PATH = "PYTHONSAFEPATH"  # as `python -P`
-_STARTING = threading.Lock()  # two threads would take each other's value for what was before
+_STARTING = threading.Lock()  # else two threads would restore each other's value
 
 # Seconds that a worker may take to end once its pipe is closed.
 _PATIENCE = 2.0
@@ -35,15 +35,15 @@ _PATIENCE = 2.0
 # error.
 TIMEOUT = 600.0
 
-# Seconds after which a wait is looked at again. Time in which we were stopped ourselves, as by
-# Ctrl-Z, and our workers with us, so counts as this much at most.
+# Seconds of one part of a wait. Time in which this process was suspended, as by Ctrl-Z, and its
+# workers with it, so counts as this much at most.
 _SLICE = 1.0
 
 
 def preload(*modules: str) -> None:
     """Starts the server that processes are forked from, which imports modules for all of them.
 
-    Once it is there, it takes no others: each process then imports them by itself. The server
+    Once it runs, it accepts no others: each process then imports them by itself. The server
     imports nothing from the current folder; processes do where this one does.
 
     Args:
@@ -64,15 +64,15 @@ def preload(*modules: str) -> None:
 
 
 def _ours(make: Callable) -> list[str]:
-    """Returns a function's module if it is of this package: others' may be in the current folder.
+    """Returns a function's module in a list; an empty one if it is not of this package.
 
-    A server that looked for others might find a package of the same name, for all workers.
+    Others may be in the current folder: the server might find another package of the same name.
     """
     return [make.__module__] if make.__module__.partition(".")[0] == "rungs" else []
 
 
 def end_if_unguarded() -> None:
-    """Ends this process, without a word, where it was started and still imports the script.
+    """Ends this process, silently, if another started it and it still imports the script.
 
     Called before processes are started. The process that started this one sees `UNGUARDED`, and
     raises a `rungs.errors.MainGuardError`.
@@ -82,7 +82,7 @@ def end_if_unguarded() -> None:
 
 
 def limit(pipe: Connection, timeout: float | None) -> None:
-    """Has sending to and receiving from a pipe raise BlockingIOError after `timeout` seconds."""
+    """Makes sending to and receiving from a pipe raise BlockingIOError after `timeout` seconds."""
     if timeout is None:
         return
     whole, rest = divmod(timeout, 1)
@@ -127,7 +127,7 @@ class Workers:
         arguments: of `make`, one tuple per worker.
         daemon: False where they start processes themselves, which a daemon may not.
         timeout: seconds that a call may take, after which the worker is killed; None: for ever.
-            To start it has `TIMEOUT` at least.
+            Its start may take `TIMEOUT` at least.
 
     Raises:
         WorkerDiedError: a worker could not be started, or `make` raised.
@@ -159,7 +159,7 @@ class Workers:
         self._receive(range(len(self._pipes)), starting)
 
     def _start_again(self, make: Callable, entry: tuple, daemon: bool) -> None:
-        """Starts a worker; again, where the server has died and that is not yet seen."""
+        """Starts a worker; tries again where the server has died and that is not yet noticed."""
         end = time.monotonic() + _PATIENCE
         while True:
             try:
@@ -198,8 +198,8 @@ class Workers:
             What each returned.
 
         Raises:
-            WorkerDiedError: a worker died, the function raised, or it took too long. All are
-                stopped, and so is every later call.
+            WorkerDiedError: a worker died, the function raised, or it took too long. All workers
+                are stopped, and every later call raises the same.
         """
         return self._exchange(dict(enumerate((function, entry) for entry in arguments)))
 
@@ -220,7 +220,7 @@ class Workers:
                     self._send(worker, call)
                 return self._receive(calls, self._timeout)
         except KeyboardInterrupt:
-            if self._waiting:  # pressed twice: answers are on their way that are not read
+            if self._waiting:  # pressed twice: some answers have not been read
                 self.close()
                 self._dead = WorkerDiedError(next(iter(calls)), "was not waited for")
             raise
@@ -247,7 +247,7 @@ class Workers:
         return list(results.values())
 
     def _answered(self, timeout: float | None) -> list[Connection]:
-        """Waits for some of those we wait for, and gives up on the first if none answers."""
+        """Waits until some of the awaited workers answer; gives up on the first if none does."""
         pipes = list(self._waiting)
         left = float("inf") if timeout is None else timeout
         while left > 0:

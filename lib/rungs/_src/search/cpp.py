@@ -26,7 +26,7 @@ from rungs.errors import ConfigurationError, UnavailableError
 
 
 class CppTrees(Trees):
-    """Trees in C++. Threads share the games, which changes nothing but time.
+    """Trees in C++. The games are divided among threads, which affects only the time.
 
     Args:
         threads: by default the number of usable cores. More are allowed, with a warning.
@@ -106,7 +106,7 @@ class CppTrees(Trees):
     def begin_boards(self, which: np.ndarray, env: ChessVectorEnv) -> None:
         if not isinstance(env.boards, CppBoards):
             raise ConfigurationError(
-                "games: this search's are boards of the rungs cpp, openmp and threads"
+                "games: this search needs boards of the rungs cpp, openmp or threads"
             )
         if self.settings.obs != "board" and env.settings.obs == "board":
             raise ConfigurationError(f"games: obs={self.settings.obs!r} needs boards with history")
@@ -165,10 +165,10 @@ class CppTrees(Trees):
         active, num_nodes, num_edges, num_stats = sizes.tolist()
         nodes, stats = self._nodes[active, game, :num_nodes], self._stats[active, game, :num_stats]
         actions = self._edge_actions[active, game, :num_edges].copy()
-        # Which edge has which statistics: nodes get these when they are opened.
+        # The index of each edge's statistics, which a node gets when it is opened.
         edge = np.arange(num_edges) + np.repeat(nodes["stats"] - nodes["first"], nodes["count"])
         found = stats[edge]
-        action_of = np.full(num_stats + 1, -1, np.int16)  # the last is what leads to the root
+        action_of = np.full(num_stats + 1, -1, np.int16)  # the last is the root's
         action_of[edge] = actions
         return Tree(
             action=action_of[nodes["edge"]],
@@ -198,14 +198,14 @@ class CppTrees(Trees):
 
 @functools.lru_cache(maxsize=4096)
 def _position(api: Api, fen: str) -> np.ndarray:
-    """Reads a FEN, a start of an environment with lists; cached, as checking is slow."""
+    """Reads a FEN that an environment with lists can start from; cached, as checking is slow."""
     (start,) = SearchSettings().chess((fen,)).starts
     return parse_fen(api, start)
 
 
 def _settings(structure: type[Structure], settings: SearchSettings) -> Structure:
     policy = settings.policy
-    others = dict.fromkeys((*vars(Gumbel()), *vars(Puct())), 0)  # the other policy's
+    others = dict.fromkeys((*vars(Gumbel()), *vars(Puct())), 0)  # 0 for the other policy's
     return structure(
         seed=settings.seed,
         policy="GUMBEL" if isinstance(policy, Gumbel) else "PUCT",

@@ -47,7 +47,7 @@ def log(x: float) -> float:
 
 @dataclasses.dataclass(frozen=True)
 class Draws:
-    """Random numbers of one search, a function of where they are used.
+    """Random numbers of one search, each a function of what it is used for.
 
     Attributes:
         seed: of the whole search.

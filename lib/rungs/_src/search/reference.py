@@ -1,4 +1,4 @@
-"""The search in plain Python over python-chess: slow, and the oracle that C++ is held to.
+"""The search in plain Python over python-chess: slow, the reference that C++ is tested against.
 
 Every number is computed by the same operations in the same order as in `cpp/search`, so trees are
 equal to the last bit.
@@ -277,7 +277,7 @@ class Game:
         """Keeps the subtree below a node, breadth first, as far as there is room."""
         root.parent = root.edge = None
         self.nodes, edges = [root], len(root.edges)
-        for node in self.nodes:  # which grows meanwhile
+        for node in self.nodes:  # which grows during the loop
             for edge in node.edges:
                 child = edge.child
                 if child is None:
@@ -382,7 +382,7 @@ class PythonTrees(Trees):
 
     def begin_boards(self, which: np.ndarray, env: ChessVectorEnv) -> None:
         if not isinstance(env.boards, PythonBoards):
-            raise ConfigurationError("games: this search's are boards of rung python")
+            raise ConfigurationError("games: this search needs boards of the rung python")
         if self.settings.obs != "board" and env.settings.obs == "board":
             raise ConfigurationError(f"games: obs={self.settings.obs!r} needs boards with history")
         settings = self.settings.chess(())
@@ -443,7 +443,7 @@ class PythonTrees(Trees):
         self.reasons[:] = [game.env.reason for game in self._games]
 
     def _check(self, waiting: list[Game], logits: np.ndarray, values: np.ndarray) -> None:
-        """Refuses values outside [-1, 1] and logits that are NaN, inf, or all -inf."""
+        """Rejects values outside [-1, 1] and logits that are NaN, inf, or all -inf."""
         for game, row, value in zip(waiting, logits, values, strict=True):
             assert game.leaf is not None
             listed = row[: len(game.leaf.edges)]

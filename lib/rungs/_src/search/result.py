@@ -41,7 +41,7 @@ class Result:
 
     @classmethod
     def empty(cls, num_games: int) -> "Result":
-        """Makes the result of a search of no game."""
+        """Makes a result in which no game was searched."""
         lists = (num_games, MAX_LEGAL)
         return cls(
             actions=np.full(lists, -1, np.int16),
@@ -65,7 +65,7 @@ class Tree:
 
     Attributes:
         parent: (N,) int32, index of the parent; -1 for the root, which is node 0.
-        action: (N,) int16, that leads to the node; -1 for the root.
+        action: (N,) int16, the one that leads to the node; -1 for the root.
         visits: (N,) int32, including its own evaluation.
         raw_value: (N,) float32, the evaluator's value; exact where the game is over.
         reason: (N,) int8, why the game is over there (`rungs.chess.Reason`), or 0.

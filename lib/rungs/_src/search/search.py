@@ -73,17 +73,16 @@ class Search:
 
     Args:
         num_games: number of games, G, at least 1.
-        batches: 1; or 2, and while the leaves of one half of the games are evaluated, the other
-            half's trees grow on other threads: for an evaluator that leaves cores free, as on a
-            GPU.
+        batches: 1, or 2: while the leaves of one half of the games are evaluated, other threads
+            grow the other half's trees. 2 is for an evaluator that leaves cores free, as on a GPU.
         rung: "threads", C++; or "python", the slow reference over python-chess, which makes the
             same trees, visit for visit.
-        **settings: `rungs.search.SearchSettings`, which says what each means; and the rung's own,
-            which change time and nothing else: see `rungs._src.search.cpp.CppTrees`.
+        **settings: the fields of `rungs.search.SearchSettings`; and the rung's own, which affect
+            only the time: see `rungs._src.search.cpp.CppTrees`.
 
     Raises:
-        ConfigurationError: an argument is wrong; it is named.
-        UnavailableError: the trees find no memory.
+        ConfigurationError: an argument is wrong; the message names it.
+        UnavailableError: there is not enough memory for the trees.
     """
 
     def __init__(
@@ -102,7 +101,7 @@ class Search:
         self.settings, how = split_settings(settings, SearchSettings, RUNGS[rung], type(self))
         self._trees = RUNGS[rung](self.num_games, self.settings, self._batches, **how)
         self._helper: tuple[int, ThreadPoolExecutor] | None = None
-        # One thread may come in again: an evaluator looks at trees that grow.
+        # Reentrant: an evaluator may look at the trees that are being searched.
         self._lock = threading.RLock()
         self._calls: str | None = None
         self._closed = False
@@ -123,19 +122,19 @@ class Search:
 
         Args:
             games: a FEN for all, or (G,) FENs; None for the classical start. Or an environment of G
-                boards, whose games are searched from where they are, with all that counts for
-                repetition; then numbers are drawn for its boards' index, episode and ply, so that a
-                restored environment is searched as it was before.
+                boards, whose games are searched from their current positions, with the past that
+                counts for repetition. Random numbers are then those of its boards' index, episode
+                and ply, so that a restored environment is searched in the same way again.
             which: (G,) bool, the games that begin; None for all.
 
         Raises:
-            ConfigurationError: an argument is wrong, or the environment is of a rung whose boards
-                are not this one's; no game has changed.
-            InvalidFenError: a FEN is none that an environment with lists of actions starts from.
-            BusyError: another thread is in the environment, or in this search; likewise of all
-                methods.
+            ConfigurationError: an argument is wrong, or the environment's rung has boards that this
+                search can't read; no game has changed.
+            InvalidFenError: an environment with lists of actions can't start from a FEN.
+            BusyError: another thread is in the environment, or in this search. For the latter all
+                methods raise it.
             gymnasium.error.ResetNeeded: the environment was not reset yet.
-            gymnasium.error.ClosedEnvironmentError: it is closed, or the search is.
+            gymnasium.error.ClosedEnvironmentError: the environment or the search is closed.
         """
         with self._alone("begin"):
             chosen = self._which(which)
@@ -158,17 +157,17 @@ class Search:
         """Searches games that are not over.
 
         Args:
-            evaluate: is called with the leaves of a batch: observations (B, ...) as `obs` says,
-                the legal actions (B, 218) int16, in order of id and then -1, and their number,
-                (B,) int16. Returns logits (B, K) float32, of which row b's first
+            evaluate: is called with the leaves of a batch: observations (B, ...) of format `obs`,
+                the legal actions (B, 218) int16, in order of id and padded with -1, and their
+                number, (B,) int16. Returns logits (B, K) float32, of which row b's first
                 `counts[b]` are read, and values (B,) float32, -1 to 1, to the side to move. B
-                changes from call to call; the arrays are overwritten after it, and what it returned
-                may be overwritten by its next call.
+                changes from call to call. The arrays passed are overwritten after the call; those
+                returned may be overwritten by the next call.
             which: (G,) bool, the games to search; None for all.
-            simulations: of each game, at most the constructor's; None for those.
+            simulations: of each game, at most the constructor's number; None for that number.
 
         Raises:
-            ConfigurationError: an argument or the evaluator's answer is wrong. Trees keep what was
+            ConfigurationError: an argument or the evaluator's result is wrong. Trees keep what was
                 found before.
             gymnasium.error.ClosedEnvironmentError: the search is closed.
         """
@@ -195,7 +194,8 @@ class Search:
             actions: (G,) integers; -1 leaves a game as it is.
 
         Raises:
-            IllegalActionError: one is not legal in its game, or that is over; no game has changed.
+            IllegalActionError: an action is not legal in its game, or the game is over; no game has
+                changed.
             ConfigurationError: actions have a wrong shape or dtype.
             gymnasium.error.ClosedEnvironmentError: the search is closed.
         """
@@ -244,7 +244,7 @@ class Search:
             evaluation = self._evaluate(evaluate, 0, number)
 
     def _helper_here(self) -> ThreadPoolExecutor:
-        """Returns the thread that grows trees; a process that was forked starts one of its own."""
+        """Returns the thread that grows trees; a forked process starts its own."""
         if self._helper is None or self._helper[0] != os.getpid():
             self._helper = os.getpid(), ThreadPoolExecutor(1)
         return self._helper[1]
@@ -262,7 +262,7 @@ class Search:
                 simulating = helper.submit(self._trees.simulate, batch, evaluation)
                 batch, waiting = 1 - batch, next_waiting
         finally:
-            wait([simulating])  # also where the evaluator has raised
+            wait([simulating])  # also if the evaluator has raised
 
     def _evaluate(self, evaluate: Evaluator, batch: int, number: int) -> Evaluation:
         observation, actions, counts = self._trees.leaves(batch, number)
@@ -272,7 +272,7 @@ class Search:
             raise ConfigurationError(
                 f"{_name(evaluate)} returned {shown(answer)}, not a pair (logits, values)"
             )
-        # A copy where the evaluator is called again while this is read: it may reuse its memory.
+        # Copied if the evaluator is called again while these are read: it may reuse their memory.
         logits, values = (
             _floats(f"the {name} of {_name(evaluate)}", value, self._batches == 2)
             for name, value in zip(("logits", "values"), answer, strict=True)
@@ -317,7 +317,7 @@ class Search:
 
     @contextlib.contextmanager
     def _alone(self, what: str) -> Iterator[None]:
-        """Refuses a call while another is in this search, be it the evaluator's own, or closed."""
+        """Rejects a call while another is running, also one by the evaluator, or after `close`."""
         with self._looking(what):
             if self._calls:
                 raise BusyError(f"{what}: {self._calls} is in this search")
@@ -331,7 +331,7 @@ class Search:
 
     @contextlib.contextmanager
     def _looking(self, what: str) -> Iterator[None]:
-        """Refuses a call while another thread's is in this search."""
+        """Rejects a call while another thread's call is running."""
         if not self._lock.acquire(False):
             raise BusyError(f"{what}: another thread is in this search")
         try:
@@ -341,13 +341,13 @@ class Search:
 
 
 def _name(evaluate: Evaluator) -> str:
-    """Returns what an error calls an evaluator."""
+    """Returns an evaluator's name for error messages."""
     named = getattr(evaluate, "__qualname__", type(evaluate).__qualname__)
     return f"the evaluator {shortened(str(named))}"
 
 
 def _floats(name: str, value: object, copy: bool) -> np.ndarray:
-    """Returns real numbers as contiguous float32, in which those out of range are infinite."""
+    """Returns real numbers as contiguous float32; those out of range become infinite."""
     array = as_array(name, value)
     if array.dtype == np.bool_ or not np.can_cast(array.dtype, np.float32, "same_kind"):
         raise ConfigurationError(f"{name}: dtype {array.dtype}, not float32")
@@ -357,5 +357,5 @@ def _floats(name: str, value: object, copy: bool) -> np.ndarray:
 
 @functools.lru_cache(maxsize=64)
 def _check_listed(start_fens: tuple[str, ...] | None) -> None:
-    """Raises InvalidFenError where lists have no room for all actions of some game."""
+    """Raises InvalidFenError if a list could be too short for all actions of a game."""
     ChessSettings(mask="list", start_fens=start_fens)

@@ -17,7 +17,7 @@ from rungs.errors import ConfigurationError
 MAX_SIMULATIONS = 100_000
 MAX_NODES = 4 * MAX_SIMULATIONS
 
-# Capacity for edges per node, as middlegames have 30 to 40 moves; plus one longest list.
+# Edges per node that a tree has room for: middlegames have 30 to 40 moves. `MAX_LEGAL` are added.
 _EDGES_PER_NODE = 40
 
 
@@ -32,7 +32,7 @@ class Gumbel:
     to [0, 1], times (`maxvisit_init` + maximum of the visits) * `value_scale`.
 
     Raises:
-        ConfigurationError: one is out of range; it is named.
+        ConfigurationError: a setting is out of range; the message names it.
     """
 
     considered: int = setting(
@@ -58,7 +58,7 @@ class Puct:
     is 0. The training target is the share of the visits.
 
     Raises:
-        ConfigurationError: one is out of range; it is named.
+        ConfigurationError: a setting is out of range; the message names it.
     """
 
     c_init: float = setting(1.25, "weight of exploration.", 0, 1e3)
@@ -82,7 +82,7 @@ POLICIES: dict[Policy, type[Gumbel | Puct]] = {"gumbel": Gumbel, "puct": Puct}
 
 
 def _policy(name: str, policy: object) -> Gumbel | Puct:
-    """Returns a `Gumbel` or a `Puct`; of a class derived from one, its settings alone."""
+    """Returns a `Gumbel` or a `Puct`; of an instance of a subclass only the settings of these."""
     for rule in (Gumbel, Puct):
         if isinstance(policy, rule):
             names = [field.name for field in dataclasses.fields(rule)]
@@ -98,10 +98,10 @@ def _policy(name: str, policy: object) -> Gumbel | Puct:
 @documented
 @dataclasses.dataclass(frozen=True)
 class SearchSettings:
-    """The settings of a `rungs.search.Search`, which takes each by its name.
+    """The settings of a `rungs.search.Search`, which accepts each by its name.
 
     Raises:
-        ConfigurationError: a setting is wrong; it is named.
+        ConfigurationError: a setting is wrong; the message names it.
     """
 
     simulations: int = setting(
@@ -117,7 +117,9 @@ class SearchSettings:
         'observations that evaluators get, as in `rungs.make("chess")`.',
         check=checked_later,
     )
-    dtype: str | None = setting(None, 'of `obs="planes"`, likewise.', check=checked_later)
+    dtype: str | None = setting(
+        None, 'of `obs="planes"`, as in `rungs.make("chess")`.', check=checked_later
+    )
     seed: int = setting(
         0,
         "0 to 2**64 - 1. Noise and choices are a function of (seed, game, episode, ply, action) "
@@ -153,11 +155,11 @@ class SearchSettings:
 
     @property
     def kept_edges(self) -> int:
-        """Likewise of edges."""
+        """The maximum number of edges of a kept subtree."""
         return _EDGES_PER_NODE * self.kept_nodes + MAX_LEGAL
 
     def chess(self, fens: tuple[str, ...]) -> ChessSettings:
-        """Returns the settings of an environment with these starts (none: the classical one).
+        """Returns the settings of an environment with these starts (if empty, the classical one).
 
         Raises:
             InvalidFenError: an environment with lists of actions can't start from one of them.

@@ -42,11 +42,11 @@ class Trees(abc.ABC):
 
     @abc.abstractmethod
     def begin_boards(self, which: np.ndarray, env: ChessVectorEnv) -> None:
-        """Begins games, (n,) int64 indices, where the boards of the same indices are.
+        """Begins games, (n,) int64 indices, at the positions of the boards of the same indices.
 
         Raises:
-            ConfigurationError: the boards are another rung's, keep no history that is shown, or
-                have more pieces than promotions make; no game has changed.
+            ConfigurationError: the boards are another rung's, lack the history that observations
+                show, or have more pieces than promotions can make; no game has changed.
             BusyError: another thread is in the environment.
             gymnasium.error.ResetNeeded: it was not reset yet.
             gymnasium.error.ClosedEnvironmentError: it is closed.
@@ -54,7 +54,7 @@ class Trees(abc.ABC):
 
     @abc.abstractmethod
     def start(self, which: np.ndarray, simulations: int) -> None:
-        """Begins a search of `simulations` in games, (n,) int64 indices, and none in the others."""
+        """Begins a search of `simulations` in games, (n,) int64 indices; others aren't searched."""
 
     @abc.abstractmethod
     def simulate(self, batch: int, evaluation: Evaluation | None) -> int:
@@ -112,6 +112,6 @@ class Trees(abc.ABC):
         """Makes the error that names a game whose evaluation is invalid."""
         return ConfigurationError(
             f"game {game}: the evaluator's logits and value must be numbers, the value from -1 to "
-            f"1: of {self.fen(game)} they hold NaN or infinity (-inf may be a logit, but not of "
+            f"1: for {self.fen(game)} they hold NaN or infinity (-inf may be a logit, but not of "
             "all actions), or a value out of range"
         )

@@ -1,4 +1,4 @@
-"""An agent: a network's weights as they were once, in a file that says where they come from."""
+"""An agent: a snapshot of a network's weights, in a file that says how they were trained."""
 
 import dataclasses
 import os
@@ -11,7 +11,7 @@ from rungs._src.train.torch_file import TorchFile, tensor_flaw
 from rungs.errors import ConfigurationError, InvalidStateError
 
 POOL = "pool"  # the folder of a run's frozen agents
-MATCHES = "matches"  # and the one of what each played when it was frozen, as PGN
+MATCHES = "matches"  # the folder of the games that each played when it was frozen, as PGN
 
 _FORM = {"name": str, "weights": {...: torch.Tensor}, "provenance": {...: str}}
 _FILE = TorchFile("agent", schema=1, form=_FORM)
@@ -19,10 +19,10 @@ _FILE = TorchFile("agent", schema=1, form=_FORM)
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Agent:
-    """A network that learns no more. Its weights are rounded to half precision: 1 MB.
+    """A frozen network. Its weights are rounded to half precision: 1 MB.
 
     Attributes:
-        name: what a person calls it.
+        name: its name, for people.
         network: the network, on the CPU.
         provenance: how it was trained, and all that this depends on, as text.
     """
@@ -33,15 +33,16 @@ class Agent:
 
 
 def freeze(network: PolicyValueNetwork, name: str, provenance: dict) -> Agent:
-    """Returns a network as it is now, the same as it will be read from a file.
+    """Returns a snapshot of a network, the same as `load` would read from its file.
 
     Raises:
-        ConfigurationError: a weight is not finite, or is too large for half precision; it is named.
+        ConfigurationError: a weight is not finite, or is too large for half precision; the message
+            names it.
     """
     weights = {key: each.detach().cpu().half() for key, each in network.state_dict().items()}
     for key, each in weights.items():
         if not each.isfinite().all():
-            raise ConfigurationError(f"network: a weight of {key} has no finite half precision")
+            raise ConfigurationError(f"network: a weight of {key} is not finite in half precision")
     return Agent(name, _made(weights), {key: str(value) for key, value in provenance.items()})
 
 
@@ -76,12 +77,12 @@ def load(path: str | os.PathLike) -> Agent:
 
 
 def frozen_path(pool: Path, update: int) -> Path:
-    """Returns where a run keeps its frozen self of an update."""
+    """Returns the path of the agent that a run froze after an update."""
     return pool / f"{update:06}.pt"
 
 
 def frozen_in(pool: Path) -> dict[int, Path]:
-    """Returns a run's frozen selves by update, in order; what has another name is none."""
+    """Returns the paths of a run's frozen agents by update, in order; ignores other files."""
     found = [(int(path.stem), path) for path in pool.glob("*.pt") if path.stem.isdecimal()]
     return {update: path for update, path in sorted(found) if path == frozen_path(pool, update)}
 
@@ -93,10 +94,10 @@ def untrained(seed: int = 0) -> Agent:
 
 
 def _made(weights: dict[str, torch.Tensor]) -> PolicyValueNetwork:
-    """Makes the network that weights are of; its sizes are theirs."""
+    """Makes the network that has these weights, with the sizes that they have."""
     blocks = {key.split(".")[1] for key in weights if key.startswith("blocks.")}
     width, keys = len(weights["squares.weight"]), len(weights["query.weight"])
-    with torch.device("meta"):  # without memory, which other weights may ask far too much of
+    with torch.device("meta"):  # allocates nothing: other weights may be far too large
         PolicyValueNetwork(width, len(blocks), keys).load_state_dict(weights, assign=True)
     network = PolicyValueNetwork(width, len(blocks), keys)
     network.load_state_dict(weights)

@@ -1,8 +1,8 @@
 """The replay buffer: positions of the last updates' games, in files that survive a crash.
 
-One file, a *shard*, for each update; written whole and never changed. What a killed process leaves
-is whole shards and nothing half. A checkpoint says how many updates count: shards beyond are of
-updates that were lost, and go. What else is in the folder is never written over nor removed.
+Each update has one file, a *shard*, which is written atomically and never changed: a killed process
+leaves no incomplete shard. A checkpoint says how many updates count: later shards are of updates
+that were lost, and are removed. Other files in the folder are never overwritten or removed.
 """
 
 import hashlib
@@ -17,25 +17,26 @@ from rungs._src.core.atomic import atomic_write, reraise_as_storage_error
 from rungs._src.selfplay.examples import Examples, flaw, joined
 from rungs.errors import ConfigurationError, InvalidStateError
 
-MIN_WINDOW = 20  # updates that are kept, however small a share of them is asked for
+MIN_WINDOW = 20  # updates that are kept, however small `share` is
 _SUM = hashlib.sha256().digest_size
 
 
 class ReplayBuffer:
-    """The positions of the last updates: of a share of all so far, `window` at most.
+    """The positions of the last updates: a share of all updates so far, `window` at most.
 
     Args:
         folder: where the shards go; made if missing.
         window: how many updates' positions are kept, at most.
-        updates: after how many it goes on; 0 for a new one.
+        updates: the number of updates to continue after; 0 for a new buffer.
         ours: files that the run has written, in this folder or others. Only they are removed.
-        share: of the updates so far, those that are kept, but `MIN_WINDOW` at least.
+        share: the share of the updates so far that is kept, but `MIN_WINDOW` updates at least.
 
     Raises:
-        InvalidStateError: a shard that must be there is missing, corrupt or something else; it is
-            named, and nothing has changed.
-        ConfigurationError: a file that is not of `ours` has the name of a shard to come; likewise.
-        StorageError: what is left of lost updates can't be removed.
+        InvalidStateError: a shard that is needed is missing, corrupt or something else; the message
+            names it, and nothing has changed.
+        ConfigurationError: a file that is not in `ours` has the name of a future shard; the message
+            names it, and nothing has changed.
+        StorageError: shards of lost updates can't be removed.
 
     Attributes:
         shards: the positions by update.
@@ -65,7 +66,7 @@ class ReplayBuffer:
         return sum(map(len, self.shards.values()))
 
     def next_path(self) -> Path:
-        """Returns where the next update's positions go.
+        """Returns the path of the next update's shard.
 
         Raises:
             ConfigurationError: something is there already.
@@ -80,7 +81,7 @@ class ReplayBuffer:
 
         Raises:
             StorageError: they can't be written; nothing has changed.
-            ConfigurationError: something is there already; likewise.
+            ConfigurationError: something is there already; nothing has changed.
         """
         _write(self.next_path(), positions)
         self.updates += 1
@@ -93,7 +94,7 @@ class ReplayBuffer:
         self._forget(lambda number: number < self._first(updates))
 
     def sample(self, count: int, rng: np.random.Generator) -> Examples:
-        """Returns `count` positions, all that are kept equally likely, in order of updates."""
+        """Samples `count` of the kept positions, uniformly; returns them in order of updates."""
         drawn, parts = rng.integers(len(self), size=count), []
         for shard in self.shards.values():
             parts.append(shard.rows(drawn[(drawn >= 0) & (drawn < len(shard))]))
@@ -101,7 +102,7 @@ class ReplayBuffer:
         return joined(parts)
 
     def _first(self, updates: int) -> int:
-        """Returns the first update whose positions are kept after some; it grows by 1 at most."""
+        """Returns the first update that is kept after `updates`; each adds 1 to it at most."""
         window = min(self.window, max(MIN_WINDOW, math.ceil(self.share * updates)))
         return max(1, updates - window + 1)
 
@@ -109,7 +110,7 @@ class ReplayBuffer:
         return self.folder / f"{number:06}.npz"
 
     def _there(self) -> list[int]:
-        """Returns the numbers of all files that are named as shards are."""
+        """Returns the numbers of all files that have the name of a shard."""
         numbers = [int(path.stem) for path in self.folder.glob("*.npz") if path.stem.isdecimal()]
         return sorted(number for number in set(numbers) if self._path(number).exists())
 
@@ -121,7 +122,7 @@ class ReplayBuffer:
 
 
 def _not_ours(path: Path) -> ConfigurationError:
-    return ConfigurationError(f"{path} is not of this run, whose positions go there: move it away")
+    return ConfigurationError(f"{path} is not of this run, which writes there: move it away")
 
 
 def _write(path: Path, positions: Examples) -> None:
@@ -133,19 +134,19 @@ def _write(path: Path, positions: Examples) -> None:
 
 
 def _read(path: Path) -> Examples:
-    if path.exists() and not path.is_file():  # a pipe would be waited for
-        raise InvalidStateError(f"{path} is no file")
+    if path.exists() and not path.is_file():  # reading a pipe would block
+        raise InvalidStateError(f"{path} is not a file")
     try:
         whole = path.read_bytes()
     except OSError as error:
         raise InvalidStateError(f"{path} can't be read: {error.strerror}") from None
     data, found = whole[:-_SUM], whole[-_SUM:]
     if hashlib.sha256(data).digest() != found:
-        raise InvalidStateError(f"{path} is corrupt: its checksum is another")
+        raise InvalidStateError(f"{path} is corrupt: its checksum differs")
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
             named = dict(arrays)
-    except Exception as error:  # a file may be wrong in any way, and each raises something else
+    except Exception as error:  # files may be damaged in many ways, and raise many kinds of errors
         why = str(error).partition("\n")[0] or type(error).__name__
         raise InvalidStateError(f"{path} holds no arrays: {why}") from None
     if wrong := flaw(named):

@@ -1,8 +1,8 @@
 """Ratings of players by all their results at once, with intervals.
 
 The model is Bradley and Terry's (1952), in Elo's units: the expected score of one player against
-another is 1 / (1 + 10 ** (-difference / 400)). A draw counts as half a win and half a loss. Ratings
-are those under which all results are likeliest; only their differences mean something, so one
+another is 1 / (1 + 10 ** (-difference / 400)). A draw counts as half a win and half a loss. The
+ratings maximise the likelihood of all results; only their differences mean something, so one
 player's is set to 0.
 """
 
@@ -15,12 +15,12 @@ import pandas as pd
 from rungs.errors import ConfigurationError
 
 SCALE = math.log(10) / 400  # what a difference of one Elo point adds to the log of the odds
-_Z = 1.959964  # of a normal distribution: 95 % lies within
+_Z = 1.959964  # 95 % of a normal distribution lies within this many standard deviations
 _STEPS = 200
 
 
 def expected(difference: float) -> float:
-    """Returns the expected score of who is rated higher by `difference`."""
+    """Returns the expected score of a player who is rated higher by `difference`."""
     return 1 / (1 + math.exp(-SCALE * difference))
 
 
@@ -30,19 +30,19 @@ def rate(
     anchor: str,
     prior_draws: float = 2.0,
 ) -> pd.DataFrame:
-    """Rates players by what they scored against each other.
+    """Rates players by their results against each other.
 
-    A player that has won everything would be rated infinitely high. So every player is given
-    `prior_draws` draws more, spread over its opponents as its games were, as BayesElo's prior is
-    (Coulom, 2008). With 0 the ratings are the likeliest alone.
+    A player that has won everything would be rated infinitely high. So every player gets
+    `prior_draws` additional draws, spread over its opponents like its games, as in BayesElo's prior
+    (Coulom, 2008). With 0 the ratings are the maximum-likelihood ones.
 
     Intervals are those of a normal distribution whose covariance is the inverse of the
     log-likelihood's curvature. Draws make a score vary less than the model assumes, never more.
 
     Args:
-        results: what was scored: (player, opponent, points) of each game, with points 1, 1/2 or 0;
-            or both players' points by their names, {("a", "b"): (3, 1)}.
-        anchor: whose rating is 0.
+        results: (player, opponent, points) of each game, with points 1, 1/2 or 0; or both players'
+            points by their names, {("a", "b"): (3, 1)}.
+        anchor: the player whose rating is 0.
         prior_draws: see above.
 
     Returns:
@@ -50,15 +50,15 @@ def rate(
         to the anchor), `games`, `score` (points per game).
 
     Raises:
-        ConfigurationError: a result is none, the anchor has not played, or the results leave a
-            difference unknown: players who have not met, not even by way of others, or, with
-            `prior_draws=0`, some who never gave a point to others; they are named.
+        ConfigurationError: a result is invalid, the anchor has not played, or the results don't
+            determine a difference: no chain of games connects two players, or, with
+            `prior_draws=0`, some never lost a point to the others. The message names them.
     """
     names, points = _points(results)
     if anchor not in names:
         raise ConfigurationError(f"anchor={anchor!r} has not played")
     games = points + points.T
-    # Draws of the prior, half of them from each of the two players' own.
+    # The prior's draws between two players: half of them from each player's `prior_draws`.
     share = games / np.maximum(games.sum(axis=1, keepdims=True), 1e-300)
     prior = prior_draws / 2 * (share + share.T)
     won = points + prior / 2
@@ -74,7 +74,7 @@ def rate(
 
 
 def _points(results) -> tuple[list[str], np.ndarray]:
-    """Returns the players, and what each scored against each, (players, players)."""
+    """Returns the players, and the points of each against each, (players, players)."""
     if isinstance(results, Mapping):
         pairs = [(a, b, *scored) for (a, b), scored in results.items()]
     else:
@@ -83,14 +83,14 @@ def _points(results) -> tuple[list[str], np.ndarray]:
     points = np.zeros((len(names), len(names)))
     for a, b, mine, theirs in pairs:
         if a == b or not (0 <= mine < math.inf and 0 <= theirs < math.inf):
-            raise ConfigurationError(f"{a!r} against {b!r}, {mine} to {theirs}, is no result")
+            raise ConfigurationError(f"{a!r} against {b!r}, {mine} to {theirs}, is not a result")
         points[names.index(a), names.index(b)] += mine
         points[names.index(b), names.index(a)] += theirs
     return names, points
 
 
 def _check_connected(names: list[str], won: np.ndarray) -> None:
-    """Refuses results under which some players' ratings run away from others' (Ford, 1957)."""
+    """Rejects results for which a difference of ratings would be infinite (Ford, 1957)."""
     reach = (won > 0) | np.eye(len(names), dtype=bool)
     for _ in names:
         reach = reach @ reach
@@ -104,7 +104,7 @@ def _check_connected(names: list[str], won: np.ndarray) -> None:
 
 
 def _fit(won: np.ndarray, anchor: int) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the likeliest ratings in natural units and their covariance, by Newton's method.
+    """Returns maximum-likelihood ratings in natural units and their covariance (Newton's method).
 
     The log-likelihood, sum of won[i, j] * log(sigmoid(r[i] - r[j])), is concave.
     """
@@ -118,7 +118,7 @@ def _fit(won: np.ndarray, anchor: int) -> tuple[np.ndarray, np.ndarray]:
         weight = games * share * share.T
         curvature = (np.diag(weight.sum(axis=1)) - weight)[np.ix_(free, free)]
         step = np.linalg.solve(curvature, slope)
-        # A full step may overshoot far from the top; one of a rating class never does for long.
+        # Far from the maximum a full step may overshoot: no rating moves by more than 1 at once.
         ratings[free] += step * min(1, 1 / max(np.abs(step).max(initial=0), 1e-300))
         if np.abs(step).max(initial=0) < 1e-10:
             break

@@ -31,22 +31,22 @@ STOCKFISH = "Stockfish, weakest"
 
 
 def named(update: int) -> str:
-    """Returns the name of a run's self after n updates."""
+    """Returns the name of a run's agent after `update` updates."""
     return f"update {update}"
 
 
 @dataclasses.dataclass
 class Evaluator:
-    """Freezes a run's network now and then, and has it play.
+    """The evaluations of a run: each freezes the network as an agent, which plays matches.
 
-    Every player has as many simulations as the run, by the rule of its evaluations; the newest
-    self also without any, as "update N, no search": what search adds to the same network.
+    All agents search with the run's number of simulations and its `match_policy`. The newest also
+    plays without search, as "update N, no search", which shows what search adds to the network.
 
     Attributes:
         training: the run's settings.
         out: its folder.
         results: points so far by players, as `rungs._src.selfplay.elo.rate` takes them.
-        adjudicated: by the same, how many games of these material decided.
+        adjudicated: by players, too, how many of these games material decided.
     """
 
     training: SelfPlayTraining
@@ -57,23 +57,24 @@ class Evaluator:
     def evaluate(
         self, network, update: int, provenance: dict, say: Say = silent
     ) -> tuple[dict[str, float], list[Path]]:
-        """Freezes a network, has it play, and rates all players.
+        """Freezes a network, plays its matches, and rates all players.
 
         Args:
-            network: as it is now.
-            update: after how many updates.
+            network: the run's network.
+            update: the number of updates so far.
             provenance: how it was trained.
-            say: where progress goes, as of `rungs._src.selfplay.training.train`.
+            say: receives progress, see `rungs._src.selfplay.training.train`.
 
         Returns:
-            What it came to: "elo", "low", "high" above random play, "random" and, where it is
-            played, "stockfish" (points per game), "search_gain" (Elo above the same network without
-            search), "games", how many were played, and "adjudicated", how many of them material
-            decided at the limit of plies; and the files that were written.
+            The results: "elo", "low" and "high" relative to random play; "random" and, if it is
+            played, "stockfish" (points per game); "search_gain" (Elo above the same network without
+            search); "games", how many were played; and "adjudicated", how many of them material
+            decided at the limit of plies. And the files that were written.
 
         Raises:
             StorageError: a file can't be written.
-            ConfigurationError, InvalidStateError: an earlier self can't be read; it is named.
+            ConfigurationError, InvalidStateError: an earlier agent can't be read; the message names
+                it.
             EngineError: Stockfish failed.
         """
         agent = files.freeze(network, named(update), provenance)
@@ -98,7 +99,7 @@ class Evaluator:
         return row | {"games": len(played), "adjudicated": adjudicated}, written_files
 
     def rule(self) -> str:
-        """Returns by which rule the run's selves search and matches end, in words."""
+        """Returns how the run's agents search and how matches begin and end, in words."""
         how = search_in_words(self.training.match_policy, self.training.simulations)
         return f"{how}; {rule_in_words(self.training.match_plies)}"
 
@@ -116,7 +117,7 @@ class Evaluator:
 
         Raises:
             InvalidStateError: matches were played by another rule, or a row is not the result of a
-                match of this run; it is named.
+                match of this run; the message names it.
         """
         if results["rule"] != self.rule():
             raise InvalidStateError(
@@ -144,7 +145,7 @@ class Evaluator:
         return elo.rate(self.results, anchor=RandomPlayer.name)
 
     def _rivals(self, agent: Agent, update: int, seed: int) -> list[Player]:
-        """Returns who the newest self plays, always in the same order."""
+        """Returns the opponents of the newest agent, always in the same order."""
         rivals: list[Player] = [RandomPlayer(seed)]
         rivals.append(self._player(f"{agent.name}, no search", agent.network, 0))
         frozen = frozen_in(self.out / POOL)

@@ -1,4 +1,4 @@
-"""Positions to learn from: what was seen, what search made of it, and how the game ended."""
+"""Positions to learn from: observations, search's policies and values, and games' outcomes."""
 
 import dataclasses
 from collections.abc import Iterable
@@ -11,15 +11,15 @@ from rungs._src.chess.buffers import MAX_LEGAL
 
 @dataclasses.dataclass(frozen=True)
 class Examples:
-    """N positions to learn from, each with a policy over its legal actions, all in one run.
+    """N positions to learn from, each with a policy over its legal actions, without padding.
 
     Attributes:
         observation: (N, 72) int8, of the side to move.
         count: (N,) int16, how many actions are legal.
         action: (sum of `count`,) int16, the legal actions in order of id, position by position.
-        policy: of the same shape, float16: how likely each is to be played, as search has it.
+        policy: of the same shape, float16: the probability of each action, as search found it.
         outcome: (N,) int8, of the game for the side to move: 1, 0 or -1.
-        value: (N,) float16, from -1 to 1: what search has the position worth, to that side.
+        value: (N,) float16, from -1 to 1: the position's value to that side, as search found it.
     """
 
     observation: np.ndarray
@@ -41,12 +41,12 @@ class Examples:
         return self._listed(self.action, -1)
 
     def policies(self) -> np.ndarray:
-        """Returns the policies, (N, 218) float32, likewise; each sums to 1, 0 behind the last."""
+        """Returns the policies in that order, (N, 218) float32, padded with 0; each sums to 1."""
         policies = self._listed(self.policy.astype(np.float32), 0.0)
         return policies / policies.sum(axis=1, keepdims=True)  # half precision had rounded them
 
     def value_targets(self, value_mix: float) -> np.ndarray:
-        """Returns what a network's values are to be, (N,) float32.
+        """Returns the targets of a network's values, (N,) float32.
 
         Args:
             value_mix: the weight of `value`, from 0 to 1; the rest is `outcome`'s.
@@ -63,7 +63,7 @@ class Examples:
         """Returns the positions of some indices, in their order."""
         ends = self.count.cumsum(dtype=np.int64)
         count = self.count[index].astype(np.int64)
-        # Entry k of the rows' runs lies as far behind its run's first as behind the new run's.
+        # `shift`: where each row's entries began, less where they are to begin.
         new = count.cumsum()
         shift = (ends[index] - count) - (new - count)
         entries = np.arange(new[-1] if len(new) else 0) + shift.repeat(count)
@@ -88,7 +88,7 @@ DTYPES = {
 
 
 def joined(parts: Iterable[Examples]) -> Examples:
-    """Returns all positions of some, one after the other."""
+    """Concatenates positions."""
     rows = [each.arrays() for each in parts]
     empty = {name: np.empty(_shape(name), dtype) for name, dtype in DTYPES.items()}
     return Examples(
@@ -100,7 +100,7 @@ def _shape(name: str) -> tuple[int, ...]:
     return (0, 72) if name == "observation" else (0,)
 
 
-# The least and the most of each of the 72 numbers that are seen: `rungs._src.chess.observation`.
+# The minimum and maximum of each number of an observation: `rungs._src.chess.observation`.
 _MIN = np.array([-6] * 64 + [0, 0, 0, 0, -1, 0, 0, 0], np.int8)
 _MAX = np.array([6] * 64 + [1, 1, 1, 1, 7, 127, 2, 1], np.int8)
 _ON_BOARD = np.array([target_of(action) is not None for action in range(NUM_ACTIONS)])
@@ -108,13 +108,13 @@ _ROUNDED = 0.01  # half precision, of 218 numbers: 0.0005 of their sum, and 218 
 
 
 def flaw(arrays: dict[str, np.ndarray]) -> str:
-    """Says what keeps arrays from being positions, all that the learners rely on.
+    """Checks that arrays are valid positions, in all that the learners rely on.
 
     Args:
         arrays: what a file had under the names of `DTYPES`, or anything else.
 
     Returns:
-        A few words that name the array, or "" where nothing does.
+        What is wrong, in a few words that name the array; "" if nothing is.
     """
     if arrays.keys() != DTYPES.keys():
         return f"the arrays are {sorted(map(str, arrays))}, not {sorted(DTYPES)}"

@@ -15,7 +15,7 @@ from rungs._src.train.torch_file import tensor_flaw
 from rungs.errors import InvalidStateError
 
 _PLAY, _STATE, _OVER = "play", "state", "over"
-_MAX_PLIES = 2**42  # times 2**20 boards, they can be counted in int64
+_MAX_PLIES = 2**42  # times 2**20 boards fits in int64
 
 
 @dataclasses.dataclass(frozen=True)
@@ -23,8 +23,8 @@ class _Waiting:
     """Positions of games that are not over yet.
 
     Attributes:
-        positions: of N positions, in the order they were played; their outcomes mean nothing.
-        board, ply: (N,) int64, where each was met, and after how many of this run's steps.
+        positions: N positions, in the order they were played; their outcomes are not set yet.
+        board, ply: (N,) int64, the board of each, and after how many of this run's steps it came.
     """
 
     positions: Examples
@@ -33,15 +33,15 @@ class _Waiting:
 
 
 class SelfPlay:
-    """Plays on all boards of an environment, and goes on where it stopped.
+    """Self-play on all boards of an environment; each call continues where the last one stopped.
 
     Args:
         env: of chess, with `obs="board"`, `mask="list"`, no opponent and SAME_STEP.
-        search: of as many games, which keeps no trees: what comes next is then a function of the
+        search: of as many games, with `keep=False`: what comes next is then a function of the
             environment's state and the network alone.
     """
 
-    ARRAYS = ("board", "ply", *DTYPES)  # of what `state_dict` returns
+    ARRAYS = ("board", "ply", *DTYPES)  # the tensors that `state_dict` returns
 
     def __init__(self, env: ChessVectorEnv, search: Search):
         self.env, self.search = env, search
@@ -53,12 +53,12 @@ class SelfPlay:
         """Plays `plies` plies on every board.
 
         Args:
-            evaluate: as `rungs.search` takes it.
+            evaluate: an evaluator, see `rungs.search.Search.run`.
             plies: how many.
 
         Returns:
-            The positions of all games that ended, and how many of those did: "decided", "drawn",
-            and "cut" short, which counts as drawn.
+            The positions of all games that ended, and the numbers of games that were "decided",
+            "drawn", or "cut" short; the outcome of the latter is a draw.
         """
         observation = self.env.reset()[0] if self._observation is None else self._observation
         parts, ends, counts = [self._waiting], [], Counter(decided=0, drawn=0, cut=0)
@@ -99,15 +99,15 @@ class SelfPlay:
         """Continues from another's `state_dict`, on an environment made like that one.
 
         Raises:
-            InvalidStateError: it is of another environment, or has positions that can't be; the
-                message names the array. Nothing has changed.
+            InvalidStateError: it is of another environment, or has invalid positions; the message
+                names the array. Nothing has changed.
         """
         tensors = {name: state[name] for name in self.ARRAYS}
         wrong = tensor_flaw(tensors, "games")
         if not wrong:
             try:
                 arrays = {name: tensor.numpy() for name, tensor in tensors.items()}
-            except (TypeError, RuntimeError) as error:  # a dtype NumPy has not, or gradients
+            except (TypeError, RuntimeError) as error:  # a dtype that NumPy lacks, or gradients
                 raise InvalidStateError(f"the positions of games that go on: {error}") from None
             board, ply = arrays.pop("board"), arrays.pop("ply")
             wrong = flaw(arrays) or _misplaced(
@@ -121,11 +121,11 @@ class SelfPlay:
 
 
 class RankGames:
-    """The games of all ranks. Rank 0 asks for plies; the others `serve` it, and do not learn.
+    """The games of all ranks. Rank 0 requests plies; the others `serve` it, and do not learn.
 
     Args:
-        ranks: all processes; alone, this process plays.
-        learner: whose network plays: rank 0's, which the others are given before they play.
+        ranks: all processes; there may be just this one.
+        learner: the learner whose network plays. Before each `play` rank 0's weights are broadcast.
         own: this rank's games.
         plies: of each `play`, on every board.
     """
@@ -135,7 +135,7 @@ class RankGames:
         self.positions = own.env.num_envs * plies * ranks.size
 
     def play(self) -> tuple[Examples, dict[str, int]]:
-        """Has all ranks play; returns what `SelfPlay.play` does, of all, rank by rank."""
+        """Plays on all ranks; returns what `SelfPlay.play` does, joined in order of rank."""
         return self._do(_PLAY)
 
     def state_dicts(self) -> list[dict]:
@@ -153,12 +153,12 @@ class RankGames:
         self._own.load_state_dict(states[self.ranks.rank])
 
     def serve(self) -> None:
-        """Does what rank 0 asks for, until it ends."""
+        """Carries out rank 0's requests until it calls `end`."""
         while (task := self.ranks.agree(lambda: None)) != _OVER:
             self._tasks()[task]()
 
     def end(self) -> None:
-        """Lets the other ranks go."""
+        """Ends `serve` on the other ranks."""
         self.ranks.agree(lambda: _OVER)
 
     def _do(self, task: str):
@@ -187,7 +187,7 @@ def _nothing() -> _Waiting:
 def _misplaced(
     board: np.ndarray, ply: np.ndarray, count: np.ndarray, plies: int, boards: int
 ) -> str:
-    """Says what keeps positions from being of games that go on, or returns ""."""
+    """Returns why these can't be positions of unfinished games; "" if they can."""
     if not 0 <= plies <= _MAX_PLIES:
         return f"plies: {plies}, not 0 to {_MAX_PLIES}"
     for name, array, most in (("board", board, boards), ("ply", ply, plies)):
@@ -199,7 +199,7 @@ def _misplaced(
 
 
 def _positions(observation: np.ndarray, result) -> Examples:
-    """Returns what was seen and what search made of it, in memory of its own."""
+    """Returns copies of the observations and of search's results as positions to learn from."""
     listed = np.arange(result.actions.shape[1]) < result.counts[:, None]
     return Examples(
         observation.copy(),
@@ -214,12 +214,12 @@ def _positions(observation: np.ndarray, result) -> Examples:
 def _outcomes(
     waiting: _Waiting, board: np.ndarray, ply: np.ndarray, reward: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Returns how some positions' games ended for who was to move there, and whether they did.
+    """Returns the outcomes of positions' games for the side to move, and whether they are over.
 
     Args:
         waiting: N positions.
-        board, ply, reward: (games,) int64, of the games that ended: where, with which ply, and what
-            that ply's player got.
+        board, ply, reward: (games,) int64, of the games that ended: the board, the last ply, and
+            the reward of that ply's player.
 
     Returns:
         (N,) int64, 0 where a game goes on, and (N,) bool.

@@ -25,7 +25,7 @@ class TorchLearner:
     In PyTorch: the reference.
 
     Args:
-        network: what learns.
+        network: the network to train.
         weights: of the loss.
 
     Attributes:
@@ -40,14 +40,14 @@ class TorchLearner:
 
     @torch.enable_grad()
     def learn(self, positions: Examples) -> dict[str, float]:
-        """Moves the weights once, by the gradient of a minibatch of one example or more.
+        """Takes an optimizer step on a minibatch of one example or more.
 
         Returns:
-            "policy_loss" and "value_loss", before that.
+            "policy_loss" and "value_loss", before the step.
 
         Raises:
             ConfigurationError: there are no examples, an array holds what no position has, or a
-                parameter is frozen; it is named.
+                parameter is frozen; the message names it.
             DivergedError: the loss or a gradient is not finite; the weights are unchanged.
         """
         _check_learnable(positions)
@@ -70,7 +70,7 @@ class TorchLearner:
         return {"network": self.network.state_dict(), "optimizer": self._optimizer.state_dict()}
 
     def load_state_dict(self, state: dict) -> None:
-        """Continues from another's `state_dict`.
+        """Continues from another learner's `state_dict`.
 
         Raises:
             InvalidStateError: it is of another network or optimizer; nothing has changed.
@@ -81,7 +81,7 @@ class TorchLearner:
 
 
 class CppLearner:
-    """As `TorchLearner`, but in C++ (`cpp/learn`): the same bits with any number of threads.
+    """As `TorchLearner`, but in C++ (`cpp/learn`). The number of threads changes no bit of results.
 
     Raises:
         CompilerError: the C++ can't be compiled.
@@ -95,7 +95,7 @@ class CppLearner:
     def learn(self, positions: Examples) -> dict[str, float]:
         _check_learnable(positions)
         dtype = self.compiled.dtype
-        # The arrays live until C++ has read them.
+        # Keeps the arrays alive until C++ has read them.
         lists = {
             "observation": np.ascontiguousarray(positions.observation),
             "action": positions.actions(),
@@ -107,7 +107,7 @@ class CppLearner:
         structures = self.compiled.structures
         minibatch = structures["SearchBatch"](
             positions=structures["BatchPositions"](**lists, rows=len(positions)),
-            policy=policy.ctypes.data,  # of the network's numbers, not always C++'s float
+            policy=policy.ctypes.data,  # of the network's dtype, which may be double
             value=value.ctypes.data,
             vf_coef=self._weights.vf_coef,
         )
@@ -154,11 +154,11 @@ def evaluator(name: str, network: PolicyValueNetwork) -> Evaluator:
 
 
 def losses(network, positions: Examples, value_mix: float) -> tuple[torch.Tensor, torch.Tensor]:
-    """Returns how far a network is from what search and games say, means over positions.
+    """Returns the policy loss and the value loss, means over positions.
 
-    The first is the divergence of search's policy from the network's, in nats (its cross-entropy
-    less search's own entropy, which no network can change); the second the value's squared error,
-    whose target is search's own value with the weight `value_mix`, and else the outcome.
+    The policy loss is KL(search's policy || the network's) in nats: the cross-entropy, less the
+    entropy of search's policy, which no network can change. The value loss is the squared error;
+    its target is search's value with the weight `value_mix`, plus the outcome with the rest.
     """
     arrays = (positions.observation, positions.actions(), positions.count)
     observation, actions, count = map(torch.from_numpy, arrays)
@@ -174,7 +174,7 @@ def losses(network, positions: Examples, value_mix: float) -> tuple[torch.Tensor
 
 
 def _check_learnable(positions: Examples) -> None:
-    """Refuses what C++ would read past, and what teaches nothing."""
+    """Rejects arrays that C++ would read out of bounds, and minibatches without positions."""
     if not isinstance(positions, Examples):
         raise ConfigurationError(f"positions={shown(positions)} are not Examples")
     wrong = flaw(positions.arrays())
@@ -185,7 +185,7 @@ def _check_learnable(positions: Examples) -> None:
 
 
 def _check_finite(parts: dict[str, float], gradients: Iterable[torch.Tensor]) -> None:
-    """Refuses a step that would leave weights that are no numbers."""
+    """Rejects a step that would make weights NaN or infinite."""
     if not all(map(math.isfinite, parts.values())):
         raise DivergedError(f"the loss is not finite: {parts}; learn more slowly")
     if not all(np.isfinite(each.numpy()).all() for each in gradients):

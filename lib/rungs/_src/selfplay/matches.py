@@ -17,7 +17,7 @@ from rungs._src.core.arguments import integer
 from rungs._src.core.progress import Progress, Say, silent
 from rungs.errors import ConfigurationError
 
-MASK: Final = "list"  # of an environment that players choose on
+MASK: Final = "list"  # the mask of environments that players choose on
 _PAWNS: Final = {chess.PAWN: 1, chess.KNIGHT: 3, chess.BISHOP: 3, chess.ROOK: 5, chess.QUEEN: 9}
 _DECISIVE = 5  # pawns ahead that win a game at the limit of plies
 OPENING_PLIES: Final = 4
@@ -26,12 +26,12 @@ MAX_PLIES: Final = 400
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Table:
-    """Games in which a player is to choose a move each.
+    """Games in each of which a player is to choose a move.
 
     Attributes:
-        env: N boards of self-play (`opponent=None`) with `mask="list"`; it is left as it is.
+        env: N boards of self-play (`opponent=None`) with `mask="list"`; players must not change it.
         observation, info: what `env` returned last.
-        boards: the same games, as python-chess has them.
+        boards: the same games as boards of python-chess.
         which: (N,) bool, in which games to choose.
     """
 
@@ -43,20 +43,20 @@ class Table:
 
 
 class Player(Protocol):
-    """Who chooses moves.
+    """A player, which chooses moves.
 
     Attributes:
-        name: what a person calls it; another for each player of a match.
+        name: its name, for people; the players of a match must have different ones.
     """
 
     name: str
 
     def choose(self, table: Table) -> np.ndarray:
-        """Returns an action for every board, (N,) int64; beyond `table.which` anything."""
+        """Returns an action for every board, (N,) int64; where `table.which` is False, any."""
         ...
 
     def close(self) -> None:
-        """Lets go of threads and processes; may be called twice."""
+        """Ends threads and processes; may be called twice."""
         ...
 
 
@@ -79,7 +79,7 @@ class Match:
 
     @property
     def adjudicated(self) -> bool:
-        """Returns whether the limit of plies ended it, and material decided."""
+        """Returns whether the limit of plies ended the game, so that material decided it."""
         return self.reason == Reason.MAX_PLIES
 
     @property
@@ -121,12 +121,12 @@ def play(
         second: the other.
         games: how many, an even number.
         seed: of the openings.
-        opening_plies: random plies before each game, an even number; without any, players who
-            always choose the same would play the same game again and again.
+        opening_plies: random plies before each game, an even number; without them deterministic
+            players would play the same game again and again.
         max_plies: games that reach it are adjudicated by material: a side that is five pawns or
             more ahead has won, otherwise it is a draw.
-        say: where progress goes: by `rungs._src.core.progress.line` as a bar, in a log as a line
-            when all games are over.
+        say: receives progress; `rungs._src.core.progress.line` shows a bar, or prints a line to a
+            log when all games are over.
 
     Returns:
         The games, `first`'s with White before those with Black.
@@ -155,7 +155,7 @@ def material(board: chess.Board) -> int:
 
 
 def rule_in_words(max_plies: int) -> str:
-    """Returns how matches begin and end, to tell results apart that can't be added up."""
+    """Returns how matches begin and end, in words; results by different rules don't add up."""
     return (
         f"openings of {OPENING_PLIES} random plies; after {max_plies} plies a lead of {_DECISIVE} "
         "pawns wins"
@@ -175,7 +175,7 @@ def points_of(matches: list[Match]) -> dict[tuple[str, str], tuple[float, float]
 
 
 def _play(white: Player, black: Player, count: int, how: dict, progress: Progress) -> list[Match]:
-    """Plays games that begin together, so that in all that go on the same side is to move."""
+    """Plays games in lockstep, so that the same side is to move in all that are not over."""
     with contextlib.closing(rungs.make("chess", "cpp", count, mask=MASK, **how)) as env:
         observation, info = env.reset()
         boards = [chess.Board(fen) for fen in env.fens()]
@@ -188,7 +188,7 @@ def _play(white: Player, black: Player, count: int, how: dict, progress: Progres
                 move = move_of(int(actions[game]), boards[game])
                 assert move  # it was legal
                 boards[game].push(move)
-            # Where a game is over its board plays on, unread.
+            # A board whose game is over plays on, and its results are ignored.
             actions[~playing] = info["action_mask"][~playing, 0]
             observation, reward, terminated, truncated, info = env.step(actions)
             for game in np.flatnonzero(playing & (terminated | truncated)):

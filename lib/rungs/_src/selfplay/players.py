@@ -25,14 +25,14 @@ RULES: Final[dict[Policy, str]] = {"gumbel": "Gumbel", "puct": "PUCT"}  # in wor
 
 
 def search_in_words(policy: Policy, simulations: int) -> str:
-    """Returns how an agent searches, for names and beside ratings."""
+    """Returns how an agent searches, in words, for names and tables of ratings."""
     if not simulations:
         return "no search"
     return f"{RULES[policy]}, {simulations} simulation{'s' * (simulations > 1)}"
 
 
 class RandomPlayer:
-    """Any legal move, all equally likely.
+    """A player that chooses any legal move, all equally likely.
 
     Args:
         seed: of the moves.
@@ -87,7 +87,7 @@ class NetworkPlayer:
         name: what it is called.
         network: as `rungs.train.PolicyValueNetwork`.
         simulations: of each search, without noise; 0 for the policy's likeliest move.
-        evaluate: the network as an evaluator; by default as PyTorch computes it.
+        evaluate: the network as an evaluator; by default computed by PyTorch.
         policy: the search's rule, "gumbel" or "puct".
 
     Raises:
@@ -119,7 +119,7 @@ class NetworkPlayer:
         self._search = None
 
     def look(self, table: Table) -> Result:
-        """Returns what it thinks of games; without simulations, priors and values alone."""
+        """Returns the result of the search; without simulations only priors and values."""
         if not self.simulations:
             return self._look_once(table)
         if self._search is None or self._search.num_games != table.env.num_envs:

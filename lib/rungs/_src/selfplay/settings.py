@@ -12,7 +12,7 @@ LEARNERS = "cpp", "torch"  # made by `rungs._src.selfplay.learning.make`
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class LossWeights:
-    """What is learnt, and how fast; raises as `SelfPlayTraining`."""
+    """The weights of the loss and the settings of its optimizer; raises as `SelfPlayTraining`."""
 
     learning_rate: float = setting(1e-3, "of Adam")
     value_mix: float = setting(
@@ -38,7 +38,7 @@ class SelfPlayTraining(RunSettings, LossWeights):
     simulations: int = setting(32, "of each search", 1, 2**20)
     considered: int = setting(16, "moves that a search begins with, at most", 1, 218)
     plies: int = setting(16, "played on every board per update", 1, 2**20)
-    max_plies: int = setting(200, "games learnt from are cut short there, as draws", 1, MAX_INT)
+    max_plies: int = setting(200, "games of self-play are cut there, as draws", 1, MAX_INT)
     opening_plies: int = setting(8, "random plies before a game, at most", 0, 200)
     window: int = setting(120, "updates whose positions are learnt from, at most", 1, 2**20)
     window_share: float = setting(

@@ -39,8 +39,8 @@ from rungs.errors import ConfigurationError
 BUFFER = "positions"
 _NAMES = (*NAMES, BUFFER, POOL, MATCHES, RATINGS, RESULTS)
 
-# "network" and "optimizer" are the learner's; "results", of `Evaluator.state`; "games", each
-# rank's, of `SelfPlay.state_dict`. The positions are in the replay buffer's files.
+# "network" and "optimizer" are the learner's; "results" is `Evaluator.state`'s; "games" has each
+# rank's `SelfPlay.state_dict`. The positions are in the replay buffer's files.
 checkpoint = Checkpoint(
     "self-play",
     schema=5,
@@ -64,20 +64,20 @@ def train(
 ) -> SearchLearner:
     """Trains by self-play, or resumes training, and keeps everything in `out`.
 
-    There will be `metrics.csv` (a row per update), `evaluations.csv` and TensorBoard's events;
-    `pool/`, the network as it was at each evaluation; `matches/`, the PGN of all games of each;
+    It writes `metrics.csv` (a row per update), `evaluations.csv` and TensorBoard's events; `pool/`,
+    the network as it was at each evaluation; `matches/`, the PGN of all games of each evaluation;
     `results.csv` and `ratings.csv`, of all in the pool; `positions/`, the replay buffer; and
-    `checkpoint.pt`, which is replaced whole. A run that was killed loses the updates since its last
-    checkpoint and plays them again: its curve is the one of a run that never broke, bit for bit.
+    `checkpoint.pt`, which is replaced atomically. A run that was killed loses the updates since its
+    last checkpoint and plays them again: its curve equals an uninterrupted run's, bit for bit.
 
     Started by torchrun, every rank has `num_envs` boards of its own and plays for rank 0, which
     learns, evaluates and writes.
 
     Args:
-        training: what to do; to resume a run, its checkpoint's, or with a later end.
-        out: a folder. A new run's must hold no run.
+        training: the settings; to resume a run, those of its checkpoint, or with a later end.
+        out: a folder; for a new run it must hold no run.
         resume: whether to resume from the checkpoint there.
-        say: where progress goes, a line at a time. By default lines are printed; in a terminal or
+        say: receives progress, a line at a time. By default lines are printed; in a terminal or
             notebook bars show how much is done, in place of a line for each update and match.
 
     Returns:
@@ -91,8 +91,8 @@ def train(
         DivergedError: a loss is not finite; the last checkpoint stays.
         StorageError: a file can't be written; the last checkpoint stays.
         EngineError: Stockfish failed.
-        UnavailableError: Stockfish or TensorBoard is asked for and not there.
-        WorkerDiedError: another rank is gone.
+        UnavailableError: Stockfish or TensorBoard is needed and not installed.
+        WorkerDiedError: another rank died.
     """
     out = Path(out)
     torch.set_num_threads(training.torch_threads)
@@ -128,7 +128,7 @@ def train(
 
 
 class _SelfPlayRun(Run):
-    """Rank 0's: it learns, evaluates and writes."""
+    """Rank 0's run: it learns, evaluates and writes."""
 
     def __init__(
         self,
@@ -155,7 +155,7 @@ class _SelfPlayRun(Run):
         start = time.perf_counter()
         positions, ended = self.games.play()
         played = time.perf_counter()
-        # Known to be ours before it is there, whenever the process is killed.
+        # Noted as ours before it is written, as the process may be killed at any time.
         self._note([self.buffer.next_path()])
         self.buffer.add(positions)
         self.updates += 1
@@ -173,7 +173,7 @@ class _SelfPlayRun(Run):
         )
 
     def _learn(self) -> dict[str, float]:
-        """Learns from minibatches, fewer of them as long as there is little to learn from."""
+        """Learns from minibatches, fewer while the buffer holds less than an update's positions."""
         training = self.training
         full = min(1.0, len(self.buffer) / self.games.positions)
         rng = np.random.default_rng([training.seed, self.updates])
@@ -240,7 +240,7 @@ def _own_games(training: SelfPlayTraining, rank: int) -> Iterator[SelfPlay]:
         policy=Gumbel(considered=training.considered),
         seed=training.seed,
         keep=False,  # trees would have to be in a checkpoint
-        batches=1,  # C++ evaluates on all cores: there is none to grow trees meanwhile
+        batches=1,  # C++ evaluates on all cores: none is free to grow trees meanwhile
         threads=training.torch_threads,
     )
     with contextlib.closing(env), search:

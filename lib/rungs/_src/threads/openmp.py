@@ -20,7 +20,7 @@ from typing import Any
 from rungs._src.threads.pool import refused
 from rungs.errors import OversubscriptionWarning, UnavailableError, install_hint
 
-# What begins a parallel region, by the compiler of the code that calls it.
+# The function that begins a parallel region, by the compiler of the code that calls it.
 GCC, CLANG = "GOMP_parallel", "__kmpc_fork_call"
 
 # The library's name on Linux, macOS and Windows.
@@ -38,8 +38,8 @@ _FALSE = ("false", "off", "0", ".false.", "no", "disabled")
 # GCC's runtime, where our code calls it.
 _gccs: ctypes.CDLL | None = None
 
-# Whether a forked child could start no threads, as the runtime keeps its parent's; whether this is
-# one.
+# Whether a forked child could start no threads, as the runtime keeps its parent's; whether this
+# process is such a child.
 _stays = _is_lost = False
 
 
@@ -93,7 +93,7 @@ def _load_intels() -> bool:
 
 
 def _load_gccs() -> bool:
-    """Loads GCC's runtime, as the system has it; False where it hasn't."""
+    """Loads the system's GCC runtime; returns False where there is none."""
     try:
         ctypes.CDLL("libgomp.so.1", ctypes.RTLD_GLOBAL)
     except OSError:
@@ -102,7 +102,7 @@ def _load_gccs() -> bool:
 
 
 class _Symbol(ctypes.Structure):
-    """What the system says of an address: `Dl_info`."""
+    """What the system knows of an address: `Dl_info`."""
 
     _fields_ = (
         ("library", ctypes.c_char_p),
@@ -127,8 +127,8 @@ def library(calls: str) -> ctypes.CDLL | None:
 def _warn_of_two() -> None:
     """Warns once per process."""
     text = (
-        "PyTorch's OpenMP runtime was loaded before ours: their threads are in each other's way. "
-        "Call rungs.machine.load_openmp() before `import torch`, or take code of g++, which runs "
+        "PyTorch's OpenMP runtime was loaded before ours: their threads compete for cores. "
+        "Call rungs.machine.load_openmp() before `import torch`, or use code of g++, which runs "
         'on PyTorch\'s threads: compiler="g++"'
     )
     warnings.warn(text, OversubscriptionWarning, stacklevel=6)
@@ -146,16 +146,16 @@ def require_threads(api: Any, number: int) -> None:
 
     Raises:
         UnavailableError: the system gives fewer, the message says how many; or this process was
-            forked from one where threads ran that a child can't start anew.
+            forked from one where threads ran that a child can't start again.
     """
     global _gccs, _stays
     if number <= getattr(_had, "number", 1):
         return
     if _is_lost:
         raise UnavailableError(
-            "OpenMP has run in the process that this one was forked from, which its runtime can't "
-            "follow: KMP_INIT_AT_FORK is false, or GCC's is older than version 9. Use the rung "
-            "threads"
+            "OpenMP has run in the process that this one was forked from, and its runtime can't "
+            "start again: KMP_INIT_AT_FORK is false, or GCC's is older than version 9. Use the "
+            "rung threads"
         )
     calls = CLANG if api.rungs_openmp_is_clangs() else GCC
     if load(calls):

@@ -42,7 +42,7 @@ class ThreadPool:
         address: of the pool in C++.
 
     Raises:
-        UnavailableError: the system refuses; the message says how many it gives.
+        UnavailableError: the system gives fewer threads; the message says how many.
     """
 
     def __init__(self, api: Any, threads: int):
@@ -58,7 +58,7 @@ def pool_of(api: Any, threads: int) -> int:
     """Returns the address of the calling thread's pool, of at least `threads` threads.
 
     Raises:
-        UnavailableError: as `ThreadPool`.
+        UnavailableError: as for `ThreadPool`.
     """
     pools = _own.__dict__
     pool = pools.get(api)
@@ -78,7 +78,7 @@ def workers_of(api: Any, threads: int) -> tuple[int, int, int]:
         The function that runs a pool, the pool, and the number of threads; (0, 0, 1) for one.
 
     Raises:
-        UnavailableError: as `ThreadPool`.
+        UnavailableError: as for `ThreadPool`.
     """
     if threads == 1:
         return 0, 0, 1

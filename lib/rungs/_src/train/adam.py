@@ -15,7 +15,7 @@ class Adam:
     """Adam (Kingma and Ba, 2015, arXiv:1412.6980).
 
     Args:
-        weights: what learns; after `backward` each has a gradient.
+        weights: the parameters to train; after `backward` each has a gradient.
         learning_rate: the paper's alpha.
         eps: what is added to the root of the second moment.
     """
@@ -26,12 +26,12 @@ class Adam:
         self._state: dict[int, dict[str, torch.Tensor]] = {}
 
     def zero_grad(self) -> None:
-        """Forgets all gradients."""
+        """Sets all gradients to None."""
         for weights in self._weights:
             weights.grad = None
 
     def clip(self, max_norm: float) -> torch.Tensor:
-        """Scales all gradients down until their norm, as of one vector, is no more than that.
+        """Scales all gradients down so that their norm, as of one vector, is at most `max_norm`.
 
         Returns:
             The norm before.
@@ -40,7 +40,7 @@ class Adam:
 
     @torch.no_grad()
     def step(self) -> None:
-        """Moves all weights by what their gradients, and those before, say."""
+        """Takes a step of Adam."""
         if not self._state:
             self._state = {
                 i: {
@@ -63,22 +63,22 @@ class Adam:
         return {"state": self._state, "param_groups": [self._settings]}
 
     def load_state_dict(self, state: dict) -> None:
-        """Continues from another's `state_dict`, with its own settings."""
+        """Continues from another optimizer's `state_dict`, but keeps its own settings."""
         self._state = {
             i: {name: each.to(self._device(i, name), copy=True) for name, each in moments.items()}
             for i, moments in state["state"].items()
         }
 
     def _device(self, i: int, name: str) -> torch.device:
-        # Steps are counted where they are needed without a wait.
+        # The number of steps is read on the CPU, without waiting for a GPU.
         return torch.device("cpu") if name == "step" else self._weights[i].device
 
 
 class FlatAdam:
-    """Adam over weights that lie in one vector, as do gradients and moments: one fused operation.
+    """Adam with all weights in one vector, as are gradients and moments: a step is one operation.
 
-    Weights are moved there when this is made, and by `zero_grad` where something else has moved
-    them since. Arguments are `Adam`'s.
+    Weights are moved there when this is made, and by `zero_grad` if something else has moved them
+    since. Arguments are `Adam`'s.
     """
 
     def __init__(self, weights: Iterable[torch.nn.Parameter], learning_rate: float, eps: float):
@@ -92,9 +92,9 @@ class FlatAdam:
         self._hold()
 
     def zero_grad(self) -> None:
-        """Makes all gradients zero, and has them added up where they lie side by side.
+        """Makes all gradients zero, as parts of one vector to which `backward` then adds.
 
-        It is called before the network, whose weights may move: their values stay.
+        It must be called before the network: it may move weights, with their values.
         """
         self._hold()
         self._gradient.zero_()

@@ -25,7 +25,7 @@ class CppBackend:
     (`torch.get_num_threads()`).
 
     Args:
-        network: what learns, as `CppNetwork` takes it; by default a new one.
+        network: the network to train, see `CppNetwork`; by default a new one.
         settings: how to learn.
         device: the CPU.
         ranks: this learner alone.
@@ -33,9 +33,9 @@ class CppBackend:
         compiler: see `CppNetwork`.
 
     Raises:
-        ConfigurationError: the network, the device or the ranks are others.
-        UnavailableError: the processor, or what the C++ was compiled for, has no products of
-            bfloat16.
+        ConfigurationError: this can't learn with the network, the device or the ranks.
+        UnavailableError: the processor, or the target that the C++ was compiled for, has no
+            products of bfloat16.
         CompilerError: the C++ can't be compiled.
     """
 
@@ -113,7 +113,7 @@ class CppBackend:
         self._compiled.load(state["network"], state["optimizer"])
 
     def _read(self, batch: Batch) -> tuple[Any, list[torch.Tensor]]:
-        """Says where what was played is, in a struct, and returns the tensors that are read."""
+        """Returns a struct with the addresses of the batch's tensors, and these tensors."""
         lists, choice = _lists(batch.positions), batch.choice.contiguous()
         if not bool(((choice >= 0) & (choice < lists.action_count)).all()):
             raise ConfigurationError("choice names an action beyond its position's last")
@@ -137,7 +137,7 @@ class CppBackend:
     def _differentiate(
         self, read: tuple[Any, list[torch.Tensor]], rows: torch.Tensor
     ) -> tuple[float, ...]:
-        """Has the gradients of the loss of some rows computed; returns its parts."""
+        """Computes the gradients of the loss of some rows; returns the loss's parts."""
         minibatch, (observation, *_) = read
         rows, played = rows.contiguous(), len(observation)
         check_minibatch(rows)
@@ -148,7 +148,7 @@ class CppBackend:
 
 
 def bfloat16(network: LegalActionNetwork | None, settings: PpoSettings, **how) -> CppBackend:
-    """Makes a backend whose products take bfloat16; arguments and errors are `CppBackend`'s."""
+    """Makes a backend with bfloat16 products; arguments and errors are `CppBackend`'s."""
     return CppBackend(network, settings, bfloat16=True, **how)
 
 

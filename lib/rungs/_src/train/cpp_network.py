@@ -1,4 +1,4 @@
-"""A network that C++ computes (`cpp/learn`), whatever it learns from, and its memory.
+"""A network that C++ computes (`cpp/learn`), for every way of learning, and its memory.
 
 NumPy owns the memory, which PyTorch's tensors share; C++ gets addresses and never allocates.
 """
@@ -26,41 +26,42 @@ from rungs.errors import ConfigurationError, DivergedError, UnavailableError
 
 EPS = 1e-5
 _BETAS = (0.9, 0.999)
-# What C++ keeps transposed: its rows are what a piece on a square adds.
+# C++ stores it transposed: a row is what a piece on a square adds.
 _TRANSPOSED = "squares.weight"
 _TERMS, _LOSS_TERMS = 4, 3  # `LossTerms`: the last is only reported
 
 
 class CppNetwork:
-    """A network whose every number C++ computes.
+    """A network that C++ computes.
 
-    Results are the same, bit for bit, with any number of threads, and of the network's weights as
-    they are at each call, however they were changed.
+    Results are the same, bit for bit, with any number of threads. Each call computes with the
+    network's current weights, however they were changed.
 
     C++ reads weights in memory of its own. Evaluating leaves the network as it is: weights that
     have changed since the last call are copied. The parameters of a network that learns here are
-    moved to that memory, and again where something else has moved them since.
+    moved to that memory, and again if something else has moved them since.
 
     Args:
-        network: a `PolicyValueNetwork` of the usual sizes on the CPU, in float32, or in float64,
-            and then everything is computed in that.
-        bfloat16: whether what products multiply is rounded to it. Sums, and all else, stay float32.
-        compiler: who compiles the C++, see `rungs._src.native.loader.load_learn`.
-        threads: that compute it; by default as many as PyTorch has (`torch.get_num_threads()`).
+        network: a `PolicyValueNetwork` of the usual sizes on the CPU, in float32 or float64;
+            everything is computed in its dtype.
+        bfloat16: whether factors of products are rounded to bfloat16. Sums, and all else, stay
+            float32.
+        compiler: the compiler of the C++, see `rungs._src.native.loader.load_learn`.
+        threads: how many compute; by default as many as PyTorch has (`torch.get_num_threads()`).
 
     Raises:
-        ConfigurationError: the network is another, or `threads` is wrong.
-        UnavailableError: the processor, or what the C++ was compiled for, has no products of
-            bfloat16.
+        ConfigurationError: C++ has no code for the network, or `threads` is wrong.
+        UnavailableError: the processor, or the target that the C++ was compiled for, has no
+            products of bfloat16.
         CompilerError: the C++ can't be compiled.
 
     Attributes:
         network: the network.
         api: the functions of `cpp/bindings/learn.cpp`.
-        structures: of C++, by name.
-        memory: where its numbers are.
-        dtype: of these, as NumPy names it.
-        steps: how often its weights were moved.
+        structures: the structs of C++, by name.
+        memory: the memory that C++ reads.
+        dtype: of the network, as NumPy names it.
+        steps: the number of optimizer steps so far.
     """
 
     def __init__(
@@ -75,14 +76,14 @@ class CppNetwork:
         self.network, self._bfloat16 = network, bfloat16
         self._threads = None if threads is None else thread_count(threads)
         self.api = loader.load_learn(compiler)
-        self._with_pool = loader.load()  # whose pool serves both: threads stay awake in between
+        self._with_pool = loader.load()  # its pool serves both: threads stay awake in between
         if bfloat16 and not self.api.rungs_learn_has_bfloat16():
-            raise UnavailableError("the C++ was compiled for no products of bfloat16 (AVX512-BF16)")
+            raise UnavailableError("the C++ was compiled without bfloat16 products (AVX512-BF16)")
         self.structures = described(self.api).structures
         self.memory = Memory(self.api, network, bfloat16)
         self.dtype = np.dtype(f"f{self.memory.dtype.itemsize}")
         self._own = [_place(each) for each in self.memory.weights.values()]
-        self._elsewhere: tuple[list, list[_Copied]] = [], []  # where, as `_places` says, and what
+        self._elsewhere: tuple[list, list[_Copied]] = [], []  # what `_places` returned, and these
         self.steps = 0
 
     def hold(self) -> None:
@@ -94,7 +95,7 @@ class CppNetwork:
         for each in self._find():
             each.place.copy_(each.parameter.detach())
             each.parameter.data = each.place
-        self._elsewhere = [], []  # from now on it is C++ that changes what is in the memory
+        self._elsewhere = [], []  # from now on C++ changes the weights in the memory
 
     def evaluate(
         self, observation: np.ndarray, actions: np.ndarray, counts: np.ndarray
@@ -107,13 +108,13 @@ class CppNetwork:
             counts: (B,) int16, how many those are.
 
         Returns:
-            Logits (B, K), of which row b's first `counts[b]` mean something and K is the most of
-            these; and values (B,), cut at -1 and 1; of the network's dtype.
+            Logits (B, K), of which row b's first `counts[b]` are set and K is the largest count;
+            and values (B,), clipped to [-1, 1]; both of the network's dtype.
 
         Raises:
-            ConfigurationError: an array has another shape or dtype; or a position has something
-                else than pieces, a count beyond 218, or an action that there is not. Or the
-                network is no longer one that C++ has code for.
+            ConfigurationError: an array has a wrong shape or dtype; or a position has something
+                else than pieces, a count beyond 218, or an id that no action has. Or the network
+                is no longer one that C++ has code for.
         """
         _check_leaves(observation=observation, actions=actions, counts=counts)
         rows, width = len(observation), int(counts.max(initial=1))
@@ -130,7 +131,7 @@ class CppNetwork:
         return logits, values.clip(-1, 1, out=values)
 
     def play(self, function, *arguments: int) -> None:
-        """Calls a function that needs the weights as they are now, made ready for products.
+        """Calls a function that reads the current weights, prepared for products.
 
         Raises:
             ConfigurationError: a position can't be read; or the network is no longer one that C++
@@ -142,15 +143,15 @@ class CppNetwork:
         self._read(function, *arguments)
 
     def differentiate(self, function, minibatch: Any) -> tuple[float, ...]:
-        """Has the gradients of a minibatch's mean loss computed; returns the loss's terms.
+        """Computes the gradients of a minibatch's mean loss; returns the loss's terms.
 
         Args:
             function: of a loss: `rungs_learn_gradients`, `rungs_learn_search_gradients`.
-            minibatch: what it is called with; of one row or more.
+            minibatch: the struct that the function reads; of one row or more.
 
         Raises:
-            ConfigurationError: it has no rows, or a position can't be read; or the network is no
-                longer one that C++ has code for, or a part of it is frozen.
+            ConfigurationError: the minibatch has no rows, or a position can't be read; or the
+                network is no longer one that C++ has code for, or a part of it is frozen.
             DivergedError: the loss is not finite.
         """
         if minibatch.positions.rows < 1:
@@ -165,7 +166,7 @@ class CppNetwork:
         return tuple(terms)
 
     def step(self, learning_rate: float, max_grad_norm: float) -> None:
-        """Scales the gradients down to a norm, and moves the weights by Adam.
+        """Clips the norm of the gradients, and takes a step of Adam.
 
         Raises:
             DivergedError: the norm is not finite; nothing has changed.
@@ -188,7 +189,7 @@ class CppNetwork:
 
     @torch.no_grad()
     def load(self, network: dict, optimizer: dict) -> None:
-        """Goes on with weights and moments, which fit."""
+        """Loads weights and moments, which must fit the network."""
         self.network.load_state_dict(network)
         state = optimizer["state"]
         for i, ours in enumerate(self._moments()):
@@ -198,7 +199,7 @@ class CppNetwork:
         self.api.rungs_learn_mark_touched(self.memory.address)
 
     def _moments(self) -> Iterator[dict[str, torch.Tensor]]:
-        """Names the optimizer's moments as `train.adam.Adam` does, parameter by parameter."""
+        """Yields each parameter's moments, named as by `train.adam.Adam`."""
         memory = self.memory
         for name in memory.first_moments:
             yield {
@@ -221,7 +222,7 @@ class CppNetwork:
                 )
             ours = weights["value.bias"].untyped_storage().data_ptr()
             for name, each in named.items():
-                # In another's place, as where two were exchanged, or transposed in its own.
+                # In another parameter's place, if two were exchanged, or transposed in its own.
                 if each.untyped_storage().data_ptr() == ours and _place(each) != _place(
                     weights[name]
                 ):
@@ -232,12 +233,12 @@ class CppNetwork:
         return self._elsewhere[1]
 
     def _read(self, function, *arguments: int) -> None:
-        """Calls a function that reads positions; raises ConfigurationError where one can't be."""
+        """Calls a function that reads positions; raises ConfigurationError if one is invalid."""
         wrong = self._call(function, *arguments)
         if wrong >= 0:
             raise ConfigurationError(
                 f"position {wrong} can't be read: it has no legal action or more than "
-                f"{MAX_LEGAL}, an id of none, or something else than a piece on a square"
+                f"{MAX_LEGAL}, an invalid action, or something other than a piece on a square"
             )
 
     def _call(self, function, *arguments: int) -> int:
@@ -249,7 +250,7 @@ def flat_weights(network: LegalActionNetwork) -> np.ndarray:
     """Returns all weights of a network, one after the other as `rungs.h` lists them.
 
     Args:
-        network: as `CppNetwork` takes it.
+        network: see `CppNetwork`.
 
     Returns:
         (492673,) of the network's dtype.
@@ -270,12 +271,12 @@ class Memory:
 
     Args:
         api: the functions of `cpp/bindings/learn.cpp`, of `rungs._src.native`.
-        network: a `PolicyValueNetwork` of the sizes that C++ has, whose weights there is room for.
-        bfloat16: whether products take numbers rounded to it, of a network of float32.
+        network: a `PolicyValueNetwork` of the sizes that C++ has; memory is made for its weights.
+        bfloat16: whether products take factors rounded to bfloat16, of a network of float32.
 
     Attributes:
         weights: by parameters' names, tensors of their shapes in this memory.
-        gradients, first_moments, second_moments: likewise.
+        gradients, first_moments, second_moments: tensors like `weights`.
         address: of the struct.
     """
 
@@ -318,7 +319,7 @@ class Memory:
         return torch.from_numpy(lines).view(self.dtype)
 
     def _views(self, flat: torch.Tensor) -> Iterator[tuple[str, torch.Tensor]]:
-        """Names the parts of a row of numbers, a tensor after the other as PyTorch lists them."""
+        """Yields each parameter's name and its part of a flat tensor, in PyTorch's order."""
         at = 0
         for name, shape in self._shapes.items():
             part = flat[at : at + shape.numel()]
@@ -335,7 +336,7 @@ class _Copied:
         self._seen: torch.Tensor | None = None
 
     def renew(self) -> None:
-        """Copies the values to their place, where they are others than the last time."""
+        """Copies the values to their place, if they have changed since the last call."""
         seen, now = self._seen, self.parameter.detach()
         # They may change without PyTorch's knowledge, so their bytes are compared.
         same = seen is not None and seen.stride() == now.stride()
@@ -355,9 +356,9 @@ def _place(tensor: torch.Tensor) -> tuple:
 
 
 def _places(module: nn.Module, found: list) -> list:
-    """Adds where a module's parameters are, as `_place` says, None for one that isn't there.
+    """Appends the `_place` of each of a module's parameters to `found`, None for a missing one.
 
-    `Module.parameters` takes ten times as long, at each step of all games.
+    `Module.parameters` takes ten times as long, and this is called at each step of all games.
     """
     for each in module._parameters.values():
         found.append(each if each is None else _place(each))
@@ -368,7 +369,7 @@ def _places(module: nn.Module, found: list) -> list:
 
 
 def _check(network: LegalActionNetwork, bfloat16: bool) -> None:
-    """Refuses what C++ has no code for."""
+    """Rejects networks that C++ has no code for."""
     if type(network) is not PolicyValueNetwork or (
         {name: weights.shape for name, weights in network.named_parameters()} != _shapes()
     ):
@@ -392,7 +393,7 @@ def _check(network: LegalActionNetwork, bfloat16: bool) -> None:
 
 
 def _check_leaves(**arrays: np.ndarray) -> None:
-    """Refuses arrays of other shapes or dtypes than C++ reads."""
+    """Rejects arrays of other shapes or dtypes than C++ reads."""
     for name, found in arrays.items():
         if not isinstance(found, np.ndarray) or not found.ndim:
             raise ConfigurationError(f"{name}={shown(found)} is not an array of a row per position")
@@ -412,7 +413,7 @@ def _check_leaves(**arrays: np.ndarray) -> None:
 
 
 def _parts(network: PolicyValueNetwork) -> list[tuple]:
-    """Returns what a network is made of, but for how its first layer is computed."""
+    """Returns a description of a network's layers, the same however the first is computed."""
     return [
         (
             nn.Linear if type(part) in (DenseSquares, SparseSquares) else type(part),
@@ -432,6 +433,6 @@ def _parts_of_ours() -> list[tuple]:
 @functools.cache
 def _shapes() -> dict[str, torch.Size]:
     """Returns the shapes of the parameters of the network that C++ has."""
-    with torch.device("meta"):  # without memory, and nothing is drawn at random
+    with torch.device("meta"):  # allocates nothing, and draws no random numbers
         network = PolicyValueNetwork()
     return {name: weights.shape for name, weights in network.named_parameters()}

@@ -1,4 +1,4 @@
-"""A network that plays, is searched with, and is scored over many games."""
+"""A network as a player and as a search's evaluator, and its score over many games."""
 
 import contextlib
 import dataclasses
@@ -15,7 +15,7 @@ from rungs._src.train.device import checked_device
 from rungs._src.train.legal_actions import from_lists, sampled
 from rungs._src.train.network import LegalActionNetwork
 
-_Z = 1.959964  # of a normal distribution: 95 % lies within
+_Z = 1.959964  # 95 % of a normal distribution lies within this many standard deviations
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Evaluation:
         Wilson's interval (1927). Draws make a score vary less than it assumes, never more.
 
         Args:
-            share: by default the score; for another, such as that of wins, its value here.
+            share: the value of another share, such as that of wins; by default the score.
         """
         n, p = self.games, self.score if share is None else share
         center, spread = p + _Z**2 / (2 * n), _Z * math.sqrt(p * (1 - p) / n + _Z**2 / (4 * n**2))
@@ -140,10 +140,10 @@ class NetworkPolicy:
 
 
 class NetworkEvaluator:
-    """A network of PyTorch's as an evaluator.
+    """A PyTorch network as an evaluator.
 
     Args:
-        network: a `rungs.train.LegalActionNetwork`: its `scores` are asked.
+        network: a `rungs.train.LegalActionNetwork`, whose `scores` is called.
         device: where it is.
 
     Raises:
@@ -157,7 +157,7 @@ class NetworkEvaluator:
     def __call__(
         self, observation: np.ndarray, actions: np.ndarray, counts: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Evaluates leaves; see `rungs.search.Search.run`. Values are cut at -1 and 1."""
+        """Evaluates leaves; see `rungs.search.Search.run`. Values are clipped to [-1, 1]."""
         with torch.inference_mode():
             position, lists, count = (
                 torch.from_numpy(array).to(self._device) for array in (observation, actions, counts)

@@ -1,7 +1,7 @@
-"""The network's sparse products, by the kernels of an embedding bag: no zero is multiplied.
+"""The network's sparse products, computed by embedding-bag kernels: no zero is multiplied.
 
-A bag is a list of rows of a table; each position has one. Nothing is written for each entry of a
-bag: a list of M rows of k numbers is never made.
+A bag is a list of rows of a table; each position has one. The M rows of all bags, of k numbers
+each, are never copied to a tensor of their own.
 
 The first layer reads `obs="board"`: as a vector an observation has 840 numbers, 13 for each square,
 of which one is 1 and twelve are 0, and 8 more.
@@ -15,7 +15,7 @@ NUM_PIECES = 13  # -6..6
 # en-passant capture, halfmove clock, repetitions, side to move.
 _SCALES = (1.0, 1.0, 1.0, 1.0, 1 / 8, 1 / 100, 1 / 2, 1.0)
 _ONE_HOT = 64 * NUM_PIECES
-_SUM = 0  # how an embedding bag puts its rows together, by PyTorch's number
+_SUM = 0  # PyTorch's number of an embedding bag's mode "sum"
 
 
 class DenseSquares(nn.Linear):
@@ -25,7 +25,7 @@ class DenseSquares(nn.Linear):
         width: units.
     """
 
-    # Buffers, in which `nn.Module` might hold modules, too.
+    # Buffers, declared as tensors here: by `nn.Module` they might be modules, too.
     _offsets: torch.Tensor
     _scales: torch.Tensor
 
@@ -77,7 +77,7 @@ def sums(table: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
 
     Args:
         table: (W, k), W at most 32,767.
-        rows: (N, R) int64, which R rows a position's sum is of.
+        rows: (N, R) int64, the R rows of each position's sum.
     """
     return _Sums.apply(table, rows)
 
@@ -85,13 +85,13 @@ def sums(table: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
 def products(
     query: torch.Tensor, table: torch.Tensor, rows: torch.Tensor, bag: torch.Tensor, count
 ) -> torch.Tensor:
-    """Returns rows of a table, each times the query of the position that it is for, (M,).
+    """Returns the dot products of rows of a table with the queries of their positions, (M,).
 
     Args:
         query: (N, k), of the positions.
         table: (W, k), W at most 32,767.
         rows: (M,) int64, rows of the table.
-        bag: (M,) int64, whose each is, in order.
+        bag: (M,) int64, the position of each row, in order.
         count: (N,) int64, how many each position has.
     """
     return _Products.apply(query, table, rows, bag, count.cumsum(0) - count)
@@ -115,7 +115,7 @@ class _Products(torch.autograd.Function):
     @staticmethod
     def forward(ctx, query, table, rows, bag, first):
         ctx.save_for_backward(query, table, rows, bag, first)
-        # A bag that weighs its rows has, as the gradient of the weights, just this product.
+        # The gradient of the weights of an embedding bag's rows is just this product.
         product = torch.ops.aten._embedding_bag_per_sample_weights_backward
         return product(query, table, rows, first, bag, _SUM)
 
@@ -130,7 +130,7 @@ class _Products(torch.autograd.Function):
 def _by_row(vectors, rows, bag, width: int, weights) -> torch.Tensor:
     """Adds up, for every row of a table, the vectors of the bags that it is in, (W, k).
 
-    That is a bag for each row of the table: its list is the other one, sorted.
+    That is an embedding bag for each row of the table; `rows`, sorted, gives their lists.
     """
     ordered, order = rows.to(torch.int16).sort(stable=True)
     every = torch.arange(width, dtype=torch.int16, device=rows.device)

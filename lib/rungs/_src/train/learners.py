@@ -1,4 +1,4 @@
-"""What computes learning, by name: the same network, loss and optimizer, in PyTorch or C++."""
+"""Learners by name: the same network, loss and optimizer, computed by PyTorch or C++."""
 
 import dataclasses
 import importlib
@@ -15,7 +15,7 @@ class LearnerKind:
 
     Attributes:
         implementation: what it is, in words.
-        masks: the formats of legal actions that it takes from the environment, the best first.
+        masks: the formats of legal actions that it accepts from the environment, the best first.
         maker: what makes its backend, as "module:name"; imported when it is needed.
     """
 
@@ -27,14 +27,14 @@ class LearnerKind:
         """Makes the backend, with the methods of `rungs._src.train.ppo.TorchBackend`.
 
         Args:
-            network: what learns; None for a `PolicyValueNetwork` with weights of PyTorch's own
+            network: to train; None for a `PolicyValueNetwork` with weights of PyTorch's own
                 generator, the same for all learners.
             settings: how to learn, `PpoSettings`.
             device: where.
             ranks: the learners that this one learns together with.
 
         Raises:
-            ConfigurationError: it can't take the network, the device or the ranks.
+            ConfigurationError: it can't learn with the network, the device or the ranks.
             UnavailableError: this machine lacks what it needs.
         """
         module, name = self.maker.split(":")

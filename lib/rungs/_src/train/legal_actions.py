@@ -8,7 +8,7 @@ from rungs.errors import DivergedError
 
 
 class Positions(NamedTuple):
-    """What an environment says of N positions.
+    """An environment's outputs for N positions.
 
     Attributes:
         observation: (N, 72) int8, of `obs="board"`.
@@ -35,7 +35,7 @@ class Legal(NamedTuple):
     """All legal actions of N positions, M in all, in order of position and id.
 
     Attributes:
-        board: (M,) int64, whose position each is legal in.
+        board: (M,) int64, the index of the position in which each is legal.
         action: (M,) int64, its id.
         count: (N,) int64, how many each position has.
     """
@@ -49,7 +49,7 @@ class Legal(NamedTuple):
         return self.count.cumsum(0) - self.count
 
     def place(self) -> torch.Tensor:
-        """Returns each action's place among its position's, (M,) int64."""
+        """Returns each action's index among those of its position, (M,) int64."""
         return torch.arange(len(self.board), device=self.board.device) - self.first()[self.board]
 
 
@@ -69,7 +69,7 @@ def from_bits(mask: torch.Tensor) -> Legal:
 
 
 def from_lists(lists: torch.Tensor, action_count: torch.Tensor) -> Legal:
-    """Puts lists one after the other: there is nothing to be found.
+    """Concatenates lists.
 
     Args:
         lists: (N, K) int16, of `mask="list"`.
@@ -78,7 +78,7 @@ def from_lists(lists: torch.Tensor, action_count: torch.Tensor) -> Legal:
     count = action_count.long()
     boards = torch.arange(len(lists), device=lists.device)
     board = boards.repeat_interleave(count)
-    # A list's place in memory, less its place among those that are packed.
+    # Where a list begins in `lists`, less where it begins in the result.
     ahead = boards * lists.shape[1] - (count.cumsum(0) - count)
     place = torch.arange(len(board), device=lists.device) + ahead[board]
     return Legal(board, lists.reshape(-1)[place].long(), count)
@@ -100,12 +100,12 @@ class Packed:
         self.log_probabilities = _LogSoftmax.apply(scores, legal.board, legal.count)
 
     def sample(self, generator: torch.Generator | None) -> torch.Tensor:
-        """Chooses an action in each position; returns its index there, (N,) int64.
+        """Samples an action in each position; returns its index there, (N,) int64.
 
         By the inverse of the cumulative distribution; `None` is PyTorch's own generator.
         """
         count = self._legal.count
-        # In double precision: the sums of all positions follow one another.
+        # In double precision: one cumulative sum runs over all positions.
         upto = self.log_probabilities.double().exp_().cumsum(0)
         last = upto[self._first + count - 1]
         begin = torch.cat([last.new_zeros(1), last[:-1]])
@@ -116,7 +116,7 @@ class Packed:
         return (chosen - self._first).clamp_(min=0).minimum(count - 1)
 
     def likeliest(self) -> torch.Tensor:
-        """Returns the place of the likeliest action in each position, (N,) int64: the first."""
+        """Returns the index of the likeliest action in each position (the first), (N,) int64."""
         board, _, count = self._legal
         most = self.log_probabilities.new_full((len(count),), -torch.inf)
         most.scatter_reduce_(0, board, self.log_probabilities, "amax")
@@ -128,11 +128,11 @@ class Packed:
         return self._legal.action[self._first + choice]
 
     def log_probability(self, choice: torch.Tensor) -> torch.Tensor:
-        """Returns those of actions by their indices, (N,)."""
+        """Returns the log-probabilities, (N,), of actions by their indices."""
         return self.log_probabilities.gather(0, self._first + choice)
 
     def entropy(self) -> torch.Tensor:
-        """Returns each position's, (N,), in nats."""
+        """Returns the entropy of each position's policy, (N,), in nats."""
         likely = self.log_probabilities.exp()
         return -_sums(likely * self.log_probabilities, self._legal.board, len(self._first))
 
@@ -171,7 +171,7 @@ class Padded:
 def sampled(
     log_probabilities: torch.Tensor, generator: torch.Generator | None = None
 ) -> torch.Tensor:
-    """Chooses one of each row, (N,) int64, as likely as (N, K) log-probabilities say.
+    """Samples an index from each row of (N, K) log-probabilities, (N,) int64.
 
     Raises:
         DivergedError: a probability is not finite.

@@ -55,11 +55,11 @@ class LegalActionNetwork(nn.Module):
 
 
 def check_learns(network: nn.Module) -> None:
-    """Refuses a network of which a part is frozen: learners move all parameters.
+    """Rejects a network of which a part is frozen: learners train all parameters.
 
     Raises:
-        ConfigurationError: a parameter takes no gradient; it is named. Or nothing does, in
-            `torch.inference_mode`.
+        ConfigurationError: a parameter requires no gradient; the message names it. Or nothing can
+            learn, as `torch.inference_mode` is on.
     """
     if torch.is_inference_mode_enabled():
         raise ConfigurationError("torch.inference_mode() is on, in which no network learns")
@@ -74,7 +74,7 @@ def check_learns(network: nn.Module) -> None:
 def gathered_scores(
     query: torch.Tensor, legal: Legal, *keys: tuple[torch.Tensor, torch.Tensor]
 ) -> torch.Tensor:
-    """Returns each position's query times the keys of its legal actions, all written out.
+    """Returns each position's query times the keys of its legal actions, from copies of these.
 
     Args:
         query: (N, k), of the positions.
@@ -85,7 +85,7 @@ def gathered_scores(
         (M,) products.
     """
     first, *more = (nn.functional.embedding(rows, table) for table, rows in keys)
-    # Looked up as an embedding, whose gradient is added up in one order; an index's is not.
+    # By an embedding, whose gradient is summed in a fixed order; that of indexing is not.
     queries = nn.functional.embedding(legal.board, query)
     return (queries * sum(more, first)).sum(1)
 
@@ -93,7 +93,7 @@ def gathered_scores(
 def scores_in_place(
     query: torch.Tensor, legal: Legal, *keys: tuple[torch.Tensor, torch.Tensor]
 ) -> torch.Tensor:
-    """Returns what `gathered_scores` does, with queries and keys where they are."""
+    """Returns what `gathered_scores` does, without copies of queries and keys."""
     return functools.reduce(
         torch.add, (products(query, *key, legal.board, legal.count) for key in keys)
     )
@@ -113,7 +113,7 @@ class PolicyValueNetwork(LegalActionNetwork):
         score: multiplies queries by keys: `gathered_scores` or `scores_in_place`.
     """
 
-    # A buffer, in which `nn.Module` might hold a module, too.
+    # A buffer, declared as a tensor here: by `nn.Module` it might be a module, too.
     _targets: torch.Tensor
 
     def __init__(

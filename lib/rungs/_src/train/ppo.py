@@ -37,11 +37,11 @@ from rungs._src.train.torch_file import check_resumable
 from rungs.errors import ConfigurationError, DivergedError, InvalidStateError
 
 # What the time of an update is spent on: stepping the environment, copies to and from the device,
-# choosing actions, and learning (advantages; losses, gradients and Adam of every minibatch). A rung
-# changes the first alone.
+# choosing actions, and learning (advantages; losses, gradients and Adam of every minibatch). The
+# rung affects only the first.
 PARTS = ("generate", "transfer", "infer", "backward")
 
-_NEXT_RANK = 1_000_003  # between seeds
+_NEXT_RANK = 1_000_003  # added to the seed for each rank
 
 # What `Learner.state_dict` returns, except what `check_resumable` looks at.
 _STATE = {
@@ -72,25 +72,25 @@ class Batch(NamedTuple):
     outcome: torch.Tensor  # (P,) float32, the target of the position's value
 
     def at(self, rows: torch.Tensor) -> "Batch":
-        """Returns (B,) int64 rows, a minibatch."""
+        """Returns the minibatch of (B,) int64 rows."""
         positions, *rest = self
         return Batch(positions.at(rows), *(array[rows] for array in rest))
 
 
 class Learner:
-    """Plays, and learns from what it played.
+    """A PPO learner: it plays, and learns from what it played.
 
     With the same seed on the CPU every rung of the environment gives the same weights, bit for bit:
-    whatever is random is drawn here, in one order, or is a function of the environment's seed.
+    random numbers are drawn here, in one order, or are a function of the environment's seed.
 
     Args:
-        env: of chess, with `obs="board"`, and a `mask` that the learner takes.
+        env: of chess, with `obs="board"`, and a `mask` that the learner accepts.
         seed: of the weights, the games, the actions and the minibatches; 0 to 2^64 - 1.
         settings: how to learn. Minibatches must be of 2 positions or more, as the advantages of one
             have no standard deviation.
         device: where, "cpu" or "cuda".
         learner: what computes it, one of `train.learners`.
-        network: what learns; by default a `PolicyValueNetwork` with weights of `seed`.
+        network: to train; by default a `PolicyValueNetwork` with random weights of `seed`.
         ranks: the learners that this one learns together with, each on boards of its own.
 
     Raises:
@@ -121,7 +121,7 @@ class Learner:
         kinds = (ChessVectorEnv, PpoSettings, Ranks, LegalActionNetwork)
         for (name, argument), kind in zip(arguments.items(), kinds, strict=True):
             if not isinstance(argument, kind) and not (name == "network" and argument is None):
-                raise ConfigurationError(f"{name}={shown(argument)} is no {kind.__name__}")
+                raise ConfigurationError(f"{name}={shown(argument)} is not a {kind.__name__}")
         self.env, self.settings = env, settings
         self.seed, self.device = integer("seed", seed, 0, 2**64 - 1), checked_device(device)
         minibatches, positions = settings.num_minibatches, env.num_envs * settings.num_steps
@@ -151,7 +151,7 @@ class Learner:
         self._begun = True
 
     def learn(self) -> dict[str, float]:
-        """Plays and improves once.
+        """Plays one rollout and learns from it.
 
         Returns:
             Episodes that ended while playing, by "wins", "draws" and "losses"; "policy_loss",
@@ -161,7 +161,7 @@ class Learner:
 
         Raises:
             DivergedError: a loss or a gradient is not finite; the message names the update. The
-                weights are those before the minibatch that it was of.
+                weights are those before that minibatch.
         """
         metrics = self.play()
         rollout, settings, watch = self.rollout, self.settings, Stopwatch(self.device)
@@ -334,13 +334,13 @@ class TorchBackend:
     """Network, gradients and optimizer in PyTorch.
 
     All backends have these methods, begin with the same weights, and have the same loss and
-    optimizer; only how it is computed differs.
+    optimizer; only how these are computed differs.
 
     Args:
-        network: what learns; by default a `PolicyValueNetwork` that multiplies no zeros.
-        settings, device, ranks: as of `Learner`.
-        distribution: makes probabilities of scores.
-        optimizer: moves the weights.
+        network: to train; by default a `PolicyValueNetwork` that multiplies no zeros.
+        settings, device, ranks: see `Learner`.
+        distribution: computes probabilities from scores.
+        optimizer: updates the weights.
     """
 
     def __init__(
@@ -357,14 +357,14 @@ class TorchBackend:
         self.network, self._settings = made.to(device), settings
         self._distribution = distribution
         self._parameters = _described(self.network)
-        # First, as it may move the weights to where it wants them.
+        # First, as it may move the weights in memory.
         self._optimizer = optimizer(self.network.parameters(), settings.learning_rate, eps=1e-5)
         self._playing = _Scores(self.network)
         self._learning = ranks.wrap(self._playing)
 
     @torch.no_grad()
     def sample(self, positions: Positions, generator: torch.Generator) -> Sample:
-        """Chooses an action in each of N positions, as likely as the network says."""
+        """Samples an action in each of N positions from the network's policy."""
         distribution, value = self._forward(self._playing, positions)
         choice = distribution.sample(generator)
         action, new = distribution.action(choice), distribution.log_probability(choice)
@@ -376,14 +376,14 @@ class TorchBackend:
         return self.network.values(observation)
 
     def improve(self, batch: Batch, minibatches: Iterable[torch.Tensor]) -> dict[str, float]:
-        """Moves the weights once for each minibatch, and returns the means of the loss's parts.
+        """Takes a step for each minibatch, and returns the means of the loss's parts.
 
         Args:
             batch: what was played.
             minibatches: rows of it, (B,) int64; drawn one after the other.
 
         Raises:
-            ConfigurationError: as of `gradients`.
+            ConfigurationError: as for `gradients`.
             DivergedError: a minibatch's loss or gradient is not finite; the weights are those
                 before it.
         """
@@ -402,7 +402,7 @@ class TorchBackend:
         """Differentiates the loss of a minibatch of 2 rows or more, and changes no weight.
 
         Returns:
-            The gradients by the names of the network's parameters, not yet scaled down; and the
+            The gradients by the names of the network's parameters, not yet clipped; and the
             loss's parts: "policy_loss", "value_loss", "entropy" and "divergence".
 
         Raises:
@@ -447,7 +447,7 @@ class TorchBackend:
         self._optimizer.load_state_dict(state["optimizer"])
 
     def _check_parameters(self) -> None:
-        """Makes sure that the optimizer moves what the network computes with, and all of it."""
+        """Checks that the optimizer updates all parameters that the network computes with."""
         check_learns(self.network)
         if _described(self.network) != self._parameters:
             raise ConfigurationError(
@@ -457,7 +457,7 @@ class TorchBackend:
 
 
 class _Scores(nn.Module):
-    """Calls `scores` where a module is called, which is all that DDP sees of one."""
+    """A module whose call is the network's `scores`: DDP wraps only the call of a module."""
 
     def __init__(self, network: LegalActionNetwork):
         super().__init__()
@@ -477,15 +477,15 @@ class Rollout:
     Args:
         env: of chess, with `obs="board"` and `autoreset_mode="SAME_STEP"`.
         num_steps: how many steps, T.
-        device: where the network is, and all that is listed here.
+        device: where the network is, and all attributes.
         masks: the formats that its masks may have.
 
     Attributes:
-        observation, mask, action_count: (T + 1, N, ...), of `Positions`.
+        observation, mask, action_count: (T + 1, N, ...), see `Positions`.
         value: (T + 1, N) float32, of the positions.
         reward, ended: (T, N) float32 and bool, of the actions.
         choice, log_probability: (T, N) int64 and float32, see `Batch`.
-        against_itself: whether a position is the opponent's after each action.
+        against_itself: whether the position after an action is the opponent's.
 
     Raises:
         ConfigurationError: the environment has other formats.
@@ -508,7 +508,7 @@ class Rollout:
         whole, self._slots = env.rollout(num_steps + 1)
         outputs = [getattr(whole, name) for name in (*Positions._fields, "reward", "ended")]
         self._here = [tensor_of(output) for output in outputs]
-        # On the environment's device these are the very memory that it writes to.
+        # On the environment's device these share the memory that it writes to.
         self._there = [output.to(device) for output in self._here]
         self._is_tensors = isinstance(whole.reward, torch.Tensor)
         self._transfers = self._here[0].device != self._there[0].device
@@ -520,7 +520,7 @@ class Rollout:
         self.value = torch.zeros((num_steps + 1, env.num_envs), device=device)
 
     def begin(self, observation: np.ndarray, info: dict) -> None:
-        """Takes what the environment's `reset` or `set_state` returned for the first positions."""
+        """Begins at the positions that the environment's `reset` or `set_state` returned."""
         last = self._slots[-1]
         last.observation[:], last.mask[:] = observation, info["action_mask"]
         if "action_count" in info:
@@ -544,30 +544,30 @@ class Rollout:
         return Batch(Positions(*positions), *(array.flatten(0, 1) for array in rest))
 
     def to_env(self, actions: torch.Tensor) -> torch.Tensor:
-        """Returns actions where the environment takes them."""
+        """Returns actions on the environment's device."""
         return actions.to(self._here[0].device)
 
     def step(self, number: int, actions: torch.Tensor) -> Buffers:
-        """Plays (N,) actions as step `number`; returns its outputs where the environment is."""
+        """Plays (N,) actions as step `number`; returns its outputs on the environment's device."""
         out = self._slots[number + 1]
         self.env.step(actions if self._is_tensors else actions.numpy(), out)
         return out
 
     def transfer(self, slot: int) -> None:
-        """Brings the first positions (slot 0), or a step's outputs, to where the network is."""
+        """Copies the first positions (slot 0), or a step's outputs, to the network's device."""
         if self._transfers:
             for here, there in zip(self._here, self._there, strict=True):
                 there[slot].copy_(here[slot], non_blocking=True)
 
 
 def tensor_of(output) -> torch.Tensor:
-    """Returns an array's memory as a tensor; words as int64, which PyTorch computes with."""
+    """Returns an array's memory as a tensor; uint64 as int64, which PyTorch computes with."""
     tensor = output if isinstance(output, torch.Tensor) else torch.from_numpy(output)
     return tensor.view(torch.int64) if tensor.dtype == torch.uint64 else tensor
 
 
 def check_minibatch(rows: torch.Tensor) -> None:
-    """Refuses minibatches of fewer than 2 rows, whose advantages have no standard deviation.
+    """Rejects minibatches of fewer than 2 rows, whose advantages have no standard deviation.
 
     Raises:
         ConfigurationError: there are fewer.
@@ -577,14 +577,14 @@ def check_minibatch(rows: torch.Tensor) -> None:
 
 
 def _described(network: nn.Module) -> list[tuple]:
-    """Lists a network's parameters, each an object of its own, and what they are."""
+    """Lists the identity, shape, dtype and device of each of a network's parameters."""
     every = network.parameters()
     return [(id(each), each.shape, each.dtype, each.device) for each in every]
 
 
 def _check_finite(parts: dict[str, torch.Tensor], norm: torch.Tensor) -> None:
-    """Makes sure that a loss and its gradient are numbers, before weights are moved."""
+    """Checks that a loss and its gradient are finite, before weights are updated."""
     loss = parts["policy_loss"] + parts["value_loss"] + parts["entropy"]
     if not math.isfinite(loss + norm):  # one wait for a GPU
         named = {name: float(part) for name, part in parts.items()}
-        raise DivergedError(f"a loss of parts {named}, a gradient of norm {float(norm)}")
+        raise DivergedError(f"a loss is not finite: {named}, gradient norm {float(norm)}")

@@ -1,4 +1,4 @@
-"""Learners side by side, as torchrun starts them: each plays its own boards, all learn together."""
+"""Data-parallel learners, started by torchrun: each plays its own boards, all learn together."""
 
 import contextlib
 import datetime
@@ -18,13 +18,13 @@ from torch.distributed.elastic.multiprocessing.errors import get_error_handler
 from rungs._src.processes.parent_death import signalled_at_parents_death
 from rungs.errors import RungsError, WorkerDiedError
 
-# How long a rank waits for another. Not for one that died, as its connections end with it, but for
-# rank 0, which evaluates alone. By default it would be half an hour, and ten minutes with NCCL.
+# How long a rank waits for another: for rank 0, which evaluates alone. A rank that died is noticed
+# at once, as its connections end. By default it would be half an hour, and ten minutes with NCCL.
 _PATIENCE = datetime.timedelta(days=1)
 
 
 class Ranks:
-    """This learner among all: alone, unless torchrun started it.
+    """This learner's place among all ranks; it is the only one, unless torchrun started it.
 
     Attributes:
         rank: its number, from 0.
@@ -40,18 +40,18 @@ class Ranks:
     def wrap(self, network: nn.Module) -> nn.Module:
         """Returns a network with rank 0's weights, whose gradients are the means over all ranks.
 
-        What is added to what first, and so the rounding, depends on a gradient's place in a
-        message. Left to itself, DDP fills messages anew after a first step, and a run that broke
-        would differ from one that didn't; where it looks for unused parameters, it never does.
+        The order of additions, and so the rounding, depends on a gradient's place in DDP's buckets.
+        By default DDP rebuilds its buckets after a first step, so that a resumed run would differ
+        from an uninterrupted one; with `find_unused_parameters` it never does.
         """
         if self.size == 1:
             return network
-        # A group of its own, as it would keep the others' from ending: see `all_ranks`.
+        # In a group of its own, as DDP would keep the default one from ending: see `all_ranks`.
         how = {"process_group": dist.new_group(timeout=_PATIENCE), "find_unused_parameters": True}
         return nn.parallel.DistributedDataParallel(network, **how)
 
     def total(self, numbers: dict[str, float]) -> dict[str, float]:
-        """Sums over all ranks, which give the same names."""
+        """Returns sums over all ranks, which must pass the same names."""
         if self.size == 1:
             return numbers
         names = sorted(numbers)
@@ -60,7 +60,7 @@ class Ranks:
         return dict(zip(names, values.tolist(), strict=True))
 
     def gather(self, value) -> list:
-        """Gives rank 0 every rank's value, in order; the others nothing."""
+        """Returns every rank's value, in order, on rank 0; an empty list on the others."""
         if self.size == 1:
             return [value]
         values = [None] * self.size if self.rank == 0 else None
@@ -68,7 +68,7 @@ class Ranks:
         return values or []
 
     def agree(self, decide: Callable):
-        """Decides on rank 0 for all ranks, or raises the RungsError that `decide` does there."""
+        """Returns what `decide` returns on rank 0, or raises its RungsError, on all ranks."""
         answer = refusal = None
         if self.rank == 0:
             try:
@@ -84,27 +84,27 @@ class Ranks:
         return answer
 
     def wait(self) -> None:
-        """Returns when all ranks have come here."""
+        """Returns when all ranks have called it: a barrier."""
         self.total({"here": 1})
 
 
 @contextlib.contextmanager
 def all_ranks(device: str) -> Iterator[Ranks]:
-    """Joins the others, where torchrun started some, and leaves them at the end.
+    """Joins the other ranks, if torchrun started any, and leaves them at the end.
 
-    Then gloo's threads must end too, as one that lets go of a tensor of ours after Python ended
-    aborts the process. They end unless something else holds their group. DDP would, so it has
-    another; and so would `torch.distributed.nn.functional` if DDP were the first to import it:
-    the default group of that moment is a default argument of its functions.
+    Then gloo's threads must end too, as one that frees a tensor of ours after Python ended aborts
+    the process. They end unless something else holds their group. DDP would, so it has its own; and
+    so would `torch.distributed.nn.functional` if DDP were the first to import it: the default group
+    at that moment is a default argument of its functions.
 
     Raises:
-        WorkerDiedError: another rank is gone.
+        WorkerDiedError: another rank died.
     """
     ranks = Ranks()
     if ranks.size == 1:
         yield ranks
         return
-    signalled_at_parents_death(signal.SIGTERM)()  # torchrun's, which would leave us behind
+    signalled_at_parents_death(signal.SIGTERM)()  # torchrun's death, which we would survive
     if device == "cuda":
         torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
     # Gloo for what is on the CPU; where gradients are on GPUs, NCCL for those.
@@ -118,18 +118,18 @@ def all_ranks(device: str) -> Iterator[Ranks]:
     except Exception as error:
         if "gloo/transport" in str(error):
             raise WorkerDiedError(ranks.rank, "lost another, which was killed or raised") from error
-        get_error_handler().record_exception(error)  # for torchrun's last words
+        get_error_handler().record_exception(error)  # for torchrun's error report
         raise
     finally:
         dist.destroy_process_group()
 
 
 def _meet(ranks: Ranks) -> dist.Store:
-    """Returns a store of these ranks alone, in which to tell each other their addresses.
+    """Returns a store of these ranks alone, in which they exchange their addresses.
 
-    torchrun's outlasts its ranks, and in it a rank that was started again would find addresses of
-    the dead (pytorch/pytorch#135712). So each asks rank 0, under a name that it never had before,
-    for what to put before all keys.
+    torchrun's store outlasts its ranks, and a restarted rank would find addresses of dead ones in
+    it (pytorch/pytorch#135712). So each rank, under a name that was never used before, requests a
+    prefix for all keys from rank 0.
     """
     address = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
     store = dist.PrefixStore("rungs", dist.TCPStore(*address, timeout=_PATIENCE))
@@ -143,7 +143,7 @@ def _meet(ranks: Ranks) -> dist.Store:
     while waiting:
         time.sleep(0.01)
         for rank in sorted(waiting):
-            asks = store.get(f"rank {rank}").decode()  # one of the dead, until the new one has come
+            asks = store.get(f"rank {rank}").decode()  # a dead rank's, until the new one has come
             store.set(asks, own)
             if store.check([f"{own} {asks}"]):
                 waiting.remove(rank)

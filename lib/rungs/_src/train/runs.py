@@ -21,7 +21,7 @@ CHECKPOINT = "checkpoint.pt"
 METRICS = "metrics.csv"
 EVALUATIONS = "evaluations.csv"
 TENSORBOARD = "tensorboard"
-NAMES = (CHECKPOINT, METRICS, EVALUATIONS, TENSORBOARD)  # of what every run writes
+NAMES = (CHECKPOINT, METRICS, EVALUATIONS, TENSORBOARD)  # what every run writes
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,15 +29,15 @@ class Checkpoint(TorchFile):
     """The checkpoint of one kind of run, in its folder; its form has "training" and "clock".
 
     Attributes:
-        settings: makes the run's settings of those that were saved.
-        counts: names of numbers in it that are not negative.
+        settings: makes the run's settings from those that were saved.
+        counts: names of numbers in it that must not be negative.
     """
 
     settings: Callable[[dict], Any]
     counts: tuple[str, ...] = ("clock",)
 
     def save(self, out: Path, saved: dict) -> None:
-        """Writes the checkpoint of a run's folder, whole or not at all; `saved` as of `load`.
+        """Writes the checkpoint of a run's folder, whole or not at all; `saved` is as from `load`.
 
         Raises:
             StorageError: it can't be written; an earlier one stays.
@@ -67,7 +67,7 @@ class Checkpoint(TorchFile):
 
 @contextlib.contextmanager
 def names_checkpoint(out: Path, resumed: bool) -> Iterator[None]:
-    """Names the checkpoint where what it holds is refused, in a run that is resumed."""
+    """Adds the checkpoint's path to errors about what it holds, in a run that is resumed."""
     try:
         yield
     except (ConfigurationError, InvalidStateError) as error:
@@ -77,7 +77,7 @@ def names_checkpoint(out: Path, resumed: bool) -> Iterator[None]:
 
 
 class Run:
-    """The loop of a run; a subclass says what an update, an evaluation and a state are.
+    """The loop of a run; a subclass defines what an update, an evaluation and a state are.
 
     Args:
         training: settings with `updates`, `seconds`, `evaluate_every` and `checkpoint_every`.
@@ -85,10 +85,10 @@ class Run:
         checkpoint: of this kind of run.
         last: the update that the run resumes from; 0 for a new one.
         clock: the seconds of training until then.
-        say: is given a line at a time; `rungs._src.core.progress.line` shows a bar, too.
+        say: receives progress, a line at a time; `rungs._src.core.progress.line` shows a bar, too.
 
     Raises:
-        InvalidStateError: a table of the folder is none.
+        InvalidStateError: a file in the folder is not the table that it must be.
         StorageError: a file can't be written.
         UnavailableError: TensorBoard is not installed.
     """
@@ -121,7 +121,7 @@ class Run:
         """Plays and learns once; adds to `updates` and `clock`, and writes a row of metrics.
 
         Returns:
-            What came of it, in a line; "" on a rank that writes nothing.
+            The update's line of progress; "" on a rank that writes nothing.
         """
         raise NotImplementedError
 
@@ -179,11 +179,11 @@ class Table:
     """A CSV file that grows by a row at a time, and that a run may resume.
 
     Args:
-        path: the file. What it holds beyond `last` is from updates that were lost, and goes.
+        path: the file. Its rows after `last` are of updates that were lost, and are dropped.
         last: the update that the run resumes from; 0 for a new one.
 
     Raises:
-        InvalidStateError: the file is no such table; nothing has changed.
+        InvalidStateError: the file is not such a table; nothing has changed.
     """
 
     def __init__(self, path: Path, last: int):
@@ -191,8 +191,8 @@ class Table:
         self.rows: list[dict] = []
         if not last or not path.exists():
             return
-        if not path.is_file():  # a pipe would be waited for
-            raise InvalidStateError(f"{path} is no file")
+        if not path.is_file():  # reading a pipe would block
+            raise InvalidStateError(f"{path} is not a file")
         try:
             with path.open(newline="") as file:
                 reader = csv.DictReader(file)
@@ -204,10 +204,10 @@ class Table:
             self.rows = [row for row in whole if int(row["update"]) <= last]
         except (OSError, ValueError, KeyError, csv.Error) as error:
             why = f"{type(error).__name__}: {error}"
-            raise InvalidStateError(f"{path} is no table of updates: {why}") from None
+            raise InvalidStateError(f"{path} is not a table of updates: {why}") from None
 
     def begin(self) -> None:
-        """Writes the rows that stay.
+        """Writes the rows that were kept.
 
         Raises:
             StorageError: the file can't be written.
@@ -239,8 +239,8 @@ class Table:
 class Events:
     """A file of TensorBoard's events, which are in it when `add` returns.
 
-    `SummaryWriter` has a thread: a full disk ends that with a traceback on stderr, where a run
-    must end with one StorageError.
+    `SummaryWriter` writes in a thread, which a full disk ends with a traceback on stderr; a run
+    must end with one StorageError instead.
 
     Args:
         folder: where the file goes; made if missing.

@@ -14,7 +14,7 @@ from rungs.errors import ConfigurationError
 
 MAX_INT = 2**31 - 1
 
-# What `rungs.make` takes and a rung has no say in: a run has a field for it, or needs it one way.
+# Arguments of `rungs.make` that are not a rung's own: a run has fields for them, or fixes them.
 _FIXED = (
     *("env_id", "name", "rung", "num_envs", "seed", "opponent", "max_plies"),
     *("first_board", "obs", "dtype", "mask", "autoreset_mode"),
@@ -24,7 +24,7 @@ _FIXED = (
 @documented
 @dataclasses.dataclass(frozen=True)
 class PpoSettings:
-    """How to learn, by the names that CleanRL gives them.
+    """The settings of PPO, by CleanRL's names.
 
     Raises:
         ConfigurationError: a value is out of its range; the message names it.
@@ -51,11 +51,11 @@ class RunSettings:
 
     seconds: float = setting(
         math.inf,
-        "how long, unless the updates are over first; evaluations don't count",
+        "how long, at most; evaluations don't count",
         1e-9,
         math.inf,
     )
-    seed: int = setting(0, "of everything", 0, 2**64 - 1)
+    seed: int = setting(0, "of weights, games and actions", 0, 2**64 - 1)
     checkpoint_every: int = setting(
         10,
         "updates between two checkpoints; one more comes last. 0 for none",
@@ -87,7 +87,7 @@ class Training(RunSettings):
         ConfigurationError: a value is out of its range; the message names it.
     """
 
-    rung: str = setting("threads", "which one plays; the curve over steps is the same on all")
+    rung: str = setting("threads", "the rung that plays; the curve over steps is the same on all")
     num_envs: int = setting(512, "number of boards, of each rank", 1, MAX_INT)
     updates: int = setting(100, "number of updates", 1, MAX_INT)
     opponent: str = setting(
@@ -113,7 +113,7 @@ class Training(RunSettings):
             raise ConfigurationError(f"how={shown(self.how)} is not a dict")
         for name in self.how:
             if not isinstance(name, str) or name in _FIXED:
-                raise ConfigurationError(f"{shown(name)} is no setting of a rung: training sets it")
+                raise ConfigurationError(f"{shown(name)} is not a rung's setting: training sets it")
         if not isinstance(self.ppo, PpoSettings):
             raise ConfigurationError(f"ppo={shown(self.ppo)} are not PpoSettings")
 

@@ -1,4 +1,4 @@
-"""Files that PyTorch writes, whole or not at all, and whether what they hold is valid."""
+"""Files that PyTorch writes, whole or not at all, and checks of what they hold."""
 
 import dataclasses
 import io
@@ -18,12 +18,12 @@ from rungs.errors import ConfigurationError, InvalidStateError
 
 @dataclasses.dataclass(frozen=True)
 class TorchFile:
-    """A kind of file, a dict.
+    """A kind of file, which holds a dict.
 
     Attributes:
         kind: what it is of.
-        schema: grows with what is saved.
-        form: what is in it, as `rungs._src.core.schema.schema_error` takes it.
+        schema: the version of `form`.
+        form: what is in it, see `rungs._src.core.schema.schema_error`.
     """
 
     kind: str
@@ -36,7 +36,7 @@ class TorchFile:
         Raises:
             StorageError: it can't be written; an earlier one stays.
         """
-        file = io.BytesIO()  # on a full disk `torch.save` fails as if it were at fault itself
+        file = io.BytesIO()  # on a full disk `torch.save` fails as if by a bug of its own
         torch.save(self._heading() | content, file)
         with atomic_write(path) as unfinished:
             unfinished.write_bytes(file.getbuffer())
@@ -50,12 +50,12 @@ class TorchFile:
         """
         if not path.exists():
             raise ConfigurationError(f"there is no {path}")
-        if not path.is_file():  # a pipe would be waited for
-            raise ConfigurationError(f"{path} is no file")
+        if not path.is_file():  # reading a pipe would block
+            raise ConfigurationError(f"{path} is not a file")
         found = _read_whole(path)
         heading = self._heading()
         if not isinstance(found, dict) or {name: found.get(name) for name in heading} != heading:
-            raise ConfigurationError(f"{path} is of no {self.kind} of this version of Rungs")
+            raise ConfigurationError(f"{path} holds no {self.kind} of this version of Rungs")
         if wrong := schema_error(found, self.form):
             raise InvalidStateError(f"{path} is incomplete: {wrong}")
         return {name: found[name] for name in self.form}
@@ -76,20 +76,20 @@ def _read_whole(path: Path):
         raise
     except pickle.UnpicklingError:
         raise InvalidStateError(f"{path} holds more than data") from None
-    except Exception as error:  # a file may be wrong in any way, and each raises something else
+    except Exception as error:  # files may be damaged in many ways, and raise many kinds of errors
         why = str(error).partition("\n")[0] or type(error).__name__
         raise InvalidStateError(f"{path} is corrupt, or something else: {why}") from None
 
 
 def tensor_flaw(tensors: Mapping, name: str) -> str:
-    """Says what keeps tensors from being computed with.
+    """Checks that tensors can be computed with.
 
     Args:
         tensors: by their names.
         name: what all of them are called.
 
     Returns:
-        A few words that name the tensor, or "" where nothing does.
+        What is wrong, in a few words that name the tensor; "" if nothing is.
     """
     for key, each in tensors.items():
         what = f"{name}[{key!r}]"
@@ -98,14 +98,14 @@ def tensor_flaw(tensors: Mapping, name: str) -> str:
         if each.layout != torch.strided or each.is_quantized or each.is_complex() or each.is_meta:
             return f"{what} is not an array of real numbers"
         if each.numel() * each.element_size() > each.untyped_storage().nbytes():
-            return f"{what} claims more numbers than there are"
+            return f"{what} is larger than its storage"
         if not bool(each.isfinite().all()):
             return f"{what} is not finite"
     return ""
 
 
 class Backend(Protocol):
-    """What has weights and an optimizer."""
+    """A network with its optimizer."""
 
     @property
     def network(self) -> nn.Module:
@@ -116,10 +116,10 @@ class Backend(Protocol):
 
 
 def check_resumable(backend: Backend, state: dict) -> None:
-    """Refuses what PyTorch would refuse half-way, or only when it learns.
+    """Rejects a state that PyTorch would reject half-way, or only when it learns.
 
     Args:
-        backend: that is to continue.
+        backend: the one that is to continue.
         state: what a backend's `state_dict` returned.
 
     Raises:
@@ -155,7 +155,7 @@ def _state_flaw(backend: Backend, state: dict) -> str:
 
 
 def _difference(found, ours: Mapping[str, torch.Tensor], name: str) -> str:
-    """Says where tensors by name have not the shapes and dtypes of ours, or can't be used."""
+    """Returns how tensors differ from ours in names, shapes or dtypes, or why they are unusable."""
     if not isinstance(found, dict) or found.keys() != ours.keys():
         return f"{name} is of another network"
     for key, each in ours.items():
@@ -171,5 +171,5 @@ def _difference(found, ours: Mapping[str, torch.Tensor], name: str) -> str:
 def _equal(found: list, ours: list) -> bool:
     try:
         return bool(found == ours)
-    except (RuntimeError, ValueError):  # what tensors and arrays say of being compared
+    except (RuntimeError, ValueError):  # raised by comparisons of tensors and arrays
         return False

@@ -40,7 +40,7 @@ def _settings(saved: dict) -> Training:
     return Training(**saved | {"how": how, "ppo": ppo})
 
 
-# "job" is torchrun's id of the run; "learner", of `Learner.state_dict`; "own", each rank's in it.
+# "job" is torchrun's id of the run; "learner", `Learner.state_dict` less "own"; "own", each rank's.
 checkpoint = Checkpoint(
     "training",
     schema=2,
@@ -65,21 +65,21 @@ def train(
 ) -> Learner | None:
     """Trains, or resumes training, and keeps everything in `out`.
 
-    There will be `metrics.csv` (a row per update), `evaluations.csv`, TensorBoard's events, and
-    `checkpoint.pt`, which is replaced whole. A run that was killed loses the updates since its last
-    checkpoint and plays them again: on the CPU its curve is the one of a run that never broke.
+    It writes `metrics.csv` (a row per update), `evaluations.csv`, TensorBoard's events, and
+    `checkpoint.pt`, which is replaced atomically. A run that was killed loses the updates since its
+    last checkpoint and plays them again: on the CPU its curve equals an uninterrupted run's.
 
     Started by torchrun, every rank has `num_envs` boards of its own, and all learn together. A
     checkpoint of the same settings and the same torchrun (its `--rdzv-id`, or `--standalone`) is
-    resumed without `resume`: so it is when a rank died, and torchrun starts them all again.
+    resumed without `resume`, as is needed when a rank died and torchrun restarts all of them.
 
     Args:
-        training: what to train; to resume a run, its checkpoint's, or with a later end.
-        out: a folder. A new run's must hold no checkpoint.
+        training: the settings; to resume a run, those of its checkpoint, or with a later end.
+        out: a folder; for a new run it must hold no checkpoint.
         resume: whether to resume from the checkpoint there.
         make: makes the environment of a name, a number of boards and settings; by default a rung's.
-        say: is given the progress, a line at a time. By default lines are printed; in a terminal
-            or notebook a bar shows how much is done, in place of a line for each update.
+        say: receives progress, a line at a time. By default lines are printed; in a terminal or
+            notebook a bar shows how much is done, in place of a line for each update.
 
     Returns:
         The learner at the end, its environment closed; None on an MPI rank that served another.
@@ -89,8 +89,8 @@ def train(
             number of ranks; or the folder is not ours, or another process trains there.
         InvalidStateError: the checkpoint is corrupt, incomplete or of other boards.
         StorageError: a file can't be written; the last checkpoint stays.
-        UnavailableError: the device, the rung or TensorBoard is not there.
-        WorkerDiedError: another rank is gone.
+        UnavailableError: the device, the rung or TensorBoard is not available.
+        WorkerDiedError: another rank died.
     """
     out = Path(out)
     if training.device == "cuda" and not torch.cuda.is_available():
@@ -142,7 +142,7 @@ def _saved(training: Training, out: Path, resume: bool, ranks: Ranks) -> dict | 
 
 
 def make_env(training: Training, rank: int = 0, make: Callable = _make):
-    """Makes the environment that a rank learns from: its boards follow the last rank's."""
+    """Makes the environment that a rank learns from: its boards follow the previous rank's."""
     opponent = training.opponent if training.opponent == "random" else weakest(training.opponent)
     # By default every rank would have a thread on each core.
     settings = {"threads": share_of_cores()} if training.rung in ("openmp", "threads") else {}
@@ -162,20 +162,20 @@ def weakest(path: str) -> UciEngine:
 
 
 class _PpoRun(Run):
-    """Every rank runs it; rank 0 evaluates, and writes what all did."""
+    """A rank's run; rank 0 evaluates, and writes the results of all."""
 
     def __init__(self, training, folder, learner: Learner, ranks: Ranks, clock: float, say):
         super().__init__(training, folder, checkpoint, learner.updates, clock, say)
         self.learner, self.ranks = learner, ranks
 
     def update(self) -> str:
-        # Rank 0 may have been busy on its own: all begin at once, as only then time counts.
+        # A barrier, as rank 0 may have been busy on its own: that time must not count.
         self.ranks.wait()
         start = time.perf_counter()
         result = self.learner.learn()
         result["seconds"] = time.perf_counter() - start
         self.updates = self.learner.updates
-        # Counts of episodes are added up over all ranks; of anything else it is the mean.
+        # Counts of episodes are summed over all ranks; everything else is averaged.
         totals = self.ranks.total(result)
         counts = {name: int(totals[name]) for name in ("wins", "draws", "losses")}
         means = {name: totals[name] / self.ranks.size for name in result if name not in counts}

@@ -1,4 +1,4 @@
-"""What runs where an answer runs: it is compiled and called here, and sees nothing else of labs.
+"""The part of the labs that runs in an answer's process: it compiles the answer and calls it.
 
-A sandbox has this package and the library, and neither the judges nor the solutions.
+A sandbox contains this package and the library, but neither the judges nor the solutions.
 """

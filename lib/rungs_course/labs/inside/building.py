@@ -1,4 +1,4 @@
-"""An answer's text made into functions that can be called."""
+"""Compiles an answer's text into functions that can be called."""
 
 import linecache
 import os
@@ -18,7 +18,7 @@ _HEADERS = ("algorithm", "atomic", "bit", "cstddef", "cstdint", "thread", "unist
 
 
 class Task(Protocol):
-    """What is to be known of a lab to compile an answer to it: see `rungs_course.labs.lab.Lab`."""
+    """The part of a lab that compiling an answer needs: see `rungs_course.labs.lab.Lab`."""
 
     @property
     def name(self) -> str: ...
@@ -40,15 +40,15 @@ def build(lab: Task, codes: dict[str, str], unit: str = "") -> dict[str, Any]:
     """Compiles several answers to a lab, each in a namespace of its own.
 
     Args:
-        codes: by name; messages name the first one's lines.
-        unit: a name of its own for every call in a process, as C++ can't be defined twice.
+        codes: the answers by name; messages refer to lines of the first.
+        unit: a different name for every call in a process, as C++ can't be defined twice.
 
     Returns:
         By name, an object with the functions that an answer defines.
 
     Raises:
-        SubmissionError: see there.
-        UnavailableError: C++, and no cppyy; or what it is compared with needs another package.
+        SubmissionError: an answer does not compile, lacks a function or raised.
+        UnavailableError: cppyy, or a package that another answer than the first needs, is missing.
     """
     made = _cpp(lab, codes, unit) if lab.language == "cpp" else _python(lab, codes)
     for functions in made.values():
@@ -64,7 +64,7 @@ def included(headers: Sequence[str]) -> str:
     return "".join(f"#include {name}\n" for name in names)
 
 
-# What may hold a brace that is none, or hide a directive: comments, texts and characters.
+# What may hold a brace that does not count: comments, strings and characters.
 _TEXT = re.compile(
     r"""//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<!\w)'(?:\\.|[^'\\\n])*'""",
     re.DOTALL,
@@ -74,7 +74,7 @@ _DEFINED = re.compile(r"(?:#|%:)(?:\s|/\*.*?\*/)*define(?:\s|/\*.*?\*/)+(\w+)", 
 
 
 class _Functions:
-    """What an answer defines, and what its harness does, as attributes."""
+    """The functions that an answer and its harness define, as attributes."""
 
     def __init__(self, space: Any, defines: Sequence[str]):
         self._space, self._defines = space, defines
@@ -84,7 +84,7 @@ class _Functions:
 
 
 def _check_stays_inside(cell: str) -> None:
-    """Refuses an answer that ends the namespace it is in, or has its harness within another."""
+    """Raises SubmissionError if an answer closes the namespace it is in, or leaves one open."""
     code, depth = _TEXT.sub(_blank, cell), 0
     for brace in re.finditer("|".join(map(re.escape, _BRACES)), code):
         depth += _BRACES[brace[0]]
@@ -100,9 +100,9 @@ def _blank(found: re.Match) -> str:
 
 
 def _harnessed(lab: Task, code: str) -> str:
-    """Returns an answer, and after it the harness, which nothing of the answer changes.
+    """Returns an answer followed by the harness, which nothing in the answer can change.
 
-    The answer has a namespace within that of the harness, and its macros end with it.
+    The answer's namespace is nested in the harness's, and its macros are undefined after it.
     """
     macros = dict.fromkeys(_DEFINED.findall(code.replace("\\\n", "")))
     undone = "".join(f"#undef {name}\n" for name in macros)
@@ -127,7 +127,7 @@ def _cpp(lab: Task, codes: dict[str, str], unit: str) -> dict[str, Any]:
         raise SubmissionError(f"{_CELL}:{line}: {bad[0]!a} can't be in C++")
     for name in lab.defines:
         if not re.search(rf"\b{name}\s*\(", cell):
-            raise _lacks(name)  # the harness would be blamed
+            raise _lacks(name)  # else the error would be in the harness
     _check_stays_inside(cell)
     text = f'{included(lab.headers)}#pragma clang diagnostic ignored "-Wpsabi"\n' + "\n".join(
         f'namespace {space} {{ namespace answer {{\n#line 1 "{_CELL if name == first else name}"\n'
@@ -151,7 +151,7 @@ def _cpp(lab: Task, codes: dict[str, str], unit: str) -> dict[str, Any]:
 
 def _python(lab: Task, codes: dict[str, str]) -> dict[str, Any]:
     if lab.language == "cuda":
-        # Also where there is a GPU, as accesses are counted. Numba looks when it is imported.
+        # Also where there is a GPU, as accesses are counted. Numba reads it when it is imported.
         os.environ["NUMBA_ENABLE_CUDASIM"] = "1"
     made = {}
     for i, (name, code) in enumerate(codes.items()):
@@ -161,7 +161,7 @@ def _python(lab: Task, codes: dict[str, str]) -> dict[str, Any]:
         try:
             exec(compile(code, file, "exec"), module.__dict__)
         except Exception as error:
-            if i and isinstance(error, ModuleNotFoundError):  # it is not the cell that asks for it
+            if i and isinstance(error, ModuleNotFoundError):  # it is not the cell that imports it
                 needs = f"lab {lab.name} needs {error.name}: pip install {error.name}"
                 raise UnavailableError(needs) from None
             raise SubmissionError(in_cell(error)) from None
@@ -170,7 +170,7 @@ def _python(lab: Task, codes: dict[str, str]) -> dict[str, Any]:
 
 
 def in_cell(error: BaseException) -> str:
-    """Returns an error of Python's as a reader of the cell needs it: without frames of ours."""
+    """Returns the text of a Python exception, with stack frames of the cell only."""
     shown = traceback.TracebackException.from_exception(error)
     shown.stack = traceback.StackSummary.from_list([f for f in shown.stack if f.filename == _CELL])
     return "".join(shown.format()).strip()

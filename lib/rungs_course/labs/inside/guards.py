@@ -1,4 +1,4 @@
-"""Arrays that end where memory ends: what reads or writes past them stops at once."""
+"""Arrays that end at a guard page: a program that reads or writes past them crashes at once."""
 
 import ctypes
 import mmap

@@ -1,7 +1,7 @@
-"""Calls an answer's functions as a judge asks, in a process that has nothing else to do.
+"""Calls an answer's functions at a judge's request, in a process that does nothing else.
 
-Whatever the answer does to this process, it can only change what the judge is sent: the judge makes
-the inputs, holds the clock, and knows what must come out.
+Whatever the answer does to this process, it can only change what is sent to the judge: the judge
+makes the inputs, holds the clock, and knows the right results.
 """
 
 import builtins
@@ -29,22 +29,22 @@ PRINTED_BYTES = 1 << 20
 MEMORY_BYTES = 8 << 30
 
 WHY: dict[int, str] = {
-    signal.SIGSEGV: "it read or wrote where nothing of its own is (SIGSEGV)",
+    signal.SIGSEGV: "it accessed memory that is not its own (SIGSEGV)",
     signal.SIGABRT: "it was aborted (SIGABRT)",
     signal.SIGFPE: "it divided by zero (SIGFPE)",
-    signal.SIGILL: "it reached code that must not be reached (SIGILL)",
-    signal.SIGBUS: "it read or wrote where nothing is (SIGBUS)",
+    signal.SIGILL: "it reached an illegal instruction (SIGILL)",
+    signal.SIGBUS: "it accessed memory that does not exist (SIGBUS)",
     signal.SIGXFSZ: f"it printed, or wrote to a file, more than {PRINTED_BYTES >> 20} MB",
     signal.SIGKILL: "it was killed (SIGKILL), perhaps as memory ran out",
 }
 
 
 def serve(descriptor: int, memory: int) -> None:
-    """Compiles the answer that a first message has, and calls its functions until it is ended.
+    """Compiles the answer in the first message, and calls its functions until the judge ends it.
 
     Args:
         descriptor: of a socket.
-        memory: of a file that is shared with the judge.
+        memory: the descriptor of a file that is shared with the judge.
     """
     link, arrays = _Link(socket.socket(fileno=descriptor)), wire.shared(memory)
     lab = SimpleNamespace(**link.receive(arrays))
@@ -61,7 +61,7 @@ def serve(descriptor: int, memory: int) -> None:
     except SubmissionError as error:
         link.send({"error": str(error), "stage": "building"})
         _end()
-    gc.disable()  # it would come at any time, for what the judge has sent
+    gc.disable()  # it would run at any time, because of what the judge has sent
     link.send({"value": None})
     last: dict = {"value": []}
     while True:
@@ -70,7 +70,7 @@ def serve(descriptor: int, memory: int) -> None:
             _end()
         if "calls" in request:
             last = _answered(lab, functions, link, **request)
-        link.send(last)  # to a request that asks for nothing, what was sent before
+        link.send(last)  # a request without calls gets the previous reply
 
 
 def _end() -> None:
@@ -81,7 +81,7 @@ def _end() -> None:
 
 
 def limit_resources() -> None:
-    """Limits what this process may print, write and keep in memory, for good."""
+    """Limits, irrevocably, what this process may print, write and keep in memory."""
     for what, most in (
         (resource.RLIMIT_FSIZE, PRINTED_BYTES),
         (resource.RLIMIT_DATA, MEMORY_BYTES),
@@ -91,7 +91,7 @@ def limit_resources() -> None:
 
 
 def die_plainly() -> None:
-    """Has signals end this process at once: cppyy would print its stack, Python ignores one."""
+    """Makes signals kill this process at once: cppyy prints its stack, Python ignores SIGXFSZ."""
     for number in (signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE, signal.SIGABRT):
         signal.signal(number, signal.SIG_DFL)
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
@@ -144,10 +144,10 @@ def _guarded(array: np.ndarray) -> np.ndarray:
 
 
 class _Link:
-    """The way to the judge.
+    """The connection to the judge.
 
     Attributes:
-        raised: what methods of the judge's objects raised here.
+        raised: exceptions that methods of the judge's objects raised here.
     """
 
     def __init__(self, connection: socket.socket):
@@ -167,14 +167,14 @@ class _Link:
         try:
             message = wire.receive(self._connection, memory=memory)
         except (EOFError, ConnectionError):
-            os._exit(0)  # nobody asks any more
+            os._exit(0)  # the judge is gone
         return wire.decode(*message, self._make)
 
     def ask(self, number: int, method: str, args: tuple) -> dict:
         """Has the judge call a method of an object of its own."""
         with self._lock:  # the answer may have threads
             self.send({"ask": [number, method, list(args)]})
-            reply = self.receive()  # what memory is shared has the arrays of the call
+            reply = self.receive()  # not by shared memory, which holds the call's arrays
         if "raises" in reply:
             name, text = reply["raises"]
             kind = getattr(builtins, name, RuntimeError)
@@ -184,7 +184,7 @@ class _Link:
 
 
 class _Stub:
-    """Stands for an object of the judge's: has its methods, and its fields as they last were."""
+    """A proxy for an object of the judge: has its methods, and its fields as last received."""
 
     def __init__(self, link: _Link, number: int, methods: list[str], fields: dict[str, Any]):
         self.__dict__.update(fields)

@@ -1,8 +1,8 @@
 """Values as bytes, between a judge and the process in which an answer runs.
 
 A message is two lengths, a value as JSON, and the bytes of its arrays, each at a multiple of 64.
-The judge writes these bytes to memory that both see; an answer sends them, so that they can't
-change any more once they are here. Nothing that is read is ever executed.
+The judge writes these bytes to shared memory; an answer sends them, so that it can't change them
+any more once they have arrived. Nothing that is read is ever executed.
 """
 
 import json
@@ -23,19 +23,19 @@ _MAX_TEXT = 8 << 20
 
 
 class GarbageError(ValueError):
-    """What came is no message."""
+    """What was received is not a message."""
 
 
 def encode(value: Any, refer: Callable[[Any], dict] | None = None) -> list[Any]:
     """Returns a message's parts, to be sent one after the other.
 
-    Numbers, texts, bytes, arrays, and lists, tuples and dictionaries of them go as they are; random
-    generators as the seed of a new one; of anything else that can be gone through a list; and of
-    what is left, its `repr`.
+    Numbers, texts, bytes, arrays, and lists, tuples and dictionaries of them are sent as they are;
+    random generators as the seed of a new one; other iterables as lists; and anything else as its
+    `repr`.
 
     Args:
         value: what is sent.
-        refer: given an object with a class attribute `asked`, returns what stands for it.
+        refer: given an object with a class attribute `asked`, returns what is sent in its place.
     """
     blobs: list[memoryview] = []
 
@@ -44,7 +44,7 @@ def encode(value: Any, refer: Callable[[Any], dict] | None = None) -> list[Any]:
         return head
 
     def alike(values: list) -> dict | None:
-        """Returns what stands for many values of one kind, which are quicker read as bytes."""
+        """Returns many values of one kind as an array, which is faster to read, or None."""
         kinds = set(map(type, values))
         if len(values) < 8 or len(kinds) > 1:
             return None
@@ -97,7 +97,7 @@ def send(connection: socket.socket, parts: list[Any], memory: np.ndarray | None 
         memory: shared with the receiver; where it is given, arrays' bytes go there.
 
     Raises:
-        OSError: nobody receives it any more.
+        OSError: the other end is gone.
     """
     head, text, *blobs = parts
     if memory is not None:
@@ -132,7 +132,7 @@ def receive(
 
 
 def _read(connection: socket.socket, count: int, end: float | None) -> np.ndarray:
-    """Returns so many bytes, the first at a multiple of 64."""
+    """Receives `count` bytes, into memory that begins at a multiple of 64."""
     memory = np.empty(count + _ALIGNED, np.uint8)
     first = -memory.ctypes.data % _ALIGNED
     memory = memory[first : first + count]
@@ -158,11 +158,11 @@ def decode(
     """Returns the value of a message.
 
     Args:
-        text, blobs: of `receive`.
-        make: by kind, what makes a value of what `encode` put in its place. A judge makes none.
+        text, blobs: what `receive` returned.
+        make: by kind, what makes a value of what `encode` sent in its place. A judge makes none.
 
     Raises:
-        GarbageError: it is no message of `encode`, or of a kind that is not made here.
+        GarbageError: it is not a message of `encode`, or has a kind that is not in `make`.
     """
     place = 0
 
@@ -214,7 +214,7 @@ def decode(
 
 
 class Other:
-    """What was no value that can be sent; it shows as it did there."""
+    """Stands for a value that can't be sent; its `repr` is that value's."""
 
     def __init__(self, shown: str):
         self._shown = shown

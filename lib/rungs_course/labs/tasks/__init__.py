@@ -1,1 +1,1 @@
-"""The labs, a folder each."""
+"""The labs, a module each."""

@@ -12,7 +12,7 @@ def _rollout(seed: int, steps: int, envs: int, ends: list[int] | float, *setting
     """Returns rewards, (T, N), ends, (T, N), values, (T + 1, N), and gamma and lambda.
 
     Args:
-        ends: at which steps episodes end, or how often, at random.
+        ends: at which steps episodes end, or with which probability a step ends one.
         settings: gamma and lambda.
     """
     rng = np.random.default_rng(seed)

@@ -10,7 +10,7 @@ from rungs_course.labs.lab import Difference, Lab
 
 
 class Runs(NamedTuple):
-    """Seconds, (n,), that work took on `threads`, (n,), and what is true of it."""
+    """Seconds, (n,), that work took on `threads`, (n,), and its true serial and parallel parts."""
 
     threads: np.ndarray
     seconds: np.ndarray
@@ -34,7 +34,7 @@ _CASES = {
 
 @functools.cache
 def _noisy(seed: int = 10) -> list[Runs]:
-    """Returns the runs of 150 machines: five each, off by 2 %; a fifth were disturbed."""
+    """Returns runs of 150 machines: five per number of threads, off by 2 %, a fifth disturbed."""
     rng, machines = np.random.default_rng(seed), []
     for _ in range(150):
         serial, parallel = rng.uniform(0.02, 0.3), rng.uniform(0.7, 2.0)

@@ -15,12 +15,12 @@ class Stage:
     """What a stage does in an update.
 
     Attributes:
-        seconds: it takes.
-        first: seconds more, the first time.
-        every: how many updates go by until it does something.
-        where: "here", in the process that runs the loop; on the "device", which is given work
-            and does it later, one thing after the other; or "beside", in another process, which
-            does the next update's while this one's goes on.
+        seconds: that it takes.
+        first: additional seconds, the first time.
+        every: it does something in one of this many updates.
+        where: "here", in the process that runs the loop; on the "device", which queues work and
+            does it later, in order; or "beside", in another process, which does its work for the
+            next update during this one.
     """
 
     seconds: float
@@ -30,7 +30,7 @@ class Stage:
 
 
 class System:
-    """Generates, infers, learns and logs, again and again, with a clock of its own.
+    """A simulated system that generates, infers, learns and logs, with a clock of its own.
 
     Args:
         stages: by name of `STAGES`.
@@ -57,11 +57,11 @@ class System:
         """Goes through all stages once.
 
         Args:
-            free: a stage that is left out: something stands in for what it would have made.
+            free: a stage that is skipped: a stand-in replaces its output.
 
         Returns:
             Seconds that a stopwatch shows for each stage, by name. The update ends, as part of the
-            last one, when the device has done its work.
+            last stage, when the device has done its work.
         """
         laps = {}
         for name in STAGES:
@@ -110,7 +110,7 @@ def _stages(**stages: Stage | float) -> dict[str, Stage]:
     }
 
 
-# What was broken and why that is hard to see, and how.
+# The broken systems, by what makes their bottlenecks hard to see.
 CASES = {
     "all is done in turns": _stages(generate=6.0),
     "all is done in turns, with another stage slow": _stages(learn=5.0),
@@ -138,13 +138,13 @@ def _judge(yours, _):
 
 
 def _judged(yours, case: str, system: System):
-    """Yields what is wrong with the bottleneck that is named, and with how long that took."""
+    """Yields what is wrong with the bottleneck returned, and with the updates used to find it."""
     stages, name = CASES[case], yours.bottleneck(system)
     without = {stage: seconds_without(stages, stage) for stage in STAGES}
     limits = min(STAGES, key=without.__getitem__)
     if name != limits:
         whole = seconds_without(stages, None)
-        got = f"{name!r:.200}, which is no stage"
+        got = f"{name!r:.200}, which is not a stage"
         if name in STAGES:
             got = f"'{name}', without which it takes {without[name] / whole:.0%}"
         yield Difference(

@@ -8,9 +8,9 @@ from rungs_course.labs.lab import Call, Lab, timed
 _RACED = 64
 _WAYS = ("row by row", "column by column")
 
-# Arrays' rows, columns and bytes an item; caches' bytes a line, sets, and lines a set. All of it
-# fits; a column does; it doesn't; a power of two fits, but not in its sets; a row a line longer
-# fixes that; sets are used unevenly.
+# An array's rows, columns and bytes per item; a cache's bytes per line, sets, and lines per set.
+# The array fits; a column fits; a column doesn't; a power of two would fit, but not in its sets;
+# rows that are one line longer fix that; sets are used unevenly.
 _CASES = [
     (8, 16, 4, 64, 16, 4),
     (32, 72, 8, 64, 16, 4),

@@ -43,7 +43,7 @@ def _random(seed: int, count: int) -> tuple[np.ndarray, np.ndarray]:
 
 @functools.cache
 def _case() -> tuple[np.ndarray, ...]:
-    """Returns carts at rest, then moving ones, and actions; what becomes of them, and who falls."""
+    """Returns carts (two at rest, then moving ones) and actions; the next states, and who falls."""
     state, action = _random(13, 400)
     state, action = np.hstack([np.zeros((4, 2)), state]), np.append([0, 1], action)
     after, _, fallen = play_gymnasium(state, action[None])

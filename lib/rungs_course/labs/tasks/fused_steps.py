@@ -8,17 +8,17 @@ from rungs_course.labs.arrays import compare
 from rungs_course.labs.lab import Lab, require
 from rungs_course.labs.tasks.cartpole_step import NAMES, play_gymnasium
 
-_CARTS, _STEPS, _THREADS = 70, 40, 32  # a block of threads has no cart for some of its own
+_CARTS, _STEPS, _THREADS = 70, 40, 32  # some threads of the last block have no cart
 
 
 class Memory:
-    """An array that a simulated kernel reads and writes, number by number, and that counts it.
+    """An array that a simulated kernel reads and writes, number by number; it counts accesses.
 
     Args:
-        values: what it begins with; copied.
+        values: the initial ones; copied.
 
     Attributes:
-        values: what is there.
+        values: the current ones.
         accesses: loads and stores so far.
     """
 
@@ -38,11 +38,11 @@ class Memory:
         self.values[self._counted(index)] = value
 
     def _counted(self, index) -> tuple[int, ...]:
-        """Counts one access, and refuses what a GPU would let a kernel do to others' memory."""
+        """Counts one access; raises IndexError for an index that a GPU would let pass."""
         place = tuple(int(i) for i in (index if isinstance(index, tuple) else (index,)))
         shown = f"{self._name}[{', '.join(map(str, place))}]"
         if len(place) != len(self.shape):
-            raise IndexError(f"{shown} is no single number of shape {self.shape}")
+            raise IndexError(f"{shown} is not one element of shape {self.shape}")
         if not all(0 <= i < length for i, length in zip(place, self.shape, strict=True)):
             raise IndexError(f"{shown} is outside: the array has shape {self.shape}")
         self.accesses += 1
@@ -51,7 +51,7 @@ class Memory:
 
 @functools.cache
 def _case(seed: int = 13) -> tuple[np.ndarray, ...]:
-    """Returns carts as they begin, (4, N), actions, (T, N), where carts end, and after how long."""
+    """Returns initial states, (4, N), actions, (T, N), final states, and how long carts lasted."""
     rng = np.random.default_rng(seed)
     state = rng.uniform(-0.05, 0.05, (4, _CARTS))
     action = rng.integers(0, 2, (_STEPS, _CARTS))

@@ -24,7 +24,7 @@ class DeadlockError(RuntimeError):
 
 
 class _Network:
-    """What all ranks share: messages under way, clocks, and who waits for whom."""
+    """What all ranks share: messages under way, clocks, and which rank waits for which."""
 
     def __init__(self, size: int):
         self.size = size
@@ -34,11 +34,11 @@ class _Network:
             collections.deque
         )
         self.sent = 0  # bytes
-        self.waiting: dict[int, int] = {}  # by rank, for whom; a rank that is done, for itself
+        self.waiting: dict[int, int] = {}  # by rank, for which; a rank that is done, for itself
         self.changed = threading.Condition()
 
     def stuck(self) -> bool:
-        """Says whether all ranks wait or are done, and no message that one waits for is there."""
+        """Returns whether all ranks wait or are done, and no awaited message has arrived."""
         pairs = [(source, rank) for rank, source in self.waiting.items()]
         return len(pairs) == self.size and not any(map(self.boxes.get, pairs))
 
@@ -58,7 +58,7 @@ class Communicator:
         self._network = network
 
     def send(self, to: int, array: np.ndarray) -> None:
-        """Sends an array to a rank, and goes on at once."""
+        """Sends an array to a rank, without waiting for it."""
         if not isinstance(array, np.ndarray) or array.dtype.hasobject:
             raise TypeError(f"only arrays of numbers can be sent, not {type(array).__name__}")
         if to not in range(self.size) or to == self.rank:
@@ -72,7 +72,7 @@ class Communicator:
             net.changed.notify_all()
 
     def recv(self, source: int) -> np.ndarray:
-        """Waits for the next array from a rank. That takes time by message and by bytes."""
+        """Waits for the next array from a rank. That costs time per message and per byte."""
         net, box = self._network, self._network.boxes[source, self.rank]
         with net.changed:
             while not box:
@@ -90,7 +90,7 @@ class Communicator:
         return array
 
     def leave(self) -> None:
-        """Says that this rank is done."""
+        """Marks this rank as done."""
         with self._network.changed:
             self._network.waiting[self.rank] = self.rank
             self._network.changed.notify_all()
@@ -103,7 +103,7 @@ def on_ranks(bodies: Sequence[Callable], arguments: Sequence[Any]) -> tuple[Any,
         What rank 0 returned, and the microseconds until it was done.
 
     Raises:
-        Exception: what the first rank raised that raised anything.
+        Exception: of the first rank that raised one; a DeadlockError only if all are.
     """
     network = _Network(len(arguments))
 
@@ -118,13 +118,13 @@ def on_ranks(bodies: Sequence[Callable], arguments: Sequence[Any]) -> tuple[Any,
         ranks = [pool.submit(run, rank) for rank in range(network.size)]
     errors = [error for rank in ranks if (error := rank.exception())]
     if errors:
-        # One that waits for another that has failed is not what went wrong.
+        # A rank that waits for one that has failed is not the cause.
         raise min(errors, key=lambda error: isinstance(error, DeadlockError))
     return ranks[0].result(), network.clocks[0]
 
 
 def _blocks(ranks: int, seed: int) -> list[dict[str, np.ndarray]]:
-    """Returns each rank's outputs: made up at random, so that nothing can be squeezed."""
+    """Returns each rank's outputs: made up at random, so that they can't be compressed."""
     rng = np.random.default_rng(seed)
     return [
         {

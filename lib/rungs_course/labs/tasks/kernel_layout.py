@@ -37,7 +37,7 @@ def _judged(yours, places: np.ndarray):
 
 
 def _given_twice(places: np.ndarray) -> Difference | None:
-    """Returns the first place that is given away a second time."""
+    """Returns the first word whose place belongs to another already, if any."""
     flat = places.reshape(-1)
     _, first = np.unique(flat, return_index=True)
     if len(first) == len(flat):

@@ -1,4 +1,4 @@
-"""Lab 03g: a list of the legal actions, without a branch that nobody foresees."""
+"""Lab 03g: a list of the legal actions, without unpredictable branches."""
 
 import itertools
 
@@ -11,10 +11,10 @@ from rungs_course.labs.inside.guards import guarded, guarded_empty
 from rungs_course.labs.lab import Lab, Unit
 from rungs_course.labs.positions import random_steps
 
-_BOARDS = 2048  # so many that no predictor knows them by heart
-_ROOM = 256  # of a board's list
+_BOARDS = 2048  # too many for a branch predictor to memorise
+_ROOM = 256  # actions that a board's list can hold
 _LEGAL = 30  # actions of a board of the race, about
-_PADDED = -(-NUM_PLANES // 8) * 8  # planes, eight at a time
+_PADDED = -(-NUM_PLANES // 8) * 8  # planes, rounded up to a multiple of eight
 
 
 def _judge(yours, _):

@@ -7,7 +7,7 @@ from rungs_course.labs.inside.guards import guarded
 from rungs_course.labs.lab import Call, Difference, Lab, timed
 
 _COUNTS = (1, 7, 16, 63, 64, 65, 129, 1000, 4096)
-_TIMES = 1000  # of a call that is raced
+_TIMES = 1000  # dot products in a call that is raced
 _CALLED = RACE.format(
     parameters="std::uint32_t seed, std::int32_t times, float* sums",
     arguments="seed, times, sums",
@@ -16,13 +16,13 @@ _RACED = 4096  # two arrays of them fit into a core's first cache
 
 
 def _case(count: int) -> list[np.ndarray]:
-    """Returns two arrays of float32 after whose last nothing more may be read."""
+    """Returns two arrays of float32, each of which ends at a guard page."""
     rng = np.random.default_rng(13)
     return [guarded(row) for row in rng.uniform(0.5, 1.5, (2, count)).astype(np.float32)]
 
 
 def _off(count: int) -> float:
-    """Returns how far off, in parts of it, a sum of n positive numbers is at most in any order."""
+    """Returns the largest relative error of a sum of n positive numbers, added in any order."""
     return 2 * (count + 1) * float(np.finfo(np.float32).eps)
 
 

@@ -14,7 +14,7 @@ from rungs_course.labs.positions import random_steps
 
 _SKIPPED = 4
 _RACED = 72  # positions, whose masks fit into a core's own cache
-_WORDS = 8 * NUM_PLANES  # of a mask's bytes
+_WORDS = 8 * NUM_PLANES  # of eight bytes each, in a mask of bytes
 _CALLED = RACE.format(
     parameters="std::uint64_t seed, std::int64_t times, const std::uint64_t* planes, "
     "std::uint64_t* out",

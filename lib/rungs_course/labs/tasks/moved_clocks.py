@@ -9,7 +9,7 @@ from rungs_course.labs.lab import Difference, Lab, Unit
 
 _WORDS = 16  # of a board: 128 bytes
 _GAMES, _PLIES = 1 << 15, 1024  # 4 MB of boards, which a core's own caches do not hold
-_BEGINNINGS = 4096  # of what moved: a ply's begins at any of them
+_BEGINNINGS = 4096  # offsets into `moved`, at one of which a ply's flags begin
 _COUNTS = (1, 63, 64, 1000)
 
 

@@ -1,4 +1,4 @@
-"""The open lab: a step of 512 boards, any way one likes, next to what writing its outputs takes."""
+"""The open lab: a step of 512 boards in any way, compared with the time to write its outputs."""
 
 import functools
 

@@ -8,7 +8,7 @@ import chess
 from rungs_course.labs.lab import Difference, Lab, require
 
 _MAX_PLIES = 5000  # plies of a search
-_TIMES = 4  # that each peer's bug is to be found, where plies are counted
+_TIMES = 4  # how often each peer's bug is to be found, where plies are counted
 
 
 class TooLongError(Exception):
@@ -41,7 +41,7 @@ class Game:
 
         Raises:
             ValueError: it is not legal, or the game is over.
-            TooLongError: see there.
+            TooLongError: `most` plies have been played already.
         """
         if move not in self.legal:
             raise ValueError(f"{move} is not legal in {self.board}")
@@ -70,14 +70,14 @@ class Game:
 
 
 class NoEnPassant(Game):
-    """Pawns that have gone two squares can't be taken as if they had gone one."""
+    """A game without en passant."""
 
     def _moves(self):
         return [move for move in super()._moves() if not self._position.is_en_passant(move)]
 
 
 class EnPassantForAll(Game):
-    """After a pawn has gone two squares, it can be taken so though that exposes the king."""
+    """A game with en passant even where it exposes the king."""
 
     def _moves(self):
         taking = self._position.generate_pseudo_legal_ep()
@@ -85,7 +85,7 @@ class EnPassantForAll(Game):
 
 
 class CastlesThroughCheck(Game):
-    """Castling doesn't ask whether the square between is attacked."""
+    """A game in which the king may castle across an attacked square."""
 
     def _moves(self):
         board, moves = self._position, set(super()._moves())
@@ -107,7 +107,7 @@ class QueensOnly(Game):
 
 
 class KnightsAreBishops(Game):
-    """Who asks for a knight gets a bishop."""
+    """A game in which promotion to a knight makes a bishop."""
 
     def _push(self, move):
         super()._push(move)
@@ -117,7 +117,7 @@ class KnightsAreBishops(Game):
 
 
 class PawnsJump(Game):
-    """A pawn goes two squares from where it began even if the first of them is taken."""
+    """A game in which a pawn goes two squares even if the first of them is occupied."""
 
     def _moves(self):
         board, moves = self._position, super()._moves()
@@ -131,7 +131,7 @@ class PawnsJump(Game):
 
 
 class StalemateLoses(Game):
-    """Who can't move has lost, in check or not."""
+    """A game in which the side that can't move has lost, in check or not."""
 
     def _result(self):
         if not self._position.is_stalemate():
@@ -140,7 +140,7 @@ class StalemateLoses(Game):
 
 
 class NeverTooFew(Game):
-    """Goes on where neither side has enough left to mate."""
+    """A game that goes on where neither side has enough material left to mate."""
 
     def _result(self):
         return "" if self._position.is_insufficient_material() else super()._result()
@@ -168,7 +168,7 @@ def _judge(yours, _):
 
 
 def _judged(yours, number: int, peer: Game, seed: int):
-    """Has a peer's bug found, and yields what is wrong with that."""
+    """Calls the submission to find a peer's bug, and yields what is wrong with its result."""
     kind, start = PEERS[number]
     try:
         moves = yours.find(Game(start, _MAX_PLIES), peer, random.Random(seed))
@@ -202,7 +202,7 @@ def _replayed(number: int, ours: Game, peer: Game, moves):
 
 
 def _differ(ours: Game, peer: Game) -> str:
-    """Returns what differs, in words, or nothing."""
+    """Returns what differs, in words; "" where nothing does."""
     if ours.board != peer.board:
         return "the board"
     if ours.result != peer.result:

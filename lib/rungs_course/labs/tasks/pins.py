@@ -13,7 +13,7 @@ from rungs_course.labs.positions import diagram, random_game
 
 _GAMES, _CROWDED = 6, 1400
 _LONE = "4k3/8/8/8/8/8/8/K6r w - - 0 1", "k7/8/8/8/8/8/8/K2N3r w - - 0 1"
-_SLIDERS = "rrbbqp"  # theirs on a crowded board: more of what pins than in a game
+_SLIDERS = "rrbbqp"  # theirs on a crowded board: more sliders than in a game
 _OURS = "NNBRQP"
 
 

@@ -1,4 +1,4 @@
-"""Lab 05b: how large a message should be, and how it comes together again."""
+"""Lab 05b: how large a message should be, and how it is put together again."""
 
 import numpy as np
 

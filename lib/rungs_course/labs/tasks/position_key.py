@@ -1,4 +1,4 @@
-"""Lab 01b: a position's key, updated instead of computed anew."""
+"""Lab 01b: a position's key, updated instead of computed again."""
 
 import functools
 
@@ -32,7 +32,7 @@ def _rare(board: chess.Board, moves: list[chess.Move]) -> list[chess.Move]:
 
 @functools.cache
 def _names() -> dict[int, str]:
-    """Returns what each of the numbers stands for."""
+    """Returns what each of Polyglot's random numbers stands for."""
     names = [
         f"a {chess.COLOR_NAMES[color]} {chess.PIECE_NAMES[piece]} on {square}"
         for piece in chess.PIECE_TYPES
@@ -79,7 +79,7 @@ def _work(functions):
 
 @functools.cache
 def _unseen() -> list[list[chess.Move]]:
-    """Returns games that nobody has seen before this process was started."""
+    """Returns random games, which are different in every process."""
     rng = np.random.default_rng()
     return [random_game(rng, _RACED)[-1].move_stack for _ in range(_GAMES_RACED)]
 

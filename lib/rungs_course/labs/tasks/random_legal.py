@@ -12,7 +12,7 @@ from rungs_course.labs.lab import Call, Difference, Lab, timed
 from rungs_course.labs.positions import random_steps
 
 _BOARDS, _STEPS, _RACED = 32, 12, 256
-# The frequencies' test: copies of each of some positions, and calls.
+# For the test of frequencies: positions, copies of each, and calls.
 _POSITIONS, _COPIES, _CALLS = 8, 32, 60
 # Chance alone fails a right answer less often than once in this many checks.
 _RARE = 1e12
@@ -54,7 +54,7 @@ def _judge(yours, _):
 
 
 def _unlikely(yours, rng: np.random.Generator):
-    """Counts what is chosen in copies of some positions; Pearson's test says if that is chance."""
+    """Yields actions that are chosen too often or too rarely, by Pearson's chi-squared test."""
     masks, fens = _masks()
     boards = np.linspace(0, _BOARDS * _STEPS, _POSITIONS, dtype=int)
     mask = np.repeat(masks[boards], _COPIES, axis=0)
@@ -90,7 +90,7 @@ def _race(rng):
 
 
 def _agrees(calls, got, _):
-    """Returns whether actions are legal, and early and late ones of a board's equally likely."""
+    """Returns whether actions are legal, and a board's early and late ones are equally likely."""
     rng, places = np.random.default_rng(), []
     for call, actions in zip(calls, got, strict=True):
         mask, boards = call.args[0], np.arange(_RACED)

@@ -15,7 +15,7 @@ _TRIANGLES = "k7/7p/8/8/8/8/7P/7K w - - 0 1", "h1g1 a8a7 g1g2 a7b8 g2h1 b8a8 " *
 
 @functools.cache
 def _games() -> list[list[chess.Board]]:
-    """Returns the positions of games: one in triangles, others whose moves like to go back."""
+    """Returns the positions of games: one in triangles, others whose moves are often undone."""
     rng, board = np.random.default_rng(1), chess.Board(_TRIANGLES[0])
     triangles = [board.copy()]
     for move in _TRIANGLES[1].split():

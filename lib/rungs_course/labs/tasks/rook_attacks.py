@@ -10,7 +10,7 @@ from rungs_course.labs.positions import diagram
 
 
 def _cases() -> tuple[np.ndarray, np.ndarray]:
-    """Rooks and all pieces: one rook on each square of an empty board, then at random."""
+    """Returns rooks and all pieces: a rook on each square of an empty board, then at random."""
     rng = np.random.default_rng(4)
     alone = np.uint64(1) << np.arange(64, dtype=np.uint64)
     few = [rng.integers(0, 2**64, 2000, dtype=np.uint64) for _ in range(5)]

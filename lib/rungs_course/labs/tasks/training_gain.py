@@ -37,7 +37,7 @@ def _judge(yours, baseline):
             f"seconds of {batches} batches, {generate:.4g} s to generate and {update:.4g} s to "
             f"update, {'one batch ahead' if ahead else 'one after the other'}",
         )
-    # Gains are tried out: training must be as much faster as was wanted, if any gain can do that.
+    # Gains are tried out: training must be `wanted` times as fast, if any gain can do that.
     for generate, update, wanted in _wishes():
         found = yours.gain_needed(generate, update, wanted)
         parts = f"{generate:.4g} s to generate and {update:.4g} s to update"

@@ -25,8 +25,8 @@ def _cases(times: int = 1, seed: int = 7) -> tuple[np.ndarray, np.ndarray]:
 def _even() -> tuple[np.ndarray, np.ndarray]:
     """Returns very many boards with short games.
 
-    Threads that add to one sum then meet all the time, if they run at the same time: on a single
-    core nothing is lost, and nothing can be seen.
+    Threads that add to one sum then collide all the time, if they run at the same time: on a single
+    core no addition is lost, and no error can be seen.
     """
     rng = np.random.default_rng(16)
     boards = rng.integers(0, 2**64, _MANY, dtype=np.uint64)

@@ -1,4 +1,4 @@
-"""Lab 16b: walks down many trees, whose nodes memory is asked for ahead of time."""
+"""Lab 16b: walks down many trees, whose nodes are prefetched."""
 
 import numpy as np
 

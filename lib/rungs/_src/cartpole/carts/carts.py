@@ -19,14 +19,14 @@ from rungs._src.core.philox import Purpose, words
 from rungs._src.core.settings import check_fields, documented, setting
 from rungs.errors import InvalidActionError, InvalidStateError
 
-# Arrays end with a whole register, however many environments there are.
+# Arrays are padded to whole registers, however many environments there are.
 _LANES = 64
 
 
 @documented
 @dataclasses.dataclass(frozen=True)
 class CartPoleSettings:
-    """The settings of a `rungs.cartpole.CartPoleVectorEnv`, which takes each by its name.
+    """The settings of a `rungs.cartpole.CartPoleVectorEnv`, which accepts each as a keyword.
 
     Raises:
         ConfigurationError: a setting is wrong; the message names it.
@@ -39,8 +39,8 @@ class CartPoleSettings:
     )
     workload: int = setting(
         1,
-        "in how many steps of Euler's method a step is taken, each as much shorter. 1 is "
-        "Gymnasium's; more are closer to the cart's true motion, and as much more work.",
+        "number of steps of Euler's method per step, each that much shorter. 1 is "
+        "Gymnasium's; more are closer to the cart's true motion, and cost that much more.",
         1,
         10**6,
     )
@@ -91,7 +91,7 @@ class Carts(abc.ABC):
         seed: of all episodes, or of each cart's, since the last `reset` or `load`.
         outputs: where `reset`, `step` and `load` write.
         device: where outputs are tensors, their device; else None.
-        validate: whether `step` refuses wrong actions and tells how many episodes ended.
+        validate: whether `step` rejects wrong actions and counts the episodes that ended.
     """
 
     outputs: Outputs
@@ -104,13 +104,13 @@ class Carts(abc.ABC):
 
     @functools.cached_property
     def numbers(self) -> Array:
-        """(N,) int64, their numbers among all; made where they are asked for, as C++ never does."""
+        """(N,) int64, the carts' numbers among all; made on first use, as C++ never reads them."""
         return np.arange(self.first_env, self.first_env + self.num_envs)
 
     def drawn_by(self) -> tuple[Any, Array]:
-        """Returns by what carts draw random numbers: an int or (N,) int64, and (N,) int64.
+        """Returns the seeds and numbers by which carts draw: an int or (N,) int64, and (N,) int64.
 
-        One with a seed of its own draws those of cart 0 of a batch with that seed.
+        A cart with a seed of its own draws what cart 0 of a batch with that seed draws.
         """
         if isinstance(self.seed, np.ndarray):
             return self.seed.view(np.int64), np.zeros(self.num_envs, np.int64)
@@ -130,7 +130,7 @@ class Carts(abc.ABC):
     def step(self, actions: Array) -> int | None:
         """Takes (N,) int64 actions and writes all outputs; returns how many episodes ended.
 
-        Without `validate` it doesn't know, and returns None.
+        Without `validate` it doesn't count them, and returns None.
 
         Raises:
             InvalidActionError: an action is not 0 or 1; nothing has changed.
@@ -156,7 +156,7 @@ class Carts(abc.ABC):
 
     @abc.abstractmethod
     def dump(self) -> dict[str, np.ndarray]:
-        """Returns what decides what comes next.
+        """Returns all that later steps depend on.
 
         That is `state`, (4, N) of the settings' dtype; `steps` of the episode, (N,) int32;
         `episode`, (N,) uint32; and `ended`, (N,) bool; in this order.
@@ -164,13 +164,13 @@ class Carts(abc.ABC):
 
     @abc.abstractmethod
     def load(self, arrays: dict[str, np.ndarray], seed: Seed) -> None:
-        """Takes what `dump` gave, and writes observations and ends."""
+        """Restores what `dump` returned, and writes observations and `ended`."""
 
     def close(self) -> None:  # noqa: B027 (most rungs hold nothing)
         """Ends processes; may be called twice."""
 
     def steps_at_once(self) -> int:
-        """Returns how many steps `step_many` may be asked for between two looks at Ctrl-C."""
+        """Returns how many steps a call of `step_many` may take between two checks for Ctrl-C."""
         return 1
 
     def sums(self) -> tuple[Array, Array]:
@@ -178,7 +178,7 @@ class Carts(abc.ABC):
         return np.zeros(self.num_envs, np.float64), np.zeros(self.num_envs, np.int32)
 
     def random_actions(self, steps: int, drawn: int) -> Iterator[Array]:
-        """Draws (N,) int64 for each step: the bits of Philox's words, 128 of a counter's."""
+        """Draws (N,) int64 actions for each step: bits of Philox's words, 128 per counter."""
         seed, numbers = self.drawn_by()
         for each in range(drawn, drawn + steps):
             block, bit = divmod(each, 128)
@@ -187,7 +187,7 @@ class Carts(abc.ABC):
             yield drawn_words[bit // 32] >> bit % 32 & 1
 
     def accepted(self, actions: Array) -> Array:
-        """Returns a copy of (..., N) actions: what they lie in may be written to meanwhile.
+        """Returns a checked copy of (..., N) actions, whose memory may be written to meanwhile.
 
         Raises:
             InvalidActionError: one is not 0 or 1; the message names the first.
@@ -258,12 +258,12 @@ def _state_kinds(settings: CartPoleSettings) -> dict[str, tuple[int, DTypeLike]]
 def saved_arrays(
     payload: bytes, num_envs: int, settings: CartPoleSettings
 ) -> dict[str, np.ndarray]:
-    """Returns what `Carts.dump` gave.
+    """Returns the arrays that `Carts.dump` returned.
 
     Args:
         payload: the arrays' bytes, one after the other.
         num_envs: how many carts, N.
-        settings: theirs.
+        settings: the carts'.
 
     Raises:
         InvalidStateError: no episode leads to it; the message names an environment.
@@ -281,8 +281,8 @@ def saved_arrays(
     real = state.dtype.type
     over = (x > real(MAX_X)) | (theta > real(MAX_THETA)) | (steps >= settings.max_episode_steps)
     _refuse("a number that is not finite", ~np.isfinite(state).all(axis=0))
-    # What stood within its limits a step ago was no faster than from one to the other, and a push
-    # adds a hundredth of that; so it is no further beyond them either than that speed takes it.
+    # What stays within its limits moves at most from one to the other in a step, which bounds its
+    # speed; a push adds a hundredth of that. Nor is it further beyond a limit than a step takes it.
     for place, speed, limit in ((x, x_dot, MAX_X), (theta, theta_dot, MAX_THETA)):
         _refuse("a speed that no cart reaches", speed > real(2 * 2 * limit / SECONDS))
         _refuse("a place that no cart reaches", place > real(limit + 2 * 2 * limit))

@@ -12,7 +12,7 @@ from rungs._src.native.abi import described
 from rungs._src.threads import openmp
 from rungs._src.threads.pool import pool_of, thread_count
 
-# Steps of carts between two looks at Ctrl-C: some hundredths of a second on one core.
+# Steps of carts between two checks for Ctrl-C: some hundredths of a second on one core.
 _AT_ONCE = 2**24
 
 
@@ -25,7 +25,7 @@ class CppCarts(HostCarts):
     """
 
     threads = 1
-    _pool = 0  # the address of the threads that help
+    _pool = 0  # the address of the thread pool; 0 for none
 
     _load = staticmethod(loader.load)
 
@@ -48,7 +48,7 @@ class CppCarts(HostCarts):
         sizes = {"num_envs": num_envs, "stride": self._stride, "first_env": first_env}
         self._batch = structures["CartPoleBatch"](config=config, seeds=None, **sizes, **self._whole)
         self._address = ctypes.addressof(self._batch)
-        # Looked up once: a small batch is stepped in less time.
+        # Looked up once, which takes longer than to step a small batch.
         self._cpp_step = self._api.rungs_cartpole_step
 
     def _draw_by(self, seed: Seed) -> None:
@@ -90,7 +90,7 @@ class CppCarts(HostCarts):
 
 
 class OpenmpCarts(CppCarts):
-    """The same carts, dealt out to threads; how many changes time and nothing else.
+    """The same carts, shared out among threads; their number changes only time.
 
     Args:
         num_envs, first_env, settings: see `Carts`.
@@ -99,7 +99,7 @@ class OpenmpCarts(CppCarts):
         compiler: see `CppCarts`.
 
     Raises:
-        UnavailableError: the system gives fewer threads, then or to another thread that steps.
+        UnavailableError: the system gives fewer threads, when made or when another thread steps.
     """
 
     _load = staticmethod(loader.load_openmp)
@@ -135,7 +135,7 @@ class ThreadsCarts(CppCarts):
         compiler: see `CppCarts`.
 
     Raises:
-        UnavailableError: the system gives fewer threads, then or to another thread that steps.
+        UnavailableError: the system gives fewer threads, when made or when another thread steps.
     """
 
     def __init__(

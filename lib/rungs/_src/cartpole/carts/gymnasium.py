@@ -17,7 +17,7 @@ _PHYSICS = physics()
 
 
 class OneCartPole(CartPoleEnv):
-    """Gymnasium's, with the counter-based start, the limit of steps, and finer steps if asked.
+    """Gymnasium's CartPole, with counter-based starts, a step limit, and finer steps on request.
 
     Args:
         number: this environment's among all.
@@ -62,7 +62,7 @@ class OneByOneCarts(HostCarts):
     """A batch of `OneCartPole`s, in this process or in others. See `Carts` for arguments.
 
     Attributes:
-        makers: a function for each, that makes it.
+        makers: one function for each environment, which makes it.
 
     Raises:
         ConfigurationError: another `dtype`.

@@ -12,7 +12,7 @@ from rungs._src.cartpole.carts.torch import TensorCarts
 from rungs._src.core.arguments import integer
 from rungs.errors import UnavailableError
 
-# Steps of carts between two looks at Ctrl-C: some milliseconds of a GPU.
+# Steps of carts between two checks for Ctrl-C: some milliseconds on a GPU.
 _AT_ONCE = 2**26
 
 
@@ -102,7 +102,7 @@ def _on_device(tensor: torch.Tensor) -> Any:
 
 
 def _current_stream() -> Any:
-    """PyTorch's, so that a kernel and the operations around it come in order."""
+    """Returns PyTorch's stream, so that a kernel runs in order with the operations around it."""
     if kernel.SIMULATED:
         return cuda.default_stream()
     return _stream(torch.cuda.current_stream().cuda_stream)

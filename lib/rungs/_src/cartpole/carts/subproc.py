@@ -29,13 +29,13 @@ class SubprocCarts(OneByOneCarts):
     Args:
         num_envs, first_env: see `Carts`.
         settings: see `Carts`; `dtype` is "float64" and `autoreset_mode` SAME_STEP.
-        timeout: seconds that a process may take for a step, after which all are given up, so that
-            none that was stopped holds the environment up for ever. None: no limit.
+        timeout: seconds that a process may take for a step, after which all are ended, so that a
+            suspended process can't block the environment for ever. None: no limit.
 
     Raises:
         ConfigurationError: another `dtype` or `autoreset_mode`, or a wrong `timeout`.
         UnavailableError: Stable-Baselines3 is not installed.
-        WorkerDiedError: a process died or took too long, then or in any later call.
+        WorkerDiedError: a process died or took too long, when made or in any later call.
         MainGuardError: the script lacks `if __name__ == "__main__":`.
     """
 

@@ -22,8 +22,8 @@ class TensorCarts(Carts):
     Args:
         num_envs, first_env, settings: see `Carts`.
         device: where the state is, and all outputs: "cpu", or "cuda", PyTorch's current one.
-        validate: whether a step waits for the device, to refuse wrong actions before anything has
-            changed and to tell whether an episode ended. Without, actions are trusted, `final_obs`
+        validate: whether a step waits for the device, to reject wrong actions before anything has
+            changed and to learn whether an episode ended. If not, actions are trusted, `final_obs`
             is always there, and on a GPU a step returns before it is done (PyTorch's eager one
             still waits, to learn which episodes to begin).
 
@@ -48,8 +48,8 @@ class TensorCarts(Carts):
             return torch.zeros((*shape, num_envs), dtype=dtype, device=self.device)
 
         self._physics = physics(dtype.itemsize)
-        # For code that is recorded or compiled once: it must not hold the seeds' values. Of no
-        # dimension where all carts have one.
+        # A tensor, as code that is recorded or compiled once must not contain the seeds' values. A
+        # scalar where all carts have one seed.
         self._seed_tensor = torch.zeros((), dtype=torch.int64, device=self.device)
         self.numbers = torch.arange(num_envs, device=self.device) + first_env
         self._drawn_numbers = self.numbers.clone()
@@ -69,7 +69,7 @@ class TensorCarts(Carts):
         return self._seed_tensor if own else self.seed, self._drawn_numbers
 
     def draw_by(self, seed: Seed) -> None:
-        """Has carts draw random numbers by a seed from their next episodes on; as of `reset`."""
+        """Sets the seed by which carts draw from their next episodes on; it is as for `reset`."""
         self.seed = seed
         if isinstance(seed, np.ndarray):
             tensor = torch.tensor(seed.view(np.int64), device=self.device)
@@ -84,7 +84,7 @@ class TensorCarts(Carts):
             self.forget_recorded()
 
     def forget_recorded(self) -> None:
-        """Drops what was recorded of tensors that are replaced."""
+        """Drops recorded code that uses tensors which are replaced."""
 
     def reset(self, which: torch.Tensor | None, seed: Seed, episode: int | None) -> None:
         self.draw_by(seed)
@@ -95,7 +95,7 @@ class TensorCarts(Carts):
             getattr(self.outputs, flag).masked_fill_(where, 0)
 
     def _begin(self, where: torch.Tensor, episode: torch.Tensor) -> None:
-        """Begins those episodes where it is set; waits for the device, to know how many."""
+        """Begins `episode` where `where` is set; waits for the device, to know how many."""
         chosen = where.nonzero().squeeze(1)
         if not len(chosen):
             return
@@ -121,7 +121,7 @@ class TensorCarts(Carts):
         return self.seed - 2**64 if self.seed >= 2**63 else self.seed
 
     def accepted(self, actions: torch.Tensor) -> torch.Tensor:
-        """Returns a copy, and waits for the device; without `validate`, what it was given."""
+        """Returns a checked copy, waiting for the device; without `validate`, `actions` itself."""
         if not self.validate:
             return actions
         actions = actions.clone()
@@ -132,7 +132,7 @@ class TensorCarts(Carts):
         return actions
 
     def count_ended(self) -> int | None:
-        """Returns how many episodes ended; None, unknown, where nothing waits for the device."""
+        """Returns how many episodes ended; None (unknown) where nothing waits for the device."""
         return int(self.outputs.ended.sum()) if self.validate else None
 
     def sums(self) -> tuple:
@@ -162,7 +162,7 @@ class TorchCarts(TensorCarts):
     Args:
         num_envs, first_env, settings: see `Carts`.
         device: "cpu" or "cuda".
-        execution: "eager", an operation after the other; "graph", recorded once and replayed as a
+        execution: "eager", one operation after another; "graph", recorded once and replayed as a
             CUDA graph, in one launch; "compile", fused by `torch.compile`. The last two have no
             branch, so each step draws the start of an episode for every environment, and keeps it
             for those that begin one.
@@ -188,7 +188,7 @@ class TorchCarts(TensorCarts):
         if device == "cuda" and not torch.cuda.is_available():
             raise UnavailableError("PyTorch finds no GPU")
         if execution == "graph" and device != "cuda":
-            raise ConfigurationError("execution='graph' is CUDA's: device='cuda'")
+            raise ConfigurationError("execution='graph' needs device='cuda'")
         super().__init__(num_envs, first_env, settings, device, validate)
         self._run = self._operations
         if execution != "eager":
@@ -213,7 +213,7 @@ class TorchCarts(TensorCarts):
         self._graph = None
 
     def _operations(self, actions: torch.Tensor) -> None:
-        """Takes a step; where nothing waits for how many ended, without a word to the host."""
+        """Takes a step, in which nothing waits for the device, unless `_begin` does."""
         out, mode = self.outputs, self.settings.autoreset_mode
         resets = out.ended.clone() if mode == AutoresetMode.NEXT_STEP else None
         force = actions.to(self._state.dtype) * (2 * FORCE) - FORCE
@@ -240,7 +240,7 @@ class TorchCarts(TensorCarts):
         if self._graph is None:
             graph, self._graph_actions = torch.cuda.CUDAGraph(), actions.clone()
             before = [tensor.clone() for tensor in self._tensors()]
-            # Memory and kernels are found before recording, which must not ask for them.
+            # A first run allocates memory and loads kernels, which must not happen while recording.
             side = torch.cuda.Stream(self.device)
             side.wait_stream(torch.cuda.current_stream())
             with torch.cuda.stream(side):
@@ -258,7 +258,7 @@ class TorchCarts(TensorCarts):
         return [self._state, self._steps, self._episode, *vars(self.outputs).values()]
 
     def _begin_everywhere(self, where: torch.Tensor, episode: torch.Tensor) -> None:
-        """Begins them, by drawing for all."""
+        """Begins `episode` where `where` is set, by drawing starts for all carts."""
         self._episode.copy_(torch.where(where, episode, self._episode))
         self._steps.masked_fill_(where, 0)
         begun = self._starts(self._seed_tensor, self._drawn_numbers, episode)

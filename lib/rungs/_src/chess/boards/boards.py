@@ -51,7 +51,7 @@ class Boards(abc.ABC):
         return Buffers.allocate(boards, self.settings)
 
     def write_to(self, buffers: Buffers) -> None:
-        """Has outputs written to `buffers` from now on."""
+        """Writes outputs to `buffers` from now on."""
         self.buffers = buffers
 
     @abc.abstractmethod
@@ -60,8 +60,8 @@ class Boards(abc.ABC):
 
         Args:
             which: (N,) bool, on which boards; None for all.
-            seed: of all boards, from now on; or (N,) uint64, each board's: it then draws the
-                random numbers of board 0 of a batch with that seed.
+            seed: of all boards, from now on; or (N,) uint64, one for each board, which then draws
+                the random numbers of board 0 of a batch with that seed.
             episode: its number; None for each board's next.
         """
 
@@ -69,7 +69,7 @@ class Boards(abc.ABC):
     def step(self, actions: Array) -> int | None:
         """Plays (N,) int64 actions and writes all outputs; returns how many episodes ended.
 
-        None, unknown, where the rung doesn't wait to count them.
+        Returns None where the rung doesn't wait to count them.
 
         Raises:
             IllegalActionError: an action is not legal on its board; no board has changed.
@@ -85,7 +85,7 @@ class Boards(abc.ABC):
 
     @abc.abstractmethod
     def layout(self) -> str:
-        """Says what `dump` writes, in words that change when it does."""
+        """Returns a text that describes what `dump` writes, and changes when that does."""
 
     @abc.abstractmethod
     def dump(self) -> bytes:
@@ -93,19 +93,19 @@ class Boards(abc.ABC):
 
     @abc.abstractmethod
     def load(self, payload: bytes, seed: Seed) -> None:
-        """Takes what `dump` gave; writes observations, masks, players and which have ended.
+        """Restores what `dump` returned; writes observations, masks, players and which have ended.
 
-        `seed` is that of `reset`, for episodes that it will begin.
+        `seed` is as for `reset`, for later episodes.
 
         Raises:
-            InvalidStateError: it can't be what `dump` gave; no board has changed.
+            InvalidStateError: it can't be what `dump` returned; no board has changed.
         """
 
     def sample(self, rng: np.random.Generator) -> Array:
         """Returns (N,) int64 actions, those that `random_actions` chooses by the masks.
 
         Raises:
-            ConfigurationError: a board takes no action; the message names it.
+            ConfigurationError: a board accepts no action; the message names it.
         """
         return random_actions(self.buffers.mask, rng)
 
@@ -122,10 +122,10 @@ class CopyableBoards(Boards):
 
     @abc.abstractmethod
     def put(self, saved: Any, which: np.ndarray, own: bool) -> None:
-        """Makes boards what `save` copied, and writes all that is seen of them, as after a reset.
+        """Overwrites boards with what `save` copied, and writes all outputs, as after a reset.
 
         Args:
-            saved: what that returned, of n boards.
+            saved: what `save` returned, of n boards.
             which: (n,) int64, the indices of different boards.
             own: whether they draw random numbers of their own, for their number and episode; else
                 those of the boards that were copied.

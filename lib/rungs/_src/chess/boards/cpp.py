@@ -35,9 +35,9 @@ class CppBoards(EngineBoards, CopyableBoards):
 
     Args:
         num_envs, first_board, settings: see `Boards`.
-        compiler: what compiles the C++, see `rungs._src.native.loader.load`; only time may
-            change.
-        api: what that loads, instead of a compiler's name.
+        compiler: what compiles the C++, see `rungs._src.native.loader.load`; it changes only
+            time.
+        api: what `load` returns, instead of a compiler's name.
 
     Attributes:
         batch: the struct that C++ reads, `ChessBatch` of `cpp/rungs/batch.hpp`.
@@ -46,7 +46,7 @@ class CppBoards(EngineBoards, CopyableBoards):
 
     Raises:
         UnavailableError: what `compiler` names is not here.
-        CompilerError: it refuses the headers, or C++ has other settings or outputs.
+        CompilerError: it rejects the headers, or C++ has other settings or outputs.
     """
 
     _load = staticmethod(loader.load)
@@ -84,7 +84,7 @@ class CppBoards(EngineBoards, CopyableBoards):
             chosen=self._chosen,
         )
         self.address = ctypes.addressof(self.batch)
-        # Looked up and converted once: a board is stepped in less time.
+        # Looked up and converted once, which takes longer than to step a board.
         self._address = argument(self.api, self.address)
         self._serial_step = self.api.rungs_chess_serial_step
         self._actions_address = argument(self.api, self.actions.ctypes.data)
@@ -96,12 +96,12 @@ class CppBoards(EngineBoards, CopyableBoards):
                 setattr(self.batch, name, array.ctypes.data)
 
     def read_replies(self, replies: np.ndarray) -> None:
-        """Has an engine's answers read from (N,) int64 `replies`."""
+        """Reads an engine's answers from (N,) int64 `replies` from now on."""
         self.replies = replies
         self.batch.replies = replies.ctypes.data
 
     def draw_by(self, seed: Seed) -> None:
-        """Has boards draw random numbers by a seed, from their next reset on; as of `reset`."""
+        """Sets the seed by which boards draw, from their next reset on; it is as for `reset`."""
         # Kept, as C++ reads it there; a copy, as it may be a part of all ranks' seeds.
         self._seed = np.array(seed) if isinstance(seed, np.ndarray) else seed
         self.batch.config.seed, self.batch.seeds = seed_fields(self._seed)
@@ -161,16 +161,16 @@ class CppBoards(EngineBoards, CopyableBoards):
         self.take(self.checked(payload), seed)
 
     def checked(self, payload: bytes) -> States:
-        """Makes states of what `dump` gave, for `take`; nothing here changes.
+        """Makes states from what `dump` returned, for `take`; no board changes.
 
         Raises:
-            InvalidStateError: it can't be what `dump` gave; the message names the board.
+            InvalidStateError: it can't be what `dump` returned; the message names the board.
         """
         check_size(payload, self.state_bytes())
         return restored(self.api, self.address, payload, self.first_board, self._history.shape)
 
     def take(self, states: States, seed: Seed) -> None:
-        """Takes what `checked` made, and writes what is seen of it."""
+        """Restores what `checked` made, and writes its outputs."""
         self.draw_by(seed)
         self.put(states, np.arange(self.num_envs), False)
 

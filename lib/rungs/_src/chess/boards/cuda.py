@@ -30,7 +30,7 @@ from rungs._src.native.abi import described
 from rungs._src.processes.interrupt import uninterrupted
 from rungs.errors import ConfigurationError, UnavailableError
 
-# Steps of a board between two looks at Ctrl-C: some hundredths of a second of a GPU.
+# Steps of a board between two checks for Ctrl-C: some hundredths of a second on a GPU.
 _AT_ONCE = 1000
 
 
@@ -39,11 +39,11 @@ States = tuple[torch.Tensor, ...]
 
 
 class TensorBuffers(Buffers):
-    """As `Buffers`, a tensor per output, all on one device.
+    """Buffers of tensors, one per output, all on one device.
 
     Attributes:
-        device_batch: no output: the boards that write here, their seed, and the struct on the
-            device by which their kernels do.
+        device_batch: not an output: the boards that write here, their seed, and the struct on
+            the device that their kernels read.
     """
 
     __slots__ = ("device_batch",)
@@ -65,11 +65,11 @@ class TensorBuffers(Buffers):
         )
 
     def memory_bytes(self) -> int:
-        """Returns the size of all of them."""
+        """Returns the size of all tensors."""
         return sum(tensor.nbytes for tensor in vars(self).values())
 
     def is_like(self, other: Buffers) -> bool:
-        """Says whether tensors have shapes, dtypes and device of another's, and are contiguous."""
+        """Returns whether tensors have `other`'s shapes, dtypes and device, and are contiguous."""
         return [*vars(self)] == [*vars(other)] and all(
             isinstance(ours, torch.Tensor)
             and (ours.shape, ours.dtype, ours.device) == (theirs.shape, theirs.dtype, theirs.device)
@@ -78,7 +78,7 @@ class TensorBuffers(Buffers):
         )
 
     def save(self) -> dict[str, torch.Tensor]:
-        """Copies of all tensors, for `restore`."""
+        """Copies all tensors, for `restore`."""
         return {name: tensor.clone() for name, tensor in vars(self).items()}
 
 
@@ -88,11 +88,11 @@ class CudaBoards(CopyableBoards):
     Args:
         num_envs, first_board: see `Boards`.
         settings: see `Boards`; no engine can be the opponent.
-        device: "cuda", the one that is PyTorch's current one now; or "cpu", which runs the kernels'
+        device: "cuda", PyTorch's current device at this moment; or "cpu", which runs the kernels'
             code on the host, slowly, for tests.
         threads_per_block: of the kernels, 1 to 1,024.
-        validate: whether a step waits for the device, to refuse illegal actions before anything has
-            changed and to tell whether an episode ended. Without, actions must be legal, final
+        validate: whether a step waits for the device, to reject illegal actions before anything has
+            changed and to learn whether an episode ended. If not, actions must be legal, final
             outputs are always in `info`, and a step returns before it is done.
 
     Raises:
@@ -158,8 +158,8 @@ class CudaBoards(CopyableBoards):
         return int(self._counter)
 
     def steps_at_once(self) -> int:
-        """Returns how many steps `step_many` may take between two looks at Ctrl-C."""
-        # A thread of a GPU plays a board whatever the others do; a host, one board after the other.
+        """Returns how many steps `step_many` may take between two checks for Ctrl-C."""
+        # A GPU's threads play all boards at the same time; a host plays one after the other.
         return _AT_ONCE if self.device.type == "cuda" else max(1, 64 * _AT_ONCE // self.num_envs)
 
     def sample(self, rng: np.random.Generator) -> torch.Tensor:
@@ -167,7 +167,7 @@ class CudaBoards(CopyableBoards):
 
     def fen(self, board: int) -> str:
         saved, _ = self.save(np.array([board]))
-        position = saved[0].cpu().numpy()  # begins with it
+        position = saved[0].cpu().numpy()  # a state begins with it
         return fen_at(loader.load(), position.ctypes.data)
 
     def layout(self) -> str:
@@ -237,9 +237,9 @@ class CudaBoards(CopyableBoards):
         self._own = object()  # marks what these boards have sent
 
     def _send_outputs(self) -> None:
-        """Has kernels write to the buffers, by the struct that is kept on the device with them.
+        """Makes kernels write to the buffers, by the struct that is kept on the device with them.
 
-        So it lasts as long as they do, and is sent once for each seed.
+        So the struct lasts as long as the buffers, and is sent once for each seed.
         """
         seed = self._struct.config.seed, self._struct.seeds
         owner, of_seed, batch = self.buffers.device_batch
@@ -294,7 +294,7 @@ class CudaChessEnv(ChessVectorEnv[torch.Tensor]):
 
 
 def _dtype(array: np.ndarray) -> torch.dtype:
-    if array.dtype == np.uint16:  # NumPy's words of what PyTorch knows
+    if array.dtype == np.uint16:  # how NumPy has bfloat16
         return torch.bfloat16
     return torch.from_numpy(np.zeros(1, array.dtype)).dtype
 

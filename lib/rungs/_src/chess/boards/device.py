@@ -59,20 +59,20 @@ class Gpu:
 
 
 class _CurrentStream:
-    """PyTorch's, as cuda-core takes a stream of others."""
+    """PyTorch's current stream, as cuda-core accepts streams of other libraries."""
 
     def __cuda_stream__(self) -> tuple[int, int]:
         return 0, torch.cuda.current_stream().cuda_stream
 
 
 class Host:
-    """Runs the same code on the host, compiled by g++, a board after the other.
+    """Runs the same code on the host, compiled by g++, one board after the other.
 
     Args:
-        vectors: whether it may use the processor's, which no GPU has; then only `step_many`.
+        vectors: whether it may use vector instructions, which no GPU has; then only `step_many`.
 
     Raises:
-        CompilerError: there is no g++, or it refuses the headers.
+        CompilerError: there is no g++, or it rejects the headers.
     """
 
     def __init__(self, vectors: bool = False) -> None:

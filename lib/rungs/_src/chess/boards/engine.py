@@ -41,7 +41,7 @@ class EngineBoards(Boards):
 
     @abc.abstractmethod
     def agent_is_black(self, board: int) -> bool:
-        """Says whether the agent is Black in a board's episode, where it has an opponent."""
+        """Returns whether the agent is Black in a board's episode, where it has an opponent."""
 
 
 class EngineGame:
@@ -70,7 +70,7 @@ class EngineGame:
 
     def step(self, actions: Array) -> int | None:
         """See `Boards.step`."""
-        actions = actions.copy()  # read once: it may lie where a step writes
+        actions = actions.copy()  # read once: a step may write to their memory
         mode = self._settings.autoreset_mode
         ended_before = stays_ended(mode, self._boards.buffers.ended)
         self._reply(actions, ended_before)
@@ -92,7 +92,7 @@ class EngineGame:
         self._boards.close()
 
     def _reply(self, actions: np.ndarray, ended: np.ndarray) -> None:
-        """Asks for an answer to each action, where there is something to answer."""
+        """Gets the engine's answer to each action, where there is something to answer."""
         positions = {}
         for i in np.flatnonzero(~ended).tolist():
             action = int(actions[i])
@@ -128,7 +128,7 @@ class EngineGame:
 
     @contextlib.contextmanager
     def _unchanged_on_error(self) -> Iterator[None]:
-        """Puts everything back where an engine fails half-way through."""
+        """Restores boards and outputs where an engine fails half-way through."""
         seed, buffers = self._seed, self._boards.buffers.save()
         boards = b"" if seed is None else self._boards.dump()
         try:

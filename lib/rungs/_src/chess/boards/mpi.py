@@ -35,15 +35,15 @@ def make_mpi_boards(
 ) -> Boards:
     """Makes boards shared out among ranks; every rank makes them, with the same arguments.
 
-    Gathered, rank 0 has the environment and the others work for it::
+    With `gather`, rank 0 has the environment and the others work for it::
 
         env = rungs.make("chess", "mpi", num_envs=512)
         if env.serve():
             sys.exit()  # a rank other than 0, when rank 0 is done
         observation, info = env.reset()
 
-    Apart, each rank has its own share as an environment of its own, and all call `reset` and `step`
-    at the same time.
+    Without it, each rank has its share as an environment of its own, and all call `reset` and
+    `step` at the same time.
 
     Args:
         num_envs: number of boards on all ranks together, at least one each.
@@ -55,9 +55,9 @@ def make_mpi_boards(
         schedule, chunk: see `OpenmpBoards`.
 
     Raises:
-        UnavailableError: there is no MPI here, or a rank gets fewer threads; all ranks say so.
+        UnavailableError: there is no MPI here, or a rank gets fewer threads; all ranks raise it.
         ConfigurationError: a wrong setting, or there are fewer boards than ranks. On every rank:
-            they were given different arguments; the message names them.
+            ranks were given different arguments; the message names them.
     """
     gather = boolean("gather", gather)
     how = {"gather": gather, "transport": transport, "threads": threads}
@@ -111,7 +111,7 @@ class Ranks:
 
     Attributes:
         api: the compiled functions.
-        comm: a communicator of their own, so that two environments' messages stay apart.
+        comm: a communicator of this environment's own, so that its messages stay apart.
         rank: this one's number.
         size: how many ranks there are.
         neighbours: how many of them are on this machine.
@@ -119,7 +119,7 @@ class Ranks:
         counts: (size,) int32, how many each has.
         first: where this rank's begin.
         count: how many it has.
-        struct: the same for C++.
+        struct: these numbers, for C++.
 
     Raises:
         UnavailableError: there is no MPI here.
@@ -154,10 +154,10 @@ def check_agreement(comm: Any, given: dict) -> None:
 
     Args:
         comm: an MPI communicator.
-        given: what can be pickled and compared, by name, the same names on all ranks.
+        given: values that can be pickled and compared, by name, the same names on all ranks.
 
     Raises:
-        ConfigurationError: on every rank, where any was given something else than rank 0. The
+        ConfigurationError: on every rank, where any was given other values than rank 0. The
             message names all that differs, each with the first rank where it does.
     """
     gathered = comm.allgather(given)
@@ -213,7 +213,7 @@ class RankBoards(OpenmpBoards):
             raise illegal_action(self, board, action, fen)
         return ended
 
-    # What rank 0 asks all ranks for, with numbers of boards among all ranks'.
+    # What rank 0 calls on all ranks; boards are numbered over all ranks.
 
     def fen_if_ours(self, number: int) -> str | None:
         """Returns the position of a board; None where it is another rank's."""
@@ -221,18 +221,18 @@ class RankBoards(OpenmpBoards):
         return self.fen(board) if 0 <= board < self.num_envs else None
 
     def agent_is_black_and_ours(self, number: int) -> bool:
-        """Says whether the agent is Black on a board that is this rank's."""
+        """Returns whether a board is this rank's and the agent is Black on it."""
         board = number - self.ranks.first
         return 0 <= board < self.num_envs and self.agent_is_black(board)
 
     def open_with(self, replies: np.ndarray) -> None:
-        """Plays an engine's first plies, of (N,) int64 replies on all ranks' boards."""
+        """Plays an engine's first plies, given (N,) int64 replies for all ranks' boards."""
         assert self.replies is not None  # an engine plays
         self.replies[:] = replies[self.ranks.first : self.ranks.first + self.num_envs]
         self.open()
 
     def flaw_of(self, payload: bytes) -> str | None:
-        """Says what is wrong with this rank's part; keeps it for `take_checked` if nothing is."""
+        """Returns what is wrong with this rank's part; else keeps it for `take_checked`."""
         size = self.state_bytes() // self.num_envs  # of a board
         at = size * self.ranks.first
         try:
@@ -243,27 +243,27 @@ class RankBoards(OpenmpBoards):
         return None
 
     def take_checked(self, seed: Seed) -> None:
-        """Takes the part that `flaw_of` found nothing wrong with; `seed` is all ranks'."""
+        """Restores the part that `flaw_of` kept; `seed` is that of all ranks."""
         self.take(self._checked, self._own_part(seed))
         del self._checked
 
     def draw_by_part(self, seed: Seed) -> None:
-        """Has the next resets begin by this rank's part of all ranks' seeds."""
+        """Makes the next resets use this rank's part of all ranks' seeds."""
         self.draw_by(self._own_part(seed))
 
     def _own_part(self, seed: Seed) -> Seed:
         return seeds_of(seed, slice(self.ranks.first, self.ranks.first + self.num_envs))
 
     def outputs(self, names: Sequence[str]) -> dict[str, np.ndarray]:
-        """Returns some outputs as they stand."""
+        """Returns the current values of some outputs."""
         return {name: getattr(self.buffers, name) for name in names}
 
 
 class GatheredBoards(EngineBoards):
-    """All boards on rank 0, for which the others work; on those, their own.
+    """All boards, on rank 0, for which the others work; on any other rank, its own boards.
 
-    Ranks on one machine write to rank 0's memory, which lasts as long as MPI does; from others,
-    outputs are sent to it.
+    Ranks on one machine write to rank 0's memory, which lasts as long as MPI does; others send
+    their outputs to it.
 
     Args:
         ranks: all of them.
@@ -274,7 +274,7 @@ class GatheredBoards(EngineBoards):
     def __init__(self, ranks: Ranks, own: RankBoards, shared: bool):
         self.ranks, self._own, self.shared = ranks, own, shared
         all_boards, settings = int(ranks.counts.sum()), own.settings
-        # What this rank has to do with: rank 0 all boards, any other its own.
+        # The boards that this rank handles: rank 0 all, any other its own.
         num_envs = all_boards if ranks.rank == 0 else ranks.count
         self._mine = slice(ranks.first, ranks.first + num_envs)
         seen = None
@@ -297,7 +297,7 @@ class GatheredBoards(EngineBoards):
             which=self._which,
         )
         self._order: Any = structures["Order"](task="CALL", episode=0, partial=False)
-        self._drawn_by: Seed | None = None  # what all ranks draw by
+        self._drawn_by: Seed | None = None  # the seed that all ranks draw by
         self._tasks = {name: self._order.number("task", name) for name in ("RESET", "STEP", "CALL")}
         self._lead = ranks.api.rungs_chess_mpi_lead
         self._addresses = (
@@ -312,7 +312,7 @@ class GatheredBoards(EngineBoards):
             self._dismiss = weakref.finalize(self, _dismiss, *arguments)
 
     def run_worker_loop(self) -> None:
-        """Works for rank 0 until that is done, on any other rank."""
+        """Works for rank 0, on any other rank, until rank 0 is done."""
         while True:
             self.ranks.api.rungs_chess_mpi_follow(*self._addresses)
             call = self.ranks.comm.bcast(None)
@@ -327,7 +327,7 @@ class GatheredBoards(EngineBoards):
 
     def write_to(self, buffers: Buffers) -> None:
         self.buffers = buffers
-        # What all ranks see stays where it is, and is copied from there.
+        # Shared outputs stay where they are, and are copied from there.
         if not self.shared:
             self._own.write_to(buffers.rows(slice(0, self.ranks.count)))
 
@@ -364,7 +364,7 @@ class GatheredBoards(EngineBoards):
         return any(self._on_all_ranks(RankBoards.agent_is_black_and_ours, board))
 
     def layout(self) -> str:
-        # However they are shared out, boards follow one another; but a rank's history follows its.
+        # Boards are in order, however they are shared out; but a rank's history follows its boards.
         layout, parts = self._own.layout(), self.ranks.size
         return layout if self.settings.obs == "board" or parts == 1 else f"{layout}, {parts} parts"
 
@@ -379,7 +379,7 @@ class GatheredBoards(EngineBoards):
         self._take_outputs((*POSITION, "ended"))
 
     def _dealt_out(self, dtype: type[np.generic]) -> np.ndarray:
-        """Makes an entry per board, from rank 0 to all others."""
+        """Makes an array with an entry per board, for rank 0 to pass to all others."""
         if not self.shared:
             return np.zeros(self.num_envs, dtype)
         boards = int(self.ranks.counts.sum())
@@ -396,7 +396,7 @@ class GatheredBoards(EngineBoards):
         return memory
 
     def _copy_seen(self, names: Iterable[str]) -> None:
-        """Brings outputs from where all ranks see them to where the caller wants them."""
+        """Copies outputs from the shared memory to the caller's buffers, where these are others."""
         if self.shared and self.buffers is not self._seen:
             self.buffers.restore({name: getattr(self._seen, name) for name in names})
 
@@ -413,7 +413,7 @@ class GatheredBoards(EngineBoards):
         return answers  # type: ignore[return-value]  # rank 0, which asks, has them
 
     def _take_outputs(self, names: Sequence[str]) -> None:
-        """Gathers some outputs as they stand."""
+        """Gathers the current values of some outputs."""
         parts = self._on_all_ranks(RankBoards.outputs, names)
         for first, count, part in zip(self.ranks.starts, self.ranks.counts, parts, strict=True):
             self.buffers.rows(slice(first, first + count)).restore(part)

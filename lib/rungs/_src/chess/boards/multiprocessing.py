@@ -23,14 +23,14 @@ from rungs._src.processes.workers import CONTEXT, TIMEOUT, Workers
 
 TRANSPORTS = ("queue", "shared")
 
-# What a worker's boards wrote, by name; None where it is seen.
+# The outputs that a worker's boards wrote, by name; None where they are in shared memory.
 Written = dict[str, np.ndarray] | None
 
 MAX_WORKERS = 1024
 
 
 class MultiprocessingBoards(EngineBoards):
-    """Workers that have Python's boards; how many and how they answer changes time alone.
+    """Workers that own the Python rung's boards; their number and transport change only time.
 
     Args:
         num_envs, first_board, settings: see `Boards`.
@@ -38,14 +38,14 @@ class MultiprocessingBoards(EngineBoards):
             are cores to use. More than there are cores are allowed, with a warning; no more are
             started than there are boards.
         transport: how outputs come back. "queue": pickled, through the worker's pipe. "shared":
-            written to memory that all processes see, and the pipe only signals when.
-        timeout: seconds that workers may take for a step, after which they are killed, so that
-            none that was stopped blocks the environment for ever. None: no limit, as for workers
+            written to shared memory, and the pipe only signals when.
+        timeout: seconds that workers may take for a step, after which they are killed, so that a
+            suspended worker can't block the environment for ever. None: no limit, as for workers
             in a debugger.
 
     Raises:
-        WorkerDiedError: a worker died, raised or took too long, then or in any later call; the
-            message names it. No process is left, and the boards are of no more use.
+        WorkerDiedError: a worker died, raised or took too long, when made or in any later call; the
+            message names it. No process is left, and the boards can't be used any more.
         MainGuardError: the script lacks `if __name__ == "__main__":`.
     """
 
@@ -67,7 +67,7 @@ class MultiprocessingBoards(EngineBoards):
         warn_of_oversubscription("workers", self.workers)
         ends = share_ends(num_envs, min(self.workers, num_envs))
         self._shares = [slice(first, end) for first, end in zip([0, *ends[:-1]], ends, strict=True)]
-        # The caller may write to outputs, so actions are held to masks of our own.
+        # The caller may write to outputs, so actions are checked against masks of our own.
         self._seen: Buffers | None = None
         memory: Any = None
         if transport == "shared":
@@ -77,7 +77,7 @@ class MultiprocessingBoards(EngineBoards):
             self._mask = self._seen.mask
         else:
             self._mask = np.zeros_like(self.buffers.mask)
-        # Boards that take any action next, as a list doesn't say.
+        # Boards that accept any action next, which a list doesn't show.
         self._idle = np.zeros(num_envs, np.bool_)
         common = (num_envs, first_board, settings, memory)
         shares = [(share, *common) for share in self._shares]
@@ -122,7 +122,7 @@ class MultiprocessingBoards(EngineBoards):
         return json.dumps([board for part in parts for board in json.loads(part)]).encode()
 
     def load(self, payload: bytes, seed: Seed) -> None:
-        # Here, as a worker that refuses its part couldn't stop the others.
+        # Checked here, as a worker that rejects its part couldn't stop the others.
         load_envs(payload, self.num_envs, self.first_board, self.settings)
         boards = json.loads(payload)
         parts = [
@@ -134,7 +134,7 @@ class MultiprocessingBoards(EngineBoards):
         self._pool.close()
 
     def _change(self, function: Callable, arguments: list[tuple], outputs: tuple[str, ...]) -> list:
-        """Calls what changes boards, and takes in what outputs workers wrote."""
+        """Calls a method that changes boards, and collects the outputs that workers wrote."""
         calls = [
             (outputs, None if self.replies is None else self.replies[share], function, *entry)
             for share, entry in zip(self._shares, arguments, strict=True)
@@ -155,7 +155,7 @@ class MultiprocessingBoards(EngineBoards):
         return self._pool.call_one(worker, function, board - self._shares[worker].start)
 
     def _check_legal(self, actions: np.ndarray) -> None:
-        """Looks here, as a worker that found an illegal action couldn't stop the others."""
+        """Checks actions here, as a worker that found an illegal one couldn't stop the others."""
         legal = np.zeros(self.num_envs, np.bool_)
         inside = np.flatnonzero((actions >= 0) & (actions < NUM_ACTIONS))
         mask, chosen = self._mask, actions[inside]
@@ -174,7 +174,7 @@ class MultiprocessingBoards(EngineBoards):
 class MultiprocessingChessEnv(ChessVectorEnv[np.ndarray]):
     """The environment of `MultiprocessingBoards`.
 
-    Ctrl-C does not stop its workers, so it waits until the environment knows of all that they did.
+    Ctrl-C does not stop its workers, so it is delayed until the environment has their outputs.
     """
 
     def reset(
@@ -195,7 +195,7 @@ class MultiprocessingChessEnv(ChessVectorEnv[np.ndarray]):
 
 
 class _Share(PythonBoards):
-    """A worker's boards; what changes them also returns what they wrote, unless it is shared."""
+    """A worker's boards; `change` also returns what they wrote, unless memory is shared."""
 
     def __init__(
         self, share: slice, num_envs: int, first_board: int, settings: ChessSettings, memory: Any

@@ -14,7 +14,7 @@ from rungs.errors import InvalidFenError, InvalidStateError
 
 
 def config(api: Api, settings: ChessSettings, num_starts: int, starts: int) -> Structure:
-    """Returns the settings for C++, with seed 0; `starts` is the address of `num_starts`.
+    """Returns the settings for C++, with seed 0; `starts` is the address of the positions.
 
     A setting that has the same name and values in C++ needs nothing here.
 
@@ -40,10 +40,10 @@ def config(api: Api, settings: ChessSettings, num_starts: int, starts: int) -> S
 
 
 def checked_fen(fen: object) -> bytes:
-    """Returns a text as C++ takes it.
+    """Returns a FEN as bytes, for C++ to parse.
 
     Raises:
-        InvalidFenError: it is not a text, or has characters that no FEN has.
+        InvalidFenError: it is not a string, or has characters that no FEN has.
     """
     if not isinstance(fen, str):
         raise InvalidFenError(f"{shown(fen)} is not a FEN")
@@ -68,7 +68,7 @@ def parse_fen(api: Api, fen: str) -> np.ndarray:
 
 
 def start_positions(api: Api, settings: ChessSettings) -> np.ndarray:
-    """Returns (n, 8) uint64, where episodes start; raises as `parse_fen`."""
+    """Returns the positions where episodes start, (n, 8) uint64; raises as `parse_fen`."""
     return np.stack([parse_fen(api, fen) for fen in settings.starts])
 
 
@@ -90,7 +90,7 @@ def check_size(payload: bytes, size: int) -> None:
 
 
 def block_bytes(constants: Mapping[str, int], num_envs: int) -> int:
-    """Returns the size of the blocks of so many boards, by the constants that C++ describes."""
+    """Returns the size of the blocks of `num_envs` boards, by the constants that C++ describes."""
     return -(-num_envs // constants["boards_per_block"]) * constants["block_bytes"]
 
 
@@ -106,7 +106,7 @@ def restored(
         histories: the shape of the histories, 8-byte words of each board.
 
     Returns:
-        (N, words) and `histories`, uint64: copies, with all that follows from the rest found anew.
+        (N, words) and `histories`, uint64: copies, in which all derived values are computed again.
 
     Raises:
         InvalidStateError: a board can't be one of this environment; the message names it.

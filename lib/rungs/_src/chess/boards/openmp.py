@@ -15,7 +15,7 @@ SCHEDULES = ("static", "dynamic", "guided")
 
 
 class OpenmpBoards(CppBoards):
-    """The same boards, shared out among threads; how changes time and nothing else.
+    """The same boards, shared out among threads; the settings change only time.
 
     Args:
         num_envs, first_board, settings: see `Boards`.
@@ -23,14 +23,14 @@ class OpenmpBoards(CppBoards):
             another costs more than it brings. More than there are cores are allowed, with a
             warning.
         schedule: how boards are assigned to threads: "static", in turn; "dynamic", to the next free
-            one; "guided", likewise, in runs that grow shorter.
+            one; "guided", as "dynamic", in runs that grow shorter.
         chunk: boards assigned at a time, in whole blocks of eight; None: with "static" one even run
             per thread, else 64.
         compiler, api: see `CppBoards`.
 
     Raises:
-        UnavailableError: the system gives fewer threads, then or to another thread that steps.
-        CompilerError: fewer threads run than asked for.
+        UnavailableError: the system gives fewer threads, when made or when another thread steps.
+        CompilerError: fewer threads run than requested.
     """
 
     _load = staticmethod(loader.load_openmp)

@@ -49,7 +49,7 @@ class PythonBoards(EngineBoards, CopyableBoards):
         )
 
     def sample(self, rng: np.random.Generator) -> np.ndarray:
-        # From the rules, as whoever has the masks may have written to them.
+        # From the rules, as the reader of the masks may have written to them.
         taken = [env.taken() for env in self._envs]
         ranks = draw_ranks(np.array([*map(len, taken)]), rng)
         return np.array([*map(operator.getitem, taken, ranks)])
@@ -95,14 +95,14 @@ class PythonBoards(EngineBoards, CopyableBoards):
 def load_envs(
     payload: bytes, num_envs: int, first_board: int, settings: ChessSettings
 ) -> list[ChessEnv]:
-    """Makes environments of what `PythonBoards.dump` gave; arguments as of `Boards`.
+    """Makes environments of what `PythonBoards.dump` returned; for arguments see `Boards`.
 
     Raises:
-        InvalidStateError: it can't be what that gave; the message names the board.
+        InvalidStateError: it can't be what that returned; the message names the board.
     """
     boards = from_json(payload)
     if type(boards) is not list or len(boards) != num_envs:
-        raise InvalidStateError(f"the state is no list of {num_envs} boards")
+        raise InvalidStateError(f"the state is not a list of {num_envs} boards")
     envs = []
     for number, saved in enumerate(boards, first_board):
         envs.append(ChessEnv(number, settings))

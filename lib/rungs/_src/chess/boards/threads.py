@@ -1,4 +1,4 @@
-"""The rung of threads: the C++ rung's boards, taken in chunks by a thread pool of our own."""
+"""The threads rung: the C++ rung's boards, taken in chunks by our own thread pool."""
 
 from rungs._src.chess.boards.cpp import CppBoards
 from rungs._src.chess.settings import ChessSettings
@@ -10,9 +10,9 @@ from rungs._src.threads.pool import pool_of, thread_count
 class ThreadsBoards(CppBoards):
     """The same boards, taken in chunks by the threads that run; their number changes only time.
 
-    A step does not wait for a thread that has taken nothing, and one that the system stops within
-    a chunk is left out for a while. Steps are timed, and the calling thread alone takes them while
-    the others cost more than they bring, as they may next to a busy process.
+    A step does not wait for a thread that has taken nothing, and a thread that the system suspends
+    within a chunk is left out for a while. Steps are timed, and the calling thread takes them alone
+    while the others cost more than they gain, as they may next to a busy process.
 
     Args:
         num_envs, first_board, settings: see `Boards`.
@@ -22,7 +22,7 @@ class ThreadsBoards(CppBoards):
         compiler, api: see `CppBoards`.
 
     Raises:
-        UnavailableError: the system gives fewer threads, then or to another thread that steps.
+        UnavailableError: the system gives fewer threads, when made or when another thread steps.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class ThreadsBoards(CppBoards):
         self._useful = self.api.rungs_useful_threads(self.threads, num_envs)
         if self._useful > 1:
             pool_of(self.api, self._useful)
-        # What C++ learns of how long steps take: `Payoff` of `cpp/rungs/payoff.hpp`.
+        # Where C++ keeps how long steps take: `Payoff` of `cpp/rungs/payoff.hpp`.
         self._payoff = zeroed_lines(described(self.api).constants["payoff_bytes"])
         self._payoff_address = self._payoff.ctypes.data
         self._threads_step = self.api.rungs_chess_threads_step
@@ -52,7 +52,7 @@ class ThreadsBoards(CppBoards):
         return self.api.rungs_chess_threads_reset(self._address, marks, episode, pool, self._useful)
 
     def step_all(self) -> int:
-        if self._useful == 1:  # as `super().step_all`, which takes longer to find
+        if self._useful == 1:  # as `super().step_all`, whose look-up takes longer
             return self._serial_step(self._address, self._actions_address)
         pool = pool_of(self.api, self._useful)
         return self._threads_step(

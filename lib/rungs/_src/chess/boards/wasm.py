@@ -27,8 +27,8 @@ class WasmBoards(Boards):
 
     Raises:
         UnavailableError: wasmtime is not installed, or the C API is not compiled.
-        ConfigurationError: an engine is to reply.
-        MemoryError: there is too little for so many boards.
+        ConfigurationError: the opponent is an engine.
+        MemoryError: there is too little memory for this many boards.
     """
 
     def __init__(self, num_envs: int, first_board: int, settings: ChessSettings):
