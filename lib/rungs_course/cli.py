@@ -350,7 +350,7 @@ def _grade(options: argparse.Namespace) -> int:
     if options.page:
         options.say(f"The page is {options.page}")
     if missed:
-        print(f"rungs: {missed} answers could not be judged: see the table", file=sys.stderr)
+        print(f"rungs: not judged: {missed} of the rows, see the table", file=sys.stderr)
     return 1 if missed else 0
 
 

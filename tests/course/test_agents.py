@@ -38,7 +38,7 @@ def test_recording_refuses_too_many_and_keeps_what_was(tmp_path):
     for path in pool:
         files.save(made(), path)
     agents.record(pool[:1], tmp_path)
-    with pytest.raises(ConfigurationError, match="3 agents are more than 2"):
+    with pytest.raises(ConfigurationError, match="3 agents: at most 2"):
         agents.record(pool, tmp_path)
     with pytest.raises(ConfigurationError, match="there is no"):
         agents.record([tmp_path / "none.pt"], tmp_path)

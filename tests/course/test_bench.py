@@ -128,7 +128,7 @@ def test_what_can_not_be_raced_is_refused():
     with pytest.raises(ConfigurationError, match="no environment 'Fritz'"):
         bench.measure("Fritz", boards=[1], repeats=1, seed=0)
     for how in ({"boards": []}, {"boards": [0]}, {"repeats": 0}):
-        with pytest.raises(ConfigurationError, match="numbers from 1"):
+        with pytest.raises(ConfigurationError, match="must be at least 1"):
             bench.measure("cpp", **({"boards": [1], "repeats": 1, "seed": 0} | how))
 
 

@@ -149,7 +149,7 @@ def test_wrong_use_is_named(root, without_stockfish, how, named, capsys):
 def test_what_is_no_agent_is_named(root):
     with pytest.raises(ConfigurationError, match=r"none\.pt"):
         rating.rate(root / "none.pt", root / "out", root=root)
-    with pytest.raises(ConfigurationError, match="at least one rule"):
+    with pytest.raises(ConfigurationError, match="at least one policy"):
         rating.rate(saved(root / "mine.pt", 7), root / "out", policies=[], root=root)
 
 

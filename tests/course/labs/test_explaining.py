@@ -95,7 +95,7 @@ def test_what_is_expected_is_a_pair_of_positive_numbers(capsys):
     assert "how many nanoseconds per board" in capsys.readouterr().out
     assert submissions.prediction_of(LAB) is None
     for gain, bound in ((0, 1), (float("nan"), 1), ("3", 1), (3, -1)):
-        with pytest.raises(ConfigurationError, match="no positive number"):
+        with pytest.raises(ConfigurationError, match="not a positive number"):
             predict("03e", gain=gain, bound=bound)
     predict("lab-03e", gain=3, bound=1.5)
     assert submissions.prediction_of(LAB) == (3, 1.5)

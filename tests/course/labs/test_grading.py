@@ -124,7 +124,7 @@ def test_quiet_grading_prints_what_was_not_judged_alone(folder, tmp_path, capsys
     assert capsys.readouterr() == ("", "")
     (folder / "anna.json").write_text("[1]")
     assert cli.main(["grade", "--quiet", str(folder), "--out", str(tmp_path / "a.csv")]) == 1
-    assert capsys.readouterr() == ("", "rungs: what 1 of its rows are about was not judged\n")
+    assert capsys.readouterr() == ("", "rungs: not judged: 1 of the rows, see the table\n")
 
 
 def test_a_terminal_shows_how_many_answers_are_judged(folder, tmp_path, monkeypatch):

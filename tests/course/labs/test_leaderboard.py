@@ -76,7 +76,7 @@ def test_an_answer_is_added_with_its_gain_and_machine(root, capsys):
         ("a | b", ["01"], "name="),
         ("<b>", ["01"], "name="),
         ("", ["01"], "name="),
-        ("Ben", ["01", "01"], "there already"),
+        ("Ben", ["01", "01"], "listed already"),
     ],
 )
 def test_what_can_not_be_added_leaves_the_file_as_it_was(name, labs, offender, root):

@@ -123,7 +123,7 @@ WRONG = [
 
 @pytest.mark.parametrize(("unpack", "wrong"), WRONG)
 def test_what_is_no_output_is_not_unpacked(unpack, wrong):
-    with pytest.raises(ConfigurationError, match=r"shape|type|no action"):
+    with pytest.raises(ConfigurationError, match=r"shape|type|not an action"):
         unpack(wrong)
 
 

@@ -178,7 +178,7 @@ def test_a_state_of_anything_else_is_refused_and_nothing_has_changed():
         ({"opening_min": 2, "opening_max": 1}, c_handles.ARGUMENT, "opening_max: 1"),
         ({"num_threads": 1025}, c_handles.ARGUMENT, "num_threads: 1025"),
         ({"num_start_fens": 1}, c_handles.ARGUMENT, "num_start_fens: 1"),
-        ({"size": 4}, c_handles.ARGUMENT, "size: 4 bytes"),
+        ({"size": 4}, c_handles.ARGUMENT, "size: 4 is not"),
         ({"start_fens": ["8/8/8/8/8/8/8/8 w - - 0 1"]}, c_handles.FEN, "one king"),
         ({"start_fens": ["3R2k1/5ppp/8/8/8/8/8/K7 b - - 0 1"]}, c_handles.FEN, "game is over"),
         ({"start_fens": ["k7/8/8/8/8/8/8/1R5K w - - 0 60000"]}, c_handles.FEN, "above 59000"),
