@@ -116,7 +116,7 @@ def test_the_first_answer_in_cpp_is_judged_where_nothing_is_compiled_yet(tmp_pat
 def test_a_submission_that_writes_where_its_judge_does_is_found_out(code):
     verdict = check("01", code)
     assert not verdict.right
-    assert "disturbed" in str(verdict)
+    assert "interfered" in str(verdict)
 
 
 def test_a_long_text_keeps_its_beginning_and_its_end():
