@@ -74,7 +74,8 @@ inline std::string restore(const ChessConfig& config, const History* history, Sa
   if (game.repetitions > 2) return "its position was repeated too often";
   const bool over = game.over() || (config.max_plies && board.ply >= config.max_plies);
   if (board.ended > 1 || board.ended != (over ? 1 : 0))
-    return over ? "its episode is over, and not marked" : "it is not over";
+    return over ? "its episode is over, but not marked as ended"
+                : "its episode is marked as ended, but not over";
   if (over && config.autoreset == Autoreset::SAME_STEP)
     return "its episode has ended, where the next begins at once";
   if (history && !detail::leads_to(*history, game)) return "its history does not lead to it";

@@ -1,4 +1,4 @@
-"""The benchmark: a slow environment, a wrong one, and files that are no results."""
+"""The benchmark: a slow environment, a wrong one, and files that are not results."""
 
 import dataclasses
 import json

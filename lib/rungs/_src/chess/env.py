@@ -155,7 +155,11 @@ class ChessEnv:
         limit = self.settings.max_plies
         over = bool(self.reason) or (limit is not None and ply >= limit)
         if ended != over:
-            raise self._unsaved("its episode is over, and not marked" if over else "it is not over")
+            raise self._unsaved(
+                "its episode is over, but not marked as ended"
+                if over
+                else "its episode is marked as ended, but not over"
+            )
         if ended and self.settings.autoreset_mode == AutoresetMode.SAME_STEP:
             raise self._unsaved("its episode has ended, although autoreset starts the next at once")
         self.ply, self.ended = ply, ended
