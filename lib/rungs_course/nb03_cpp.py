@@ -440,6 +440,6 @@ def draw_waterfall(table: pd.DataFrame, floor: float | None = None):
         axes.axvline(floor, color=plots.BLACK, linestyle="--", zorder=0)
         axes.text(floor, -0.75, " bound: only writing the outputs", fontsize="small")
     axes.grid(axis="x", color="#DDDDDD")
-    axes.set_xlabel("nanoseconds per ply (logarithmic), and speed relative to the row above")
+    axes.set_xlabel("nanoseconds per ply (logarithmic)\n×: speed relative to the row above")
     axes.set_title("From Python to C++, one idea at a time", pad=16)
     return figure

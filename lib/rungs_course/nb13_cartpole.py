@@ -284,12 +284,14 @@ def draw_fused(table: pd.DataFrame):
     return figure
 
 
-def draw_learning(means: pd.DataFrame, over: str):
-    """Draws rewards of `nb13_ppo.over_seeds`, with 95 % intervals (the study's figure 7)."""
+def draw_learning(learnt: pd.DataFrame, over: str):
+    """Draws rewards of `nb13_ppo.learning`: a thin line per seed, and their mean (figure 7)."""
     figure, axes = plots.axes(height=4.4)
-    for system, rows, look in plots.lines(means.groupby("system", sort=False)):
-        within = rows.assign(low=rows["low"].clip(lower=0), high=rows["high"].clip(upper=500))
-        plots.band_line(axes, within, over, "reward", system, look)
+    for system, rows, look in plots.lines(learnt.groupby("system", sort=False)):
+        for _, own in rows.groupby("seed"):
+            axes.plot(own[over], own["reward"], color=look["color"], linewidth=0.7, alpha=0.4)
+        means = rows.groupby("evaluation")[[over, "reward"]].mean()
+        axes.plot(means[over], means["reward"], label=system, linewidth=2.5, **look)
     axes.axhline(500, color=plots.BLACK, linestyle=":", linewidth=1)
     axes.set_ylim(0, 520)
     axes.set_ylabel("reward per episode")

@@ -9,7 +9,6 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pandas as pd
-import scipy.special
 from stable_baselines3 import PPO
 from stable_baselines3.common.evaluation import evaluate_policy
 from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecEnv, VecEnvWrapper
@@ -120,21 +119,6 @@ def train_on_rungs(names: Iterable[str], *, num_envs: int, seed: int, steps: int
             digest.update(weights.numpy().tobytes())
         rows.append((rung, seconds, env.seconds, digest.hexdigest()))
     return pd.DataFrame(rows, columns=["rung", "seconds", "stepping", "agent"])
-
-
-def over_seeds(frame: pd.DataFrame) -> pd.DataFrame:
-    """Returns means of `learning` over seeds, with 95 % intervals of Student's t.
-
-    Returns:
-        A row per system and evaluation: `system`, `evaluation`, `steps`, `seconds`, `reward`,
-        `low`, `high`; with one seed the interval is NaN.
-    """
-    groups = frame.groupby(["system", "evaluation"], sort=False)
-    means = groups[["steps", "seconds", "reward"]].mean()
-    count = groups["reward"].count()
-    spread = scipy.special.stdtrit(count - 1, 0.975) * groups["reward"].std() / np.sqrt(count)
-    means["low"], means["high"] = means["reward"] - spread, means["reward"] + spread
-    return means.reset_index()
 
 
 def seconds_until(frame: pd.DataFrame, reward: float) -> pd.DataFrame:

@@ -121,10 +121,12 @@ def fused():
     )
 
 
-def cartpole_means():
-    return pd.DataFrame(
-        {"system": "a", "steps": [0, 9], "seconds": [0, 2.0], "reward": [9.0, 400.0]}
-        | {"low": [8.0, 300.0], "high": [10.0, 520.0]}
+def cartpole_learnt():
+    frame = every(system=["a", "b"], seed=[0, 1], evaluation=[0, 1])
+    return frame.assign(
+        steps=100 * frame["evaluation"],
+        seconds=2.0 * frame["evaluation"] + frame["seed"],
+        reward=9.0 + 200 * frame["evaluation"] + 50 * frame["seed"],
     )
 
 
@@ -334,8 +336,8 @@ PLOTS = {
     "CartPole's steps": step_times,
     "CartPole's work": lambda: nb13.draw_workloads(races("torch", "cpp", workload=[1, 10])),
     "fused": fused,
-    "CartPole over steps": lambda: nb13.draw_learning(cartpole_means(), "steps"),
-    "CartPole over seconds": lambda: nb13.draw_learning(cartpole_means(), "seconds"),
+    "CartPole over steps": lambda: nb13.draw_learning(cartpole_learnt(), "steps"),
+    "CartPole over seconds": lambda: nb13.draw_learning(cartpole_learnt(), "seconds"),
     "generation": generation,
     "wins": wins,
     "learners": learners_ladder,

@@ -232,14 +232,14 @@ def test_parts_of_every_update_are_timed():
 
 
 TICKS = os.sysconf("SC_CLK_TCK")
-START = Usage(0.0, CpuTimes(0, 0, 0), 0.0, 0, {1: (0.0, 0), 2: (0.0, 1)})
+START = Usage(0.0, CpuTimes(0, 0, 0, 0), 0.0, 0, {1: (0.0, 0), 2: (0.0, 1)})
 
 
-def used(seconds=10.0, own=10.0, others=0.0, stolen=0.0, preempted=0, cores=(0, 1)):
+def used(seconds=10.0, own=10.0, others=0.0, stolen=0.0, switches=0, preempted=0, cores=(0, 1)):
     """Two threads have computed for half of the time each, on two cores, next to others."""
     ticks = [round(amount * TICKS) for amount in (own + others, stolen, 2 * seconds)]
     threads = {1: (seconds / 2, cores[0]), 2: (seconds / 2, cores[1])}
-    return Usage(seconds, CpuTimes(*ticks), own, preempted, threads)
+    return Usage(seconds, CpuTimes(*ticks, switches), own, preempted, threads)
 
 
 @pytest.mark.parametrize(
@@ -250,6 +250,8 @@ def used(seconds=10.0, own=10.0, others=0.0, stolen=0.0, preempted=0, cores=(0, 
         (used(seconds=0.1, own=0.0, others=0.2), False, []),  # a moment tells nothing
         (used(others=4.0), False, ["other programs"]),
         (used(stolen=1.0), False, ["hypervisor"]),
+        (used(stolen=1.0, switches=1000), False, ["hypervisor"]),  # 50 a second and core
+        (used(stolen=1.0, switches=4000), False, []),  # from waking cores
         (used(preempted=2500), False, ["lost their core"]),
         (used(cores=(1, 1)), False, ["shared a core"]),
         (used(preempted=2500, cores=(1, 1)), True, []),  # threads that share cores by design
@@ -289,19 +291,22 @@ def stat(tmp_path, monkeypatch):
     path = tmp_path / "stat"
     monkeypatch.setattr(disturbance, "STAT", path)
 
-    def write(user, idle, stolen):
-        path.write_text(f"cpu  {user} 0 0 {idle} 0 0 0 {stolen} 0 0\ncpu0 1 2 3 4 5 6 7 8 9 10\n")
+    def write(user, idle, stolen, switches=0):
+        times = f"cpu  {user} 0 0 {idle} 0 0 0 {stolen} 0 0\ncpu0 1 2 3 4 5 6 7 8 9 10\n"
+        path.write_text(f"{times}ctxt {switches}\nbtime 1\n")
 
     return write
 
 
 def test_times_are_busy_stolen_or_idle(stat):
-    stat(60, 30, 10)
+    stat(60, 30, 10, switches=7)
     before = disturbance.cpu_times()
-    assert before == CpuTimes(60, 10, 100)
+    assert before == CpuTimes(60, 10, 100, 7)
     assert disturbance.stolen_since(before) is None  # no time has passed
-    stat(100, 75, 25)
-    assert disturbance.stolen_since(before) == pytest.approx(0.15)
+    stat(100, 75, 25, switches=27)
+    stolen = disturbance.stolen_since(before)
+    assert stolen.share == pytest.approx(0.15)
+    assert stolen.switches == pytest.approx(0.2 * TICKS)
 
 
 def test_busy_is_what_runs_while_we_sleep(stat, monkeypatch):

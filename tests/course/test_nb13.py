@@ -191,15 +191,6 @@ def table(rewards):
     return pd.DataFrame(rows, columns=columns)
 
 
-def test_seeds_have_a_mean_and_an_interval_of_students_t(ppo):
-    means = ppo.over_seeds(table([[1, 100], [2, 200], [3, 300]]))
-    assert list(means["reward"]) == [2, 200]
-    # 4.30265 standard errors of 100 / sqrt(3)
-    assert means["high"].iloc[1] == pytest.approx(200 + 4.30265 * 100 / 3**0.5, rel=1e-4)
-    assert means["low"].iloc[1] == pytest.approx(200 - 4.30265 * 100 / 3**0.5, rel=1e-4)
-    assert ppo.over_seeds(table([[1, 2]]))["low"].isna().all()
-
-
 def test_a_reward_is_reached_when_it_first_is(ppo):
     (row,) = ppo.seconds_until(table([[1, 480, 10], [1, 2, 500], [1, 1, 1]]), 475).itertuples()
     assert (row.reached, row.seeds, row.steps, row.seconds) == (2, 3, 150, 3.0)

@@ -31,7 +31,7 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.setattr(provenance, "commit", lambda: "abc1234")
     folder = tmp_path / "data" / "recorded" / slug()
     results.save(pd.DataFrame({"x": [1, 2]}), folder / "01_a.csv", {"size": "full"})
-    took = {"seconds": 3.0, "busy": 0.01, "stolen": 0.0}
+    took = {"seconds": 3.0, "busy": 0.01, "stolen": 0.0, "switches": 40.0}
     notebooks = {"01_a": {"status": "done"} | took, "02_b": {"status": "unavailable"} | took}
     write(folder, recorded.with_run(run_of(notebooks), folder))
     return folder
@@ -63,7 +63,7 @@ def test_what_is_whole_and_of_an_idle_machine_passes(folder, course):
 
 
 def test_a_notebook_that_is_run_again_is_of_the_later_run(folder, course):
-    took = {"seconds": 4.0, "busy": 0.0, "stolen": 0.0}
+    took = {"seconds": 4.0, "busy": 0.0, "stolen": 0.0, "switches": 40.0}
     again = run_of({"02_b": {"status": "unavailable"} | took}, commit="def5678")
     write(folder, recorded.with_run(again, folder))
     first, second = recorded.read(folder)["runs"]
@@ -213,7 +213,7 @@ def test_what_is_missing_or_not_verified_is_listed_and_not_refused(folder, cours
     ]
     assert recorded.of_runs(folder) == {"01_a.csv"}
     # Run again, it is not an exception any more.
-    took = {"seconds": 4.0, "busy": 0.0, "stolen": 0.0}
+    took = {"seconds": 4.0, "busy": 0.0, "stolen": 0.0, "switches": 40.0}
     again = recorded.with_run(run_of({"03_c": {"status": "done"} | took}), folder)
     assert again["unverified"] == {}
 
@@ -271,6 +271,14 @@ def test_a_run_looks_whether_others_compute(tmp_path, course):
     entry = manifest.read(tmp_path / "run")["notebooks"]["01_a"]
     assert 0 <= entry["busy"] <= 1
     assert 0 <= entry["stolen"] <= 1
+    assert entry["switches"] > 0
+
+
+def test_time_lost_in_waking_cores_is_not_anothers(folder, course):
+    record = recorded.read(folder)
+    an_entry("02_b", stolen=0.25, switches=1000.0)(folder, record)
+    write(folder, record)
+    recorded.check(folder, course)
 
 
 @pytest.mark.parametrize("read", [recorded.read, manifest.read], ids=["record", "manifest"])

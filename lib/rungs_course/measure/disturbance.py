@@ -11,6 +11,10 @@ import psutil
 # Shares of all cores' time: what other programs may use (the system counts in hundredths of a
 # second), and what a hypervisor may give to other machines.
 MAX_BUSY, MAX_STOLEN = 0.15, 0.03
+# Switches of a core from one thread to another, a second. In a virtual machine, waking a sleeping
+# core takes up to 0.2 ms, which count as stolen: from this rate on, threads and processes that wait
+# for each other have 2 % stolen by themselves (16 to 42 % where they do nothing else).
+MAX_SWITCHES = 100.0
 # Preemptions a second: the system took a core from a thread of this program that could run on.
 MAX_PREEMPTED = 50.0
 # A thread computes if it uses at least this share of the time; only then does its core count.
@@ -29,31 +33,57 @@ class CpuTimes:
 
     Attributes:
         busy: spent by any process here.
-        stolen: spent by the hypervisor on other machines, while a process here wanted to run.
+        stolen: given to other machines by the hypervisor, or lost in waking a core, while a process
+            here wanted to run.
         total: all of it, idle time included.
+        switches: how often a core went from one thread to another, which is not a time.
     """
 
     busy: int
     stolen: int
     total: int
+    switches: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Stolen:
+    """How much of all cores' time was stolen.
+
+    Attributes:
+        share: of all cores' time.
+        switches: of a core, a second: how often threads waited for each other.
+    """
+
+    share: float
+    switches: float
+
+    @property
+    def disturbs(self) -> bool:
+        """Whether it is too much, and not from waking cores for threads that waited."""
+        return self.share > MAX_STOLEN and self.switches < MAX_SWITCHES
 
 
 def cpu_times() -> CpuTimes | None:
     """Returns the time of all cores so far; None where the system does not report it."""
     try:
-        first = STAT.read_text().splitlines()[0].split()
-    except (OSError, IndexError):
+        lines = dict(line.split(maxsplit=1) for line in STAT.read_text().splitlines())
+        times, switches = lines["cpu"], lines["ctxt"]
+    except (OSError, KeyError):
         return None
     # user nice system idle iowait irq softirq steal; what comes after is part of user and nice.
-    ticks = [int(word) for word in first[1:9]]
+    ticks = [int(word) for word in times.split()[:8]]
     idle, stolen = ticks[3] + ticks[4], ticks[7]
-    return CpuTimes(sum(ticks) - idle - stolen, stolen, sum(ticks))
+    return CpuTimes(sum(ticks) - idle - stolen, stolen, sum(ticks), int(switches))
 
 
-def stolen_since(before: CpuTimes | None) -> float | None:
-    """Returns the share of all cores' time stolen since `before`; None where it is not reported."""
+def stolen_since(before: CpuTimes | None) -> Stolen | None:
+    """Returns how much time was stolen since `before`; None where it is not reported."""
     spent = _spent(before, cpu_times())
-    return spent.stolen / spent.total if spent else None
+    return _stolen(spent) if spent else None
+
+
+def _stolen(spent: CpuTimes) -> Stolen:
+    return Stolen(spent.stolen / spent.total, spent.switches / spent.total * _TICKS)
 
 
 def busy_for(seconds: float) -> float | None:
@@ -117,10 +147,10 @@ def disturbances(
         return {}
     found = {}
     if spent := _spent(before.cores, after.cores):
-        stolen = spent.stolen / spent.total
+        stolen = _stolen(spent)
         others = (spent.busy - (after.own - before.own) * _TICKS) / spent.total
-        if stolen > MAX_STOLEN:
-            found["the hypervisor took {:.0%} of the cores' time"] = stolen
+        if stolen.disturbs:
+            found["the hypervisor took {:.0%} of the cores' time"] = stolen.share
         if others > MAX_BUSY:
             found["other programs used {:.0%} of the cores' time"] = others
     if threads_share_cores:

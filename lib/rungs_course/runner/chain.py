@@ -179,7 +179,8 @@ def _run_rest(manifest: dict, chosen: list[Path], values: dict, folders: list[Fo
             raise
         finally:
             entry["seconds"] = time.perf_counter() - start
-            entry["stolen"] = disturbance.stolen_since(times)
+            if stolen := disturbance.stolen_since(times):
+                entry |= {"stolen": stolen.share, "switches": stolen.switches}
             manifests.write(manifest, out)
         elapsed = pace.in_words(time.monotonic() - begin)
         say(f"{label}: {lacks}{entry['seconds']:.1f} s; {elapsed} so far")

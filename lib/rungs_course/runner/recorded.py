@@ -13,7 +13,7 @@ from rungs._src.machine.describe import SAME, describe, differing, slug, slug_of
 from rungs.errors import ConfigurationError
 from rungs_course import pages, paths
 from rungs_course.measure import results
-from rungs_course.measure.disturbance import MAX_BUSY, MAX_STOLEN
+from rungs_course.measure.disturbance import MAX_BUSY, Stolen
 from rungs_course.runner import manifest as manifests
 from rungs_course.runner import pace
 from rungs_course.runner.chain import NOTEBOOKS, OUT
@@ -27,6 +27,7 @@ _ENTRY = {
     "seconds": (int, float),
     "busy": _NUMBER_OR_NONE,
     "stolen": _NUMBER_OR_NONE,
+    "switches": _NUMBER_OR_NONE,
 }
 _FORM = {
     "machine": {
@@ -118,8 +119,9 @@ def with_run(manifest: dict, folder: Path) -> dict:
     Returns:
         `machine`, of the run; `runs`, the earlier ones without the notebooks that were run again,
         and this one, each with its `commit`, `started`, `versions` and `notebooks`: each one's
-        `status`, `seconds`, `busy` and `stolen`; `unverified`, what is not known of tables from
-        before their processor or their run was recorded; `files`, the SHA-256 of each table.
+        `status`, `seconds`, `busy`, `stolen` and `switches`; `unverified`, what is not known of
+        tables from before their processor or their run was recorded; `files`, the SHA-256 of each
+        table.
 
     Raises:
         ConfigurationError: what is in `folder` can't be read.
@@ -208,7 +210,7 @@ def _of_runs(record: dict) -> Iterator[str]:
             yield f"{name}: not measured whether the machine was busy"
         elif used > MAX_BUSY:
             yield f"{name}: others used {used:.0%} of the cores when it began"
-        elif stolen > MAX_STOLEN:
+        elif Stolen(stolen, entry["switches"] or 0.0).disturbs:
             yield f"{name}: the hypervisor took {stolen:.0%} of the cores while it ran"
 
 
