@@ -402,7 +402,8 @@ class PythonTrees(Trees):
         games, first = self._games[self.batches[batch]], self.batches[batch].start
         waiting = [game for game in games if game.leaf]
         if evaluation is not None:
-            logits, values = (array.astype(np.float64) for array in evaluation)
+            with np.errstate(invalid="ignore"):  # beyond the legal actions, logits are anything
+                logits, values = (array.astype(np.float64) for array in evaluation)
             self._check(waiting, logits, values)
             for game, row, value in zip(waiting, logits.tolist(), values.tolist(), strict=True):
                 game.expand_and_backup(row, value)
