@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from rungs._src.machine.describe import in_words, slug_of
-from rungs._src.registry import rungs_of
+from rungs._src.registry import DEFAULT, rungs_of
 from rungs._src.search.settings import POLICIES
 from rungs._src.selfplay import elo
 from rungs._src.selfplay.players import RULES, search_in_words
@@ -132,15 +132,15 @@ def _with_noise(middle: float, low: float, high: float) -> str:
 
 def _ladder(tables: dict[str, pd.DataFrame], machine: dict) -> str:
     table = _raced(tables)
-    first, best = table.iloc[0], table.loc[table["absolute_speedup"].idxmax()]
+    first, default = table.iloc[0], table.set_index("rung").loc[DEFAULT]
     speedups = [f"{row.rung} {ratio(row.absolute_speedup)}" for row in table.itertuples()]
+    gains = default[["absolute_speedup", "speedup_low", "speedup_high"]]
     training = ""
-    if _TRAINED in tables and best["rung"] in (trained := _trained(tables[_TRAINED])):
+    if _TRAINED in tables:
         learner = tables[_TRAINED].attrs["provenance"]["learner"]
-        training = (
-            f" Training with the learner `{learner}` becomes "
-            f"{_times(trained[best['rung']].middle)} as fast"
-        )
+        own = _trained(tables[_TRAINED])[DEFAULT]
+        times = _times(own.middle, own.low, own.high)
+        training = f" Training with the learner `{learner}` becomes {times} as fast"
         if _GENERATION in tables:
             bound = _bounds_of_training(tables[_GENERATION])["torch"]
             training += f"; with the learner `torch` it becomes at most {bound:.1f} times as fast"
@@ -148,15 +148,17 @@ def _ladder(tables: dict[str, pd.DataFrame], machine: dict) -> str:
     return (
         f"![The ladder, how many times as fast as {first['rung']} each rung is: "
         f"{', '.join(speedups)}.]({_PICTURE})\n\n"
-        f"On {in_words(machine)}, the rung `{best['rung']}` plays "
-        f"{speed(best['plies_per_second']).removesuffix('/s')} plies (moves of one player) a "
-        f"second, {_times(best['absolute_speedup'])} as many as `{first['rung']}`.{training} "
+        f"On {in_words(machine)}, the default rung, `{DEFAULT}`, plays "
+        f"{speed(default['plies_per_second']).removesuffix('/s')} plies (moves of one player) a "
+        f"second, {_times(*gains)} as many as `{first['rung']}`.{training} "
         "[All our numbers](docs/numbers.md) says what each factor compares.\n"
     )
 
 
-def _times(value: float) -> str:
-    return f"**{ratio(value).removesuffix('×')} times**"
+def _times(middle: float, low: float, high: float) -> str:
+    """Writes a factor in a sentence, with its interval: "**922 times** (569 to 1,407)"."""
+    factor, noise = _with_noise(middle, low, high).split("×")
+    return f"**{factor} times**{noise}"
 
 
 def _bounds_of_training(generation: pd.DataFrame) -> pd.Series:

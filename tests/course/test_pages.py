@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from rungs._src.machine.describe import describe, in_words, slug_of
+from rungs._src.registry import DEFAULT
 from rungs._src.train.evaluate import Evaluation
 from rungs_course import adapters, pages
 from rungs_course.measure import results
@@ -22,7 +23,7 @@ def test_numbers_are_recorded_ones_of_one_machine():
     (folder,) = set(re.findall(r"\((?:\.\./)?(data/recorded/[\w-]+)/\w+\.\w+\)", text))
     machine = records.read(ROOT / folder)["machine"]
     assert Path(folder).name == slug_of(machine)
-    assert f"On {in_words(machine)}, the rung" in README
+    assert f"On {in_words(machine)}, the default rung, `{DEFAULT}`, plays" in README
     assert f"of one machine, {in_words(machine)}" in text
     usable = records.of_runs(ROOT / folder)
     for name, section in pages.sections(ROOT, Path(folder), machine, usable).items():
@@ -41,19 +42,19 @@ def test_the_page_of_machines_shows_all_that_are_recorded():
 def race():
     """Three repeats of two rungs; the second is 100, 200 and 400 times as fast."""
     rows = [("python", i, 1000, 1.0 + i) for i in range(3)]
-    rows += [("cpp", i, 1000, (1.0 + i) / gain) for i, gain in enumerate((100, 200, 400))]
+    rows += [("threads", i, 1000, (1.0 + i) / gain) for i, gain in enumerate((100, 200, 400))]
     return pd.DataFrame(rows, columns=["racer", "repeat", "plies", "seconds"])
 
 
 def test_the_ladder_is_medians_of_ratios_repeat_by_repeat(race):
     table = ladder_table(race, rest_of_batch=0.2, num_envs=100)
-    assert table["rung"].tolist() == ["python", "cpp"]
-    python, cpp = table.to_dict("records")
+    assert table["rung"].tolist() == ["python", "threads"]
+    python, threads = table.to_dict("records")
     assert python["seconds"] == pytest.approx(0.2)
     assert python["plies_per_second"] == pytest.approx(500)
     assert python["absolute_speedup"] == python["training_speedup"] == 1
-    assert cpp["absolute_speedup"] == cpp["relative_speedup"] == pytest.approx(200)
-    assert cpp["training_speedup"] == pytest.approx(0.4 / (0.2 + cpp["seconds"]))
+    assert threads["absolute_speedup"] == threads["relative_speedup"] == pytest.approx(200)
+    assert threads["training_speedup"] == pytest.approx(0.4 / (0.2 + threads["seconds"]))
 
 
 MACHINE = {"machine": "AMD EPYC", "cores": 2, "microarchitecture": "Zen 9", "gpu": None}
@@ -102,12 +103,17 @@ def test_the_readme_holds_what_was_recorded(recorded, tmp_path):
     (tmp_path / "figures" / "steps.png").write_bytes(b"of another run")
     for _ in range(2):
         sections = written(recorded, tmp_path, {})
-    assert "| `cpp` | C++, one thread | 100 k/s | 200× (100 to 400) |\n" in sections["rungs"]
-    assert "**200 times** as many as `python`. [All our" in sections["ladder"]
-    raced, among_others = (
-        line for line in sections["headlines"].splitlines() if line.startswith("| `cpp`")
+    assert (
+        "| `threads` | C++, its own thread pool | 100 k/s | 200× (100 to 400) |\n"
+        in sections["rungs"]
     )
-    assert raced == "| `cpp` | 200× (100 to 400) | 100 each | board + bool | all | 07 |"
+    assert "**200 times** (100 to 400) as many as `python`. [All our" in sections["ladder"]
+    raced, among_others = (
+        line
+        for line in sections["headlines"].splitlines()
+        if line.startswith(("| `threads`", "| `cpp`"))
+    )
+    assert raced == "| `threads` | 200× (100 to 400) | 100 each | board + bool | all | 07 |"
     assert (
         among_others == "| `cpp` | 50× (40 to 60) | the best for each | board + bits | one | 12 |"
     )
@@ -124,20 +130,20 @@ def test_the_readme_holds_what_was_recorded(recorded, tmp_path):
 
 def test_measured_training_stands_beside_the_race_with_its_learner(recorded, tmp_path):
     parts = {"transfer": 0.0, "infer": 0.25, "backward": 0.25}
-    rows = [("python", i, 1.5) for i in range(5)] + [("cpp", i, 0.0) for i in range(5)]
+    rows = [("python", i, 1.5) for i in range(5)] + [("threads", i, 0.0) for i in range(5)]
     table = pd.DataFrame(rows, columns=["rung", "update", "generate"]).assign(**parts)
     facts = {"learner": "flat", "num_envs": 64}
     generation = [("python", "torch", 0.75), ("python", "cpp", 0.9), ("cpp", "torch", 0.5)]
     bounds = pd.DataFrame(generation, columns=["system", "learner", "share"])
     tables = {"15_metrics.csv": table, "11_generation.csv": bounds}
     sections = written(recorded, tmp_path, tables, **facts)
-    (row,) = (line for line in sections["rungs"].splitlines() if line.startswith("| `cpp`"))
+    (row,) = (line for line in sections["rungs"].splitlines() if line.startswith("| `threads`"))
     assert row.endswith("| 4× (4 to 4) |")
     assert "PPO with the learner `flat` and 64 boards" in sections["rungs"]
-    assert "with the learner `flat` becomes **4 times** as fast;" in sections["ladder"]
+    assert "with the learner `flat` becomes **4 times** (4 to 4) as fast;" in sections["ladder"]
     assert "with the learner `torch` it becomes at most 4.0 times as fast." in sections["ladder"]
     text = sections["headlines"]
-    assert "| `cpp` | 4× (4 to 4) |\n\nAn update of PPO, 64 boards, learner `flat`" in text
+    assert "| `threads` | 4× (4 to 4) |\n\nAn update of PPO, 64 boards, learner `flat`" in text
     assert "| `torch` | at most 4× |\n| `cpp` | at most 10× |\n" in text
 
 
