@@ -166,13 +166,17 @@ inline void put_squares(chess::Bitboard bits, Word* out, [[maybe_unused]] bool s
   for (int square = 0; square < 64; ++square)
     out[square] = bits >> square & 1 ? written<Word>(1) : Word{0};
 #else
-  typedef Word Words __attribute__((vector_size(16 * sizeof(Word))));  // GCC knows no `using` here
-  constexpr Words kBits = {1 << 0, 1 << 1, 1 << 2,  1 << 3,  1 << 4,  1 << 5,  1 << 6,  1 << 7,
-                           1 << 8, 1 << 9, 1 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14, 1 << 15};
-  for (int row = 0; row < 4; ++row, bits >>= 16) {
+  // As wide as the processor's registers: g++ computes wider vectors number by number.
+  constexpr int kBytes = sizeof(chess::Widest) < 16 ? 16 : sizeof(chess::Widest);
+  constexpr int kRow = kBytes < 16 * sizeof(Word) ? kBytes / sizeof(Word) : 16;
+  typedef Word Words
+      __attribute__((vector_size(kRow * sizeof(Word))));  // GCC knows no `using` here
+  Words place{};
+  for (int i = 0; i < kRow; ++i) place[i] = static_cast<Word>(1U << i);
+  for (int row = 0; row < 64; row += kRow, bits >>= kRow) {
     const Words all = Words{} + static_cast<Word>(bits);
-    const Words ones = (Words)((all & kBits) != 0) & written<Word>(1);
-    put(ones, out + 16 * row, streamed);
+    const Words ones = (Words)((all & place) != 0) & written<Word>(1);
+    put(ones, out + row, streamed);
   }
 #endif
 }

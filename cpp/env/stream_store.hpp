@@ -43,7 +43,7 @@ inline void stream([[maybe_unused]] const void* bytes, [[maybe_unused]] std::int
 
 }  // namespace detail
 
-// Stores a vector of 32 or 64 bytes to `out`.
+// Stores a vector of 16, 32 or 64 bytes to `out`.
 template <class Squares>
 inline void put(const Squares& squares, void* out, bool streamed) {
   if (streamed)
