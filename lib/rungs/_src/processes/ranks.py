@@ -115,18 +115,21 @@ def _watch(folder: Path, job: subprocess.Popen, died: list) -> None:
     ranks: dict[int, tuple[int, int]] = {}
     try:
         while job.poll() is None and not died:
+            ended = []
             for note in folder.iterdir():
                 host, rank, pid = note.name.rsplit(" ", 2)
                 if host == socket.gethostname() and (int(rank), int(pid)) not in ranks.values():
-                    with contextlib.suppress(ProcessLookupError):
+                    try:
                         descriptor = os.pidfd_open(int(pid))
-                        ranks[descriptor] = (int(rank), int(pid))
-                        poll.register(descriptor, select.POLLIN)
-            for descriptor, _ in poll.poll(50):
-                ended = ranks[descriptor]
+                    except ProcessLookupError:
+                        ended.append((int(rank), int(pid)))
+                        continue
+                    ranks[descriptor] = (int(rank), int(pid))
+                    poll.register(descriptor, select.POLLIN)
+            for descriptor, _ in poll.poll(0 if ended else 50):
                 poll.unregister(descriptor)
-                if any(folder.glob("* {} {}".format(*ended))):
-                    died.append(ended)
+                ended.append(ranks[descriptor])
+            died += [each for each in ended if any(folder.glob("* {} {}".format(*each)))]
     finally:
         for descriptor in ranks:
             os.close(descriptor)
