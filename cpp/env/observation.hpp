@@ -168,15 +168,17 @@ inline void put_squares(chess::Bitboard bits, Word* out, [[maybe_unused]] bool s
 #else
   // As wide as the processor's registers: g++ computes wider vectors number by number.
   constexpr int kBytes = sizeof(chess::Widest) < 16 ? 16 : sizeof(chess::Widest);
-  constexpr int kRow = kBytes < 16 * sizeof(Word) ? kBytes / sizeof(Word) : 16;
-  typedef Word Words
-      __attribute__((vector_size(kRow * sizeof(Word))));  // GCC knows no `using` here
-  Words place{};
-  for (int i = 0; i < kRow; ++i) place[i] = static_cast<Word>(1U << i);
-  for (int row = 0; row < 64; row += kRow, bits >>= kRow) {
+  constexpr int kBits = 8 * sizeof(Word), kFit = kBytes / sizeof(Word);
+  constexpr int kNumbers = kFit < kBits ? kFit : kBits;
+  typedef Word Words __attribute__((vector_size(kNumbers * sizeof(Word))));  // GCC: no `using` here
+  for (int first = 0; first < 64; first += kBits, bits >>= kBits) {
     const Words all = Words{} + static_cast<Word>(bits);
-    const Words ones = (Words)((all & place) != 0) & written<Word>(1);
-    put(ones, out + row, streamed);
+    for (int part = 0; part < kBits; part += kNumbers) {
+      Words place{};
+      for (int i = 0; i < kNumbers; ++i) place[i] = static_cast<Word>(Word{1} << (part + i));
+      const Words ones = (Words)((all & place) != 0) & written<Word>(1);
+      put(ones, out + first + part, streamed);
+    }
   }
 #endif
 }
