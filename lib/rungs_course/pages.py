@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from rungs._src.machine.describe import in_words, slug_of
-from rungs._src.registry import DEFAULT, rungs_of
+from rungs._src.registry import DEFAULT_RUNG, rungs_of
 from rungs._src.search.settings import POLICIES
 from rungs._src.selfplay import elo
 from rungs._src.selfplay.players import RULES, search_in_words
@@ -132,13 +132,13 @@ def _with_noise(middle: float, low: float, high: float) -> str:
 
 def _ladder(tables: dict[str, pd.DataFrame], machine: dict) -> str:
     table = _raced(tables)
-    first, default = table.iloc[0], table.set_index("rung").loc[DEFAULT]
+    first, default = table.iloc[0], table.set_index("rung").loc[DEFAULT_RUNG]
     speedups = [f"{row.rung} {ratio(row.absolute_speedup)}" for row in table.itertuples()]
     gains = default[["absolute_speedup", "speedup_low", "speedup_high"]]
     training = ""
     if _TRAINED in tables:
         learner = tables[_TRAINED].attrs["provenance"]["learner"]
-        own = _trained(tables[_TRAINED])[DEFAULT]
+        own = _trained(tables[_TRAINED])[DEFAULT_RUNG]
         times = _times(own.middle, own.low, own.high)
         training = f" Training with the learner `{learner}` becomes {times} as fast"
         if _GENERATION in tables:
@@ -148,7 +148,7 @@ def _ladder(tables: dict[str, pd.DataFrame], machine: dict) -> str:
     return (
         f"![The ladder, how many times as fast as {first['rung']} each rung is: "
         f"{', '.join(speedups)}.]({_PICTURE})\n\n"
-        f"On {in_words(machine)}, the default rung, `{DEFAULT}`, plays "
+        f"On {in_words(machine)}, the default rung, `{DEFAULT_RUNG}`, plays "
         f"{speed(default['plies_per_second']).removesuffix('/s')} plies (moves of one player) a "
         f"second, {_times(*gains)} as many as `{first['rung']}`.{training} "
         "[All our numbers](docs/numbers.md) says what each factor compares.\n"

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from rungs._src.machine.describe import describe, in_words, slug_of
-from rungs._src.registry import DEFAULT
+from rungs._src.registry import DEFAULT_RUNG
 from rungs._src.train.evaluate import Evaluation
 from rungs_course import adapters, pages
 from rungs_course.measure import results
@@ -23,7 +23,7 @@ def test_numbers_are_recorded_ones_of_one_machine():
     (folder,) = set(re.findall(r"\((?:\.\./)?(data/recorded/[\w-]+)/\w+\.\w+\)", text))
     machine = records.read(ROOT / folder)["machine"]
     assert Path(folder).name == slug_of(machine)
-    assert f"On {in_words(machine)}, the default rung, `{DEFAULT}`, plays" in README
+    assert f"On {in_words(machine)}, the default rung, `{DEFAULT_RUNG}`, plays" in README
     assert f"of one machine, {in_words(machine)}" in text
     usable = records.of_runs(ROOT / folder)
     for name, section in pages.sections(ROOT, Path(folder), machine, usable).items():

@@ -135,7 +135,7 @@ _RUNGS = {
 }
 
 ENV_IDS = tuple(_RUNGS)
-DEFAULT = "threads"  # the rung of `make` where none is named, of both environments
+DEFAULT_RUNG = "threads"  # of both environments
 
 
 def rungs_of(env_id: str) -> tuple[Rung, ...]:
@@ -188,7 +188,7 @@ def make(
 ) -> "CartPoleVectorEnv[torch.Tensor]": ...
 
 
-def make(env_id: str, rung: str = DEFAULT, num_envs: int = 1, **settings: Any) -> Any:
+def make(env_id: str, rung: str = DEFAULT_RUNG, num_envs: int = 1, **settings: Any) -> Any:
     """Makes a vector environment: `make("chess", rung="cpp", num_envs=512, seed=0)`.
 
     Args:

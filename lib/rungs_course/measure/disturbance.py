@@ -51,7 +51,7 @@ class Stolen:
 
     Attributes:
         share: of all cores' time.
-        switches: of a core, a second: how often threads waited for each other.
+        switches: from one thread to another, per core and second.
     """
 
     share: float

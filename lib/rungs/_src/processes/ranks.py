@@ -118,13 +118,15 @@ def _watch(folder: Path, job: subprocess.Popen, died: list) -> None:
             ended = []
             for note in folder.iterdir():
                 host, rank, pid = note.name.rsplit(" ", 2)
-                if host == socket.gethostname() and (int(rank), int(pid)) not in ranks.values():
-                    try:
-                        descriptor = os.pidfd_open(int(pid))
-                    except ProcessLookupError:
-                        ended.append((int(rank), int(pid)))
-                        continue
-                    ranks[descriptor] = (int(rank), int(pid))
+                began = int(rank), int(pid)
+                if host != socket.gethostname() or began in ranks.values():
+                    continue
+                try:
+                    descriptor = os.pidfd_open(began[1])
+                except ProcessLookupError:
+                    ended.append(began)
+                else:
+                    ranks[descriptor] = began
                     poll.register(descriptor, select.POLLIN)
             for descriptor, _ in poll.poll(0 if ended else 50):
                 poll.unregister(descriptor)
