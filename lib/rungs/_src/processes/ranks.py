@@ -110,7 +110,10 @@ def _copy(stream, to, printed: list) -> None:
 
 
 def _watch(folder: Path, job: subprocess.Popen, died: list) -> None:
-    """Notes this machine's first rank that ends before it is done: mpiexec kills all others."""
+    """Notes this machine's first rank that ends before it is done: mpiexec kills all others.
+
+    On a busy machine they, too, may have ended when this thread looks; then it notes them all.
+    """
     poll = select.poll()
     ranks: dict[int, tuple[int, int]] = {}
     try:
@@ -154,5 +157,6 @@ def _failure(code: int, printed: str, died: list, folder: Path) -> WorkerDiedErr
     why = f"died: {signal.Signals(int(killed[1])).name}" if killed else f"exited with code {code}"
     if not died:
         return WorkerDiedError(0, f"or another rank {why}")
-    rank, pid = died[0]
-    return WorkerDiedError(rank, f"(process {pid}) {why}")
+    (rank, pid), *others = died
+    also = "".join(f" or {other} (process {its})" for other, its in others)
+    return WorkerDiedError(rank, f"(process {pid}){also} {why}")
