@@ -81,6 +81,7 @@ struct SavedActivations {
   std::int16_t* capture;     // kLegalPadded: rows of the capture keys
   std::int8_t* observation;  // 72
   std::uint64_t* occupied;   // 1
+  Attacks* attacks;          // 1
 };
 
 // Outputs per task of a layer's gradient.
@@ -150,13 +151,15 @@ inline void layer_gradient(const Layer& which, int first, const T* delta, std::i
     }
 }
 
-// Computes the first layer's gradient for the squares of one rank. An empty square's is the sum of
-// all deltas minus those of the pieces that stood on it.
+// Computes the first layer's gradient for the squares of one rank, and their rows of attacks. An
+// empty square's is the sum of all deltas minus those of the pieces that stood on it.
 template <class T>
 inline void squares_gradient(int rank, const SavedActivations<T>& saved, T* gradient) {
   constexpr int kParts = kWidth / kLanes<T>;
   T* const rows = gradient + kSquares + 8 * rank * kPieces * kWidth;
   std::memset(rows, 0, sizeof(T) * 8 * kPieces * kWidth);
+  T* const attacked = gradient + kAttackRows + 8 * rank * kPieces * kAttackStates * kWidth;
+  std::memset(attacked, 0, sizeof(T) * 8 * kPieces * kAttackStates * kWidth);
   Vector<T> all[kParts] = {};
   for (std::int64_t row = 0; row < saved.rows; ++row) {
     Vector<T> delta[kParts];
@@ -164,12 +167,20 @@ inline void squares_gradient(int rank, const SavedActivations<T>& saved, T* grad
       delta[i] = load(saved.deltas.stream[0] + row * kWidth + i * kLanes<T>);
       all[i] += delta[i];
     }
-    const std::int8_t* const piece = saved.observation + row * kObservation + 8 * rank;
-    for (std::uint64_t left = saved.occupied[row] >> 8 * rank & 255; left; left &= left - 1) {
-      const int file = __builtin_ctzll(left);
-      T* const to = rows + input_of(file, piece[file]) * kWidth;
+    const auto add = [&](T* to) {
       for (int i = 0; i < kParts; ++i)
         store<T>(load(to + i * kLanes<T>) + delta[i], to + i * kLanes<T>);
+    };
+    const std::int8_t* const piece = saved.observation + row * kObservation + 8 * rank;
+    const std::uint64_t pieces = saved.occupied[row] >> 8 * rank & 255;
+    for (std::uint64_t left = pieces; left; left &= left - 1) {
+      const int file = __builtin_ctzll(left);
+      add(rows + input_of(file, piece[file]) * kWidth);
+    }
+    const Attacks& attacks = saved.attacks[row];
+    for (std::uint64_t left = pieces | (attacks.any() >> 8 * rank & 255); left; left &= left - 1) {
+      const int file = __builtin_ctzll(left), state = attacks.state(8 * rank + file);
+      add(attacked + attack_row(file, piece[file], state) * kWidth);
     }
   }
   for (int file = 0; file < 8; ++file) {

@@ -25,19 +25,6 @@ struct Activations {
   T* head;                 // kHead: query, value
 };
 
-// The bitboard of squares with a piece.
-inline std::uint64_t occupied(const std::int8_t* observation) {
-  constexpr std::uint64_t kLow = 0x7F7F7F7F7F7F7F7F;
-  std::uint64_t bits = 0;
-  for (int rank = 0; rank < 8; ++rank) {
-    std::uint64_t word;
-    std::memcpy(&word, observation + 8 * rank, sizeof word);
-    const std::uint64_t ones = (((word & kLow) + kLow) | word) >> 7 & 0x0101010101010101;
-    bits |= ones * 0x0102040810204080 >> 56 << 8 * rank;
-  }
-  return bits;
-}
-
 // Whether all 64 squares hold piece codes, -6 to 6.
 inline bool has_pieces(const std::int8_t* observation) {
   bool invalid = false;
@@ -49,15 +36,30 @@ inline bool has_pieces(const std::int8_t* observation) {
 // The row of the first layer's weights for a piece on a square.
 inline int input_of(int square, std::int8_t piece) { return square * kPieces + kEmpty + piece; }
 
-// The first layer, a sum of at most 32 piece rows and 8 scalar rows.
+// The row of attacks of a square with a piece, or none, in a state of `Attacks`.
+inline int attack_row(int square, std::int8_t piece, int state) {
+  return input_of(square, piece) * kAttackStates + state;
+}
+
+// The first layer, a sum of at most 32 piece rows, 64 rows of attacks, and 8 scalar rows.
 template <class U, class T = Accum<U>>
-inline void embed(const Prepared<U>& weights, const std::int8_t* observation, T* stream) {
+inline void embed(const Model<U>& model, const std::int8_t* observation, const Attacks& attacks,
+                  T* stream) {
+  const Prepared<U>& weights = *model.prepared;
+  const T* const attacked = model.parameters.weights + kAttackRows;
   constexpr int kParts = kWidth / kLanes<T>;
   Vector<T> part[kParts];
   for (int i = 0; i < kParts; ++i) part[i] = load(weights.base + i * kLanes<T>);
-  for (std::uint64_t left = occupied(observation); left; left &= left - 1) {
+  const std::uint64_t pieces = occupied(observation);
+  for (std::uint64_t left = pieces; left; left &= left - 1) {
     const int square = __builtin_ctzll(left);
     const T* const row = weights.piece[input_of(square, observation[square])];
+    for (int i = 0; i < kParts; ++i) part[i] += load(row + i * kLanes<T>);
+  }
+  for (std::uint64_t left = pieces | attacks.any(); left; left &= left - 1) {
+    const int square = __builtin_ctzll(left);
+    const int number = attack_row(square, observation[square], attacks.state(square));
+    const T* const row = attacked + number * kWidth;
     for (int i = 0; i < kParts; ++i) part[i] += load(row + i * kLanes<T>);
   }
   for (int scalar = 0; scalar < kScalars; ++scalar) {
@@ -86,11 +88,13 @@ inline T layer_norm(const T* x, T* normal) {
   return scale;
 }
 
-// Computes queries and values, `head`, of `rows` observations, (rows, 72), and all activations
-// before them. Not inlined: within a longer function compilers run out of registers.
+// Computes queries and values, `head`, of `rows` observations, (rows, 72), and the attacks on each,
+// and all activations before them. Not inlined: within a longer function compilers run out of
+// registers.
 template <class U, class T = Accum<U>>
-[[gnu::noinline]] void forward(const Prepared<U>& weights, int rows, const std::int8_t* observation,
-                               const Activations<T>& saved) {
+[[gnu::noinline]] void forward(const Model<U>& model, int rows, const std::int8_t* observation,
+                               const Attacks* attacks, const Activations<T>& saved) {
+  const Prepared<U>& weights = *model.prepared;
   constexpr int kDepth = packed_size<U>(kWidth);
   alignas(64) U copy[kPackedRows<U> * kWidth];
   const auto operands = [&](const T* at) {
@@ -102,7 +106,7 @@ template <class U, class T = Accum<U>>
           layer_norm(saved.stream + row * kWidth, saved.normal[number] + row * kWidth);
   };
   for (int row = 0; row < rows; ++row)
-    embed(weights, observation + row * kObservation, saved.stream + row * kWidth);
+    embed(model, observation + row * kObservation, attacks[row], saved.stream + row * kWidth);
   for (int block = 0; block < kBlocks; ++block) {
     norm(block);
     const auto& first = weights.block[2 * block];
@@ -170,25 +174,27 @@ bool find_invalid(const std::int8_t* observation, int rows, InvalidPositions& al
 // The longest list of legal actions, padded to whole vectors.
 constexpr int kLegalPadded = (kMaxLegal + 15) / 16 * 16;
 
-// The row of the capture keys for an action, given by the moving and the captured piece; -1 if the
-// action doesn't exist or leaves the board.
-inline int capture_of(const std::int8_t* observation, int action) {
+// The row of the capture keys for an action, given by the moving and the captured piece and the
+// attacks on its target; -1 if the action doesn't exist or leaves the board.
+inline int capture_of(const std::int8_t* observation, const Attacks& attacks, int action) {
   if (action < 0 || action >= kActions) return -1;
   const int to = chess::to_square(action);
   if (to < 0 || to >= 64) return -1;
-  return (observation[chess::from_square(action)] + kEmpty) * kPieces + observation[to] + kEmpty;
+  const int moved = observation[chess::from_square(action)] + kEmpty;
+  return (moved * kPieces + observation[to] + kEmpty) * kAttackStates + attacks.state(to);
 }
 
 // Computes the scores of `count` actions by the position's query, (64,), and their rows of the
 // capture keys. Returns false at the first action that doesn't exist.
 template <class T>
 inline bool score_actions(const T* weights, const T* query, const std::int8_t* observation,
-                          const std::int16_t* action, int count, T* score, std::int16_t* capture) {
+                          const Attacks& attacks, const std::int16_t* action, int count, T* score,
+                          std::int16_t* capture) {
   constexpr int kParts = kKeys / kLanes<T>;
   Vector<T> part[kParts];
   for (int p = 0; p < kParts; ++p) part[p] = load(query + p * kLanes<T>);
   for (int i = 0; i < count; ++i) {
-    const int row = capture_of(observation, action[i]);
+    const int row = capture_of(observation, attacks, action[i]);
     if (row < 0) return false;
     capture[i] = static_cast<std::int16_t>(row);
     const T* const action_key = weights + kActionKeys + action[i] * kKeys;
@@ -295,9 +301,9 @@ struct Scratch {
   }
 };
 
-// Computes queries and values of observations, (rows, 72), and calls `use(i, observation, head)`
-// for each position. Returns the index of the first position that is invalid, or for which `use`
-// returns false; or -1.
+// Computes queries and values of observations, (rows, 72), and calls `use(i, observation, attacks,
+// head)` for each position. Returns the index of the first position that is invalid, or for which
+// `use` returns false; or -1.
 template <class U, class T = Accum<U>, class Use>
 std::int64_t infer(const Model<U>& model, const std::int8_t* observation, std::int64_t rows,
                    const Workers& workers, const Use& use) {
@@ -306,9 +312,11 @@ std::int64_t infer(const Model<U>& model, const std::int8_t* observation, std::i
     Scratch<T> scratch;
     const std::int8_t* const own = observation + first * kObservation;
     if (find_invalid(own, chunk_rows, invalid, [&](int row) { return first + row; })) return;
-    forward(*model.prepared, chunk_rows, own, scratch.activations());
+    Attacks attacks[kChunk];
+    for (int row = 0; row < chunk_rows; ++row) attacks[row] = attacks_on(own + row * kObservation);
+    forward(model, chunk_rows, own, attacks, scratch.activations());
     for (int row = 0; row < chunk_rows; ++row)
-      if (!use(first + row, own + row * kObservation, scratch.head + row * kHead))
+      if (!use(first + row, own + row * kObservation, attacks[row], scratch.head + row * kHead))
         return invalid.add(first + row);
   });
   return invalid.first();
@@ -319,14 +327,15 @@ std::int64_t infer(const Model<U>& model, const std::int8_t* observation, std::i
 // Samples an action in each position. Returns the index of the first invalid position, or -1.
 template <class U, class T = Accum<U>>
 std::int64_t sample(const Model<U>& model, const Sampling<T>& in, const Workers& workers) {
-  const auto use = [&](std::int64_t i, const std::int8_t* observation, const T* head) {
+  const auto use = [&](std::int64_t i, const std::int8_t* observation, const Attacks& attacks,
+                       const T* head) {
     const std::int16_t* const action = in.action + i * kMaxLegal;
     alignas(64) T score[kLegalPadded] = {};
     std::int16_t capture[kLegalPadded];
     Softmax<T> policy;
     if (in.count[i] < 1 || in.count[i] > kMaxLegal ||
-        !score_actions(model.parameters.weights, head, observation, action, in.count[i], score,
-                       capture))
+        !score_actions(model.parameters.weights, head, observation, attacks, action, in.count[i],
+                       score, capture))
       return false;
     softmax(score, in.count[i], policy);
     const int choice = sample_action(policy, in.count[i], in.uniform[i]);
@@ -346,11 +355,12 @@ template <class U, class T = Accum<U>>
 std::int64_t evaluate(const Model<U>& model, const std::int8_t* observation,
                       const std::int16_t* action, const std::int16_t* count, std::int64_t rows,
                       std::int64_t width, T* score, T* value, const Workers& workers) {
-  const auto use = [&](std::int64_t i, const std::int8_t* own, const T* head) {
+  const auto use = [&](std::int64_t i, const std::int8_t* own, const Attacks& attacks,
+                       const T* head) {
     std::int16_t capture[kLegalPadded];
     if (count[i] < 0 || count[i] > std::min<std::int64_t>(width, kMaxLegal) ||
-        !score_actions(model.parameters.weights, head, own, action + i * kMaxLegal, count[i],
-                       score + i * width, capture))
+        !score_actions(model.parameters.weights, head, own, attacks, action + i * kMaxLegal,
+                       count[i], score + i * width, capture))
       return false;
     value[i] = head[kKeys];
     return true;
@@ -363,7 +373,7 @@ std::int64_t evaluate(const Model<U>& model, const std::int8_t* observation,
 template <class U, class T = Accum<U>>
 std::int64_t values(const Model<U>& model, const std::int8_t* observation, std::int64_t rows,
                     T* value, const Workers& workers) {
-  const auto use = [&](std::int64_t i, const std::int8_t*, const T* head) {
+  const auto use = [&](std::int64_t i, const std::int8_t*, const Attacks&, const T* head) {
     value[i] = head[kKeys];
     return true;
   };

@@ -3,8 +3,11 @@
 //
 //   72 numbers of a board -> squares -> stream -> 2 x (stream += second(relu(first(norm(stream)))))
 //                                              -> norm -> query of 64, and value
-//   score of a legal action = query . (key of the action + key of the moving and the captured
-//   piece)
+//   score of a legal action = query . (key of the action + key of the moving piece, the captured
+//   one, and the attacks on its square)
+//
+// `squares` also adds a row for each square that has a piece or is attacked: of the square, its
+// piece, and how often each side attacks it.
 //
 // All parameters are one flat array, tensor after tensor in PyTorch's order and layout, except the
 // weights of `squares`, (128, 840), which are transposed here: a piece on a square adds one column
@@ -13,6 +16,7 @@
 #include <cstdint>
 
 #include "../chess/action.hpp"
+#include "attacks.hpp"
 #include "bf16_gemm.hpp"
 
 namespace rungs::learn {
@@ -23,7 +27,8 @@ constexpr int kEmpty = 6;    // where no piece is among them
 constexpr int kScalars = 8;  // scalar inputs, after the squares in an observation
 constexpr int kObservation = 64 + kScalars;
 constexpr int kInputs = 64 * kPieces + kScalars;
-constexpr int kActions = 4672, kCaptures = kPieces * kPieces;
+constexpr int kAttacked = 64 * kPieces * kAttackStates;
+constexpr int kActions = 4672, kCaptures = kPieces * kPieces * kAttackStates;
 using chess::kMaxLegal;  // the longest list of legal actions
 
 // Scales of the scalar inputs, so that each is at most about 1. They are float32 in PyTorch too,
@@ -48,7 +53,8 @@ constexpr std::int64_t kNorm = kFirstBlock + kBlocks * kBlockSize;
 constexpr std::int64_t kQuery = kNorm + 2 * kWidth;
 constexpr std::int64_t kActionKeys = kQuery + kKeys * kWidth + kKeys;
 constexpr std::int64_t kCaptureKeys = kActionKeys + kActions * kKeys;
-constexpr std::int64_t kValue = kCaptureKeys + kCaptures * kKeys;
+constexpr std::int64_t kAttackRows = kCaptureKeys + kCaptures * kKeys;
+constexpr std::int64_t kValue = kAttackRows + kAttacked * kWidth;
 constexpr std::int64_t kWeights = kValue + kWidth + 1;
 
 // Numbers of the layers: first and second of each block, then the head's two.
@@ -94,8 +100,8 @@ struct alignas(64) Prepared {
   PreparedLayer<U, kWidth> block[2 * kBlocks];
   PreparedLayer<U, kHeadOutputs, kHead> head;
 
-  // A copy of the weights that it was built from, if `copy_valid`: all but the keys, which are
-  // never prepared.
+  // A copy of the weights that it was built from, if `copy_valid`: all but the keys and the rows of
+  // attacks, which are never prepared.
   T weights_before_keys[kActionKeys], weights_after_keys[kWeights - kValue];
   std::int64_t copy_valid;
 

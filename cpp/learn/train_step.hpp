@@ -68,6 +68,7 @@ Workspace<T> workspace(std::int64_t rows, Arena& arena) {
   saved.capture = arena.operator()<std::int16_t>(rows * kLegalPadded);
   saved.observation = arena.operator()<std::int8_t>(rows * kObservation);
   saved.occupied = arena.operator()<std::uint64_t>(rows);
+  saved.attacks = arena.operator()<Attacks>(rows);
   space.terms = arena.operator()<LossTerms>((rows + kChunk - 1) / kChunk);
   space.norms = arena.template operator()<NormGradient<T>>(kLayerTasks);
   return space;
@@ -113,7 +114,9 @@ LossTerms forward_backward_chunk(const Model<U>& model, const BatchPositions& ba
   const std::int8_t* const observation = saved.observation + first * kObservation;
   const auto position = [&](int row) { return batch.row[first + row]; };
   if (find_invalid(observation, rows, invalid, position)) return {};
-  forward(*model.prepared, rows, observation, activations);
+  Attacks* const attacks = saved.attacks + first;
+  for (int row = 0; row < rows; ++row) attacks[row] = attacks_on(observation + row * kObservation);
+  forward(model, rows, observation, attacks, activations);
   LossTerms terms;
   for (int row = 0; row < rows; ++row) {
     const std::int64_t from = batch.row[first + row];
@@ -124,8 +127,8 @@ LossTerms forward_backward_chunk(const Model<U>& model, const BatchPositions& ba
     const std::int16_t* const action = batch.action + from * kMaxLegal;
     std::int16_t* const capture = saved.capture + (first + row) * kLegalPadded;
     if (count < 1 || count > kMaxLegal ||
-        !score_actions(model.parameters.weights, head, observation + row * kObservation, action,
-                       count, score, capture)) {
+        !score_actions(model.parameters.weights, head, observation + row * kObservation,
+                       attacks[row], action, count, score, capture)) {
       invalid.add(from);
       return {};
     }

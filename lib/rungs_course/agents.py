@@ -25,7 +25,7 @@ from rungs._src.train.training import checkpoint
 from rungs.errors import CompilerError, ConfigurationError, InvalidStateError, RungsError
 from rungs_course import paths
 
-MAX_RECORDED = 2  # of 1 MB each: they are in the repository
+MAX_RECORDED = 2  # they are in the repository
 
 
 def recorded_in(root: Path = paths.ROOT) -> Path:

@@ -12,12 +12,13 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 import rungs
+from rungs._src.train.attacks import attack_states
 from rungs._src.train.legal_actions import Legal
 from rungs._src.train.network import PolicyValueNetwork
 from rungs._src.train.settings import PpoSettings
 from rungs.errors import ConfigurationError, MismatchError
 from rungs_course.measure import disturbance, noise
-from rungs_course.measure.cost import PARTS, operations, time_updates
+from rungs_course.measure.cost import PARTS, SEEN, operations, time_updates
 from rungs_course.measure.disturbance import CpuTimes, Usage, disturbances, usage
 from rungs_course.measure.race import output_floor, race
 from rungs_course.measure.turns import AWAKE_SECONDS, rounds, timed_rounds
@@ -206,10 +207,12 @@ def test_products_are_counted(how):
     legal = Legal(none[:0], none[:0], none)
     width = network.query.in_features
     dense = 2 * 840 * width
-    ours = 64 * width + 2 * 8 * width  # of the first layer
+    ours = (64 + SEEN) * width + 2 * 8 * width  # of the first layer
     with FlopCounterMode(display=False) as counted:
         network.scores(observation, legal)
-    forward = counted.get_total_flops() / count
+    with FlopCounterMode(display=False) as attacks:  # read off tables by products
+        attack_states(observation)
+    forward = (counted.get_total_flops() - attacks.get_total_flops()) / count
     found = operations(network, legal=0)
     assert found.infer == forward - dense + ours
     # Differentiated by both factors, but for the first layer's zeros and ones.

@@ -107,7 +107,7 @@ def test_python_chess_plays_the_same_games(max_plies):
 
 def test_mates_are_told_for_whoever_gave_them():
     torch.manual_seed(0)
-    played = games(PolicyValueNetwork(width=16, keys=8), 60, seed=2, max_plies=120)
+    played = games(PolicyValueNetwork(width=16, keys=8), 150, seed=2, max_plies=120)
     mates = {"1-0": False, "0-1": False}
     for _, rows in played.groupby("game"):
         last, (result,) = chess.Board(rows["fen"].iloc[-1]), rows["result"].unique()

@@ -205,7 +205,7 @@ test("a full tree goes on without growing, and Gumbel's choice is among what it 
 test("what is no agent is refused", () => {
   const made = (file) => () => new Network(rungs, file);
   assert.throws(made(new Uint8Array(5)), refused("ARGUMENT", /line of JSON/));
-  assert.throws(made(AGENT.subarray(0, -2)), refused("ARGUMENT", /492672/));
+  assert.throws(made(AGENT.subarray(0, -2)), refused("ARGUMENT", /1537664/));
   const spoilt = Uint8Array.from(AGENT);
   spoilt.set([0, 0x7c], spoilt.indexOf(10) + 1);
   assert.throws(() => new Network(rungs, spoilt), refused("ARGUMENT", /weights\[0\]: .* finite/));

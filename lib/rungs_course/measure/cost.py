@@ -54,8 +54,10 @@ def time_updates(
     return pd.DataFrame(rows, columns=["update", "part", "seconds"])
 
 
-# Legal actions of a position, about as many as games have on average.
+# Legal actions of a position, and squares that have a piece or are attacked: about as many as games
+# have on average.
 LEGAL = 30
+SEEN = 54
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,7 +86,7 @@ def operations(network: PolicyValueNetwork, legal: float = LEGAL) -> Operations:
     """
     width, keys = network.query.in_features, network.query.out_features
     rest = network.squares.in_features - 64 * NUM_PIECES  # numbers that are not one-hot
-    first = 64 * width + 2 * rest * width
+    first = (64 + SEEN) * width + 2 * rest * width
     products = 2 * width * (2 * width * len(network.blocks) + keys + 1)
     scores = legal * keys * 3  # two keys are added, and multiplied by the query
     forward = first + products + scores

@@ -30,7 +30,7 @@ class Agent:
     """A search of one game, by PUCT without noise, and the network that evaluates its positions.
 
     Args:
-        weights: (492673,) float16, as `rungs.h` lists them.
+        weights: (1537665,) float16, as `rungs.h` lists them.
         nodes: how many positions its tree has room for, of about 1 kB each.
         simulations: the most in one call of `think`.
         march: the processor that the C++ is compiled for, as g++ names it.

@@ -221,7 +221,8 @@ def test_a_killed_rank_is_named_and_takes_all_with_it(start, rank, delay):
     _, errors = job.communicate(timeout=60)
     assert job.returncode == 1
     (died,) = [line for line in errors.splitlines() if line.startswith("rungs: worker ")]
-    assert f"{rank} (process {victim})" in died and died.endswith("died: SIGKILL")
+    assert f"{rank} (process {victim})" in died
+    assert died.endswith("died: SIGKILL")
     assert gone(pids)
 
 

@@ -257,7 +257,7 @@ class NetworkConfig(ctypes.Structure):
 
 
 class Network(Handle):
-    """A network of (492673,) float32 or float16 weights; settings as in `rungs_network_config`."""
+    """A network of (1537665,) float32 or float16 weights; settings as in `rungs_network_config`."""
 
     def __init__(self, numbers, march="native", **settings):
         given = {"weights": numbers.ctypes.data, "num_weights": numbers.size}

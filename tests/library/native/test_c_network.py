@@ -63,7 +63,7 @@ def halved(weights):
 @pytest.mark.parametrize("type_", [np.float32, np.float16])
 def test_numbers_of_every_size_are_read_as_they_are(network, positions, type_):
     """Subnormal ones too, which a float16 has below 6e-5: the value's bias is the last weight."""
-    weights = np.zeros(492673, type_)
+    weights = np.zeros(1537665, type_)
     for bias in (0.5, -0.25, 6.1e-5, 5.96e-8, -3.1e-6, 0.0):
         weights[-1] = bias
         values = Network(weights).evaluate(*positions)[1]
@@ -73,7 +73,7 @@ def test_numbers_of_every_size_are_read_as_they_are(network, positions, type_):
 def test_what_is_wrong_is_refused(network, positions):
     weights = flat_weights(network)
     for wrong, why in (
-        ({"num_weights": 492672}, "num_weights: 492672, and a network has 492673"),
+        ({"num_weights": 1537664}, "num_weights: 1537664, and a network has 1537665"),
         ({"weights": None}, "weights: a pointer is null"),
         ({"type": 2}, "type: 2"),
         ({"num_threads": 0}, "num_threads: 0"),
@@ -140,7 +140,7 @@ def test_a_search_in_one_call_is_refused_where_the_loop_is(network):
     with pytest.raises(CError, match="a pointer is null"):
         search.call("run", None, None, ctypes.c_int32(0))
     search.call("begin", 0, MATE_IN_ONE.encode())
-    overflowing = Network(np.full(492673, 3e38, np.float32))
+    overflowing = Network(np.full(1537665, 3e38, np.float32))
     with pytest.raises(CError, match="game 0: its evaluation holds NaN"):
         search.call("run", overflowing.handle, None, ctypes.c_int32(0))
     search.call("run", theirs.handle, None, ctypes.c_int32(0))

@@ -222,9 +222,9 @@ def as_array(parameter, values):
 
 
 @pytest.mark.parametrize("change", [as_data, as_array])
-@pytest.mark.parametrize("part", ["squares", "blocks", "norm", "query", "key", "value"])
+@pytest.mark.parametrize("part", ["squares", "blocks", "norm", "query", "key", "attacked", "value"])
 def test_weights_are_evaluated_as_they_are_however_they_were_changed(change, part):
-    compiled = CppNetwork(network(3).float())
+    compiled = CppNetwork(network(3, spread=0.3).float())  # whose values are within -1 and 1
     before = compiled.evaluate(*leaves())
     for name, parameter in compiled.network.named_parameters():
         if part in name:

@@ -155,7 +155,7 @@ def test_a_run_that_diverges_keeps_its_last_checkpoint(tmp_path, monkeypatch, ca
 def test_a_checkpoint_with_other_settings_is_of_another_version(tmp_path):
     settings = {"rung": "cpp", "opponent": "random", "how": {}, "ppo": {"discount": 0.9}}
     learner = {"network": {}, "optimizer": {}, "updates": 1, "steps": 1}
-    saved = {"tool": "rungs", "kind": "training", "schema": 2, "training": settings}
+    saved = {"tool": "rungs", "kind": "training", "schema": 3, "training": settings}
     saved |= {"job": None, "clock": 1.0, "learner": learner, "own": []}
     torch.save(saved, tmp_path / "checkpoint.pt")
     with pytest.raises(ConfigurationError, match=r"another version.*discount"):

@@ -14,12 +14,12 @@ POOL = "pool"  # the folder of a run's frozen agents
 MATCHES = "matches"  # the folder of the games that each played when it was frozen, as PGN
 
 _FORM = {"name": str, "weights": {...: torch.Tensor}, "provenance": {...: str}}
-_FILE = TorchFile("agent", schema=1, form=_FORM)
+_FILE = TorchFile("agent", schema=2, form=_FORM, deflated=True)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Agent:
-    """A frozen network. Its weights are rounded to half precision: 1 MB.
+    """A frozen network. Its weights are rounded to half precision: a file has 3 MB at most.
 
     Attributes:
         name: its name, for people.

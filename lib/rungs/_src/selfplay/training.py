@@ -43,7 +43,7 @@ _NAMES = (*NAMES, BUFFER, POOL, MATCHES, RATINGS, RESULTS)
 # rank's `SelfPlay.state_dict`. The positions are in the replay buffer's files.
 checkpoint = Checkpoint(
     "self-play",
-    schema=5,
+    schema=6,
     form={
         "training": {},
         "clock": float,

@@ -253,7 +253,7 @@ def flat_weights(network: LegalActionNetwork) -> np.ndarray:
         network: see `CppNetwork`.
 
     Returns:
-        (492673,) of the network's dtype.
+        (1537665,) of the network's dtype.
 
     Raises:
         ConfigurationError: the network is one that C++ has no code for.

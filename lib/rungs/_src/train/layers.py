@@ -61,7 +61,9 @@ class SparseSquares(nn.Linear):
     def forward(self, observation: torch.Tensor) -> torch.Tensor:
         """Returns (N, width) for observations, (N, 72) int8."""
         columns = self.weight.t()
-        pieces = sums(columns[:_ONE_HOT], observation[:, :64] + self._offsets)
+        rows = (observation[:, :64] + self._offsets).flatten()
+        bag = torch.arange(len(observation), device=rows.device).repeat_interleave(64)
+        pieces = sums(columns[:_ONE_HOT], rows, bag, torch.full_like(bag[::64], 64))
         rest = observation[:, 64:] * self._scales
         return pieces + torch.addmm(self.bias, rest, columns[_ONE_HOT:])
 
@@ -72,14 +74,16 @@ def _add_buffers(layer: nn.Module) -> None:
     layer.register_buffer("_scales", torch.tensor(_SCALES), persistent=False)
 
 
-def sums(table: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
+def sums(table: torch.Tensor, rows: torch.Tensor, bag: torch.Tensor, count) -> torch.Tensor:
     """Returns the sums of rows of a table, (N, k).
 
     Args:
         table: (W, k), W at most 32,767.
-        rows: (N, R) int64, the R rows of each position's sum.
+        rows: (M,) int64, rows of the table.
+        bag: (M,) int64, the position of each row, in order.
+        count: (N,) int64, how many each position has.
     """
-    return _Sums.apply(table, rows)
+    return _Sums.apply(table, rows, bag, count.cumsum(0) - count)
 
 
 def products(
@@ -99,16 +103,15 @@ def products(
 
 class _Sums(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, table, rows):
-        ctx.save_for_backward(rows)
+    def forward(ctx, table, rows, bag, first):
+        ctx.save_for_backward(rows, bag)
         ctx.width = len(table)
-        return torch.nn.functional.embedding_bag(rows, table, mode="sum")
+        return torch.nn.functional.embedding_bag(rows, table, first, mode="sum")
 
     @staticmethod
     def backward(ctx, gradient):  # type: ignore[override]  # one output
-        (rows,) = ctx.saved_tensors
-        each = torch.arange(len(rows), device=rows.device).repeat_interleave(rows.shape[1])
-        return _by_row(gradient, rows.flatten(), each, ctx.width, None), None
+        rows, bag = ctx.saved_tensors
+        return _by_row(gradient, rows, bag, ctx.width, None), None, None, None
 
 
 class _Products(torch.autograd.Function):

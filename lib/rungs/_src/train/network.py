@@ -11,7 +11,8 @@ import torch
 from torch import nn
 
 from rungs._src.chess.actions import NUM_ACTIONS, target_of
-from rungs._src.train.layers import NUM_PIECES, DenseSquares, products
+from rungs._src.train.attacks import STATES, attack_states
+from rungs._src.train.layers import NUM_PIECES, DenseSquares, products, sums
 from rungs._src.train.legal_actions import Legal, Padded, from_bits
 from rungs.errors import ConfigurationError
 
@@ -102,8 +103,10 @@ def scores_in_place(
 class PolicyValueNetwork(LegalActionNetwork):
     """Squares' pieces as one-hot vectors, residual blocks, a policy head and a value head.
 
-    A legal move's score is the position's query times the move's key; the key is learnt for the
-    action, and for which piece moves and which it takes.
+    Each square that has a piece or is attacked also adds a row of its own, for its piece and how
+    often each side attacks it (`attack_states`). A legal move's score is the position's query times
+    the move's key; the key is learnt for the action, and for which piece moves, which it takes, and
+    the attacks on the square where it goes.
 
     Args:
         width: units of the residual stream.
@@ -131,7 +134,9 @@ class PolicyValueNetwork(LegalActionNetwork):
         self.norm = nn.LayerNorm(width)
         self.query = nn.Linear(width, keys)
         self.action_key = _small(nn.Embedding(NUM_ACTIONS, keys))
-        self.capture_key = _small(nn.Embedding(NUM_PIECES * NUM_PIECES, keys))
+        self.capture_key = _small(nn.Embedding(NUM_PIECES * NUM_PIECES * STATES, keys))
+        self.attacked = nn.Embedding(64 * NUM_PIECES * STATES, width)
+        nn.init.zeros_(self.attacked.weight)
         self.value = nn.Linear(width, 1)
         targets = [target_of(action) or 0 for action in range(NUM_ACTIONS)]
         self.register_buffer("_targets", torch.tensor(targets), persistent=False)
@@ -139,20 +144,26 @@ class PolicyValueNetwork(LegalActionNetwork):
     def scores(self, observation: torch.Tensor, legal: Legal) -> tuple[torch.Tensor, torch.Tensor]:
         """See `LegalActionNetwork.scores`."""
         board, action, _ = legal
-        features = self._features(observation)
-        moved, taken = (
-            observation[board, square].long() + 6 for square in (action % 64, self._targets[action])
-        )
-        capture = moved * NUM_PIECES + taken
+        states = attack_states(observation)
+        features = self._features(observation, states)
+        target = self._targets[action]
+        moved, taken = (observation[board, square].long() + 6 for square in (action % 64, target))
+        capture = (moved * NUM_PIECES + taken) * STATES + states[board, target]
         keys = (self.action_key.weight, action), (self.capture_key.weight, capture)
         return self._score(self.query(features), legal, *keys), self.value(features).squeeze(1)
 
     def values(self, observation: torch.Tensor) -> torch.Tensor:
         """See `LegalActionNetwork.values`."""
-        return self.value(self._features(observation)).squeeze(1)
+        return self.value(self._features(observation, attack_states(observation))).squeeze(1)
 
-    def _features(self, observation: torch.Tensor) -> torch.Tensor:
-        return self.norm(self.blocks(self.squares(observation)))
+    def _features(self, observation: torch.Tensor, states: torch.Tensor) -> torch.Tensor:
+        pieces = observation[:, :64].long()
+        position, square = ((pieces != 0) | (states != 0)).nonzero(as_tuple=True)
+        row = (square * NUM_PIECES + pieces[position, square] + 6) * STATES
+        rows = row + states[position, square]
+        count = position.bincount(minlength=len(observation))
+        seen = sums(self.attacked.weight, rows, position, count)
+        return self.norm(self.blocks(self.squares(observation) + seen))
 
 
 class _Block(nn.Module):

@@ -24,11 +24,13 @@ class TorchFile:
         kind: what it is of.
         schema: the version of `form`.
         form: what is in it, see `rungs._src.core.schema.schema_error`.
+        deflated: whether files are compressed.
     """
 
     kind: str
     schema: int
     form: dict
+    deflated: bool = dataclasses.field(default=False, kw_only=True)
 
     def write(self, path: Path, content: dict) -> None:
         """Writes a file, whole or not at all.
@@ -38,6 +40,8 @@ class TorchFile:
         """
         file = io.BytesIO()  # on a full disk `torch.save` fails as if by a bug of its own
         torch.save(self._heading() | content, file)
+        if self.deflated:
+            file = _deflated(file)
         with atomic_write(path) as unfinished:
             unfinished.write_bytes(file.getbuffer())
 
@@ -62,6 +66,15 @@ class TorchFile:
 
     def _heading(self) -> dict:
         return {"tool": "rungs", "kind": self.kind, "schema": self.schema}
+
+
+def _deflated(file: io.BytesIO) -> io.BytesIO:
+    """Compresses what `torch.save` wrote, which is a zip archive; `torch.load` reads it as well."""
+    smaller = io.BytesIO()
+    with zipfile.ZipFile(file) as whole, zipfile.ZipFile(smaller, "w") as archive:
+        for entry in whole.infolist():
+            archive.writestr(entry, whole.read(entry), zipfile.ZIP_DEFLATED)
+    return smaller
 
 
 def _read_whole(path: Path):

@@ -43,7 +43,7 @@ def _settings(saved: dict) -> Training:
 # "job" is torchrun's id of the run; "learner", `Learner.state_dict` less "own"; "own", each rank's.
 checkpoint = Checkpoint(
     "training",
-    schema=2,
+    schema=3,
     form={
         "training": {"opponent": str, "rung": str, "how": {}, "ppo": {}},
         "job": (str, type(None)),

@@ -1,0 +1,75 @@
+"""How often each side attacks each square: `cpp/learn/attacks.hpp` in PyTorch.
+
+By tables: which squares a piece attacks from where and, for bishops, rooks and queens, which
+squares in between must be empty.
+"""
+
+import functools
+
+import torch
+
+STATES = 9  # of a square: attacked 0, 1 or more times by each side
+_STEPS = [(-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1)]
+_JUMPS = [(-2, -1), (-2, 1), (-1, -2), (-1, 2), (1, -2), (1, 2), (2, -1), (2, 1)]
+_PAWNS = [(1, -1), (1, 1)]  # own; theirs go the other way
+
+
+def attack_states(observation: torch.Tensor) -> torch.Tensor:
+    """Returns how often both sides attack each square, (N, 64) int64, 0 to `STATES` - 1.
+
+    It is 3 times the own pieces' number of attacks, plus theirs, each at most 2. A side attacks the
+    squares of its own pieces, too, and nothing through a piece.
+
+    Args:
+        observation: (N, 72) int8, of `obs="board"`.
+    """
+    tables = [table.to(observation.device) for table in _tables()]
+    leaps, source, between, target = tables
+    squares = observation[:, :64]
+    free = (squares != 0).float() @ between == 0  # the lines on which nothing stands in between
+    times = []
+    for side, pawns in ((squares, leaps[0]), (-squares, leaps[1])):
+        pawn, knight, bishop, rook, queen, king = (side == kind for kind in range(1, 7))
+        sliders = torch.cat([rook | queen, bishop | queen], 1)
+        along = (sliders[:, source] & free).float() @ target
+        found = along + pawn.float() @ pawns + knight.float() @ leaps[2] + king.float() @ leaps[3]
+        times.append(found.clamp(max=2).long())
+    return 3 * times[0] + times[1]
+
+
+@functools.cache
+def _tables() -> tuple[torch.Tensor, ...]:
+    """Returns the tables of leaps and of lines, L pairs of squares on a rank, file or diagonal.
+
+    Returns:
+        (4, 64, 64) float32: whether own and their pawns, knights and kings attack one square from
+        another. (L,) int64: the first square of each line, plus 64 on diagonals. (64, L) float32:
+        whether a square is between the two. (L, 64) float32: whether it is the second.
+    """
+    steps = (_PAWNS, [(-rank, file) for rank, file in _PAWNS], _JUMPS, _STEPS)
+    leaps = torch.zeros(4, 64, 64)
+    for table, ways in zip(leaps, steps, strict=True):
+        for square in range(64):
+            for way in ways:
+                for there in _line(square, way)[:1]:
+                    table[square, there] = 1
+    lines = [
+        (square + 64 * (way[0] * way[1] != 0), line[:length], line[length])
+        for square in range(64)
+        for way in _STEPS
+        for line in [_line(square, way)]
+        for length in range(len(line))
+    ]
+    between, target = torch.zeros(64, len(lines)), torch.zeros(len(lines), 64)
+    for number, (_, inside, last) in enumerate(lines):
+        between[inside, number] = 1
+        target[number, last] = 1
+    return leaps, torch.tensor([source for source, *_ in lines]), between, target
+
+
+def _line(square: int, way: tuple[int, int]) -> list[int]:
+    """Returns the squares from `square` in a direction to the edge of the board, without itself."""
+    (rank, file), found = divmod(square, 8), []
+    while 0 <= (rank := rank + way[0]) < 8 and 0 <= (file := file + way[1]) < 8:
+        found.append(8 * rank + file)
+    return found
