@@ -312,7 +312,7 @@ std::int64_t infer(const Model<U>& model, const std::int8_t* observation, std::i
     Scratch<T> scratch;
     const std::int8_t* const own = observation + first * kObservation;
     if (find_invalid(own, chunk_rows, invalid, [&](int row) { return first + row; })) return;
-    Attacks attacks[kChunk];
+    Attacks attacks[kChunk] = {};
     for (int row = 0; row < chunk_rows; ++row) attacks[row] = attacks_on(own + row * kObservation);
     forward(model, chunk_rows, own, attacks, scratch.activations());
     for (int row = 0; row < chunk_rows; ++row)
