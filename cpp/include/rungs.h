@@ -363,11 +363,11 @@ typedef struct rungs_network rungs_network;
  *   LayerNorm's gamma and beta     (128,), (128,)
  *   query                          (64, 128) and bias (64,)
  *   keys of actions                (4672, 64)
- *   keys of moved, captured pieces (13 * 13 * 9, 64), for each pair 9 for the attacks on the
- *                                  target: 3 times the own pieces' number, plus theirs, each 0 to 2
- *   attacks                        (64 * 13 * 9, 128): the row that a square adds, too, if it has a
- *                                  piece or is attacked
+ *   keys of moved, captured pieces (13 * 13 * 9, 64), by the attacks on the target
+ *   attacks                        (64 * 13 * 9, 128): the second row that a square adds if it has
+ *                                  a piece or is attacked, by the attacks on it
  *   value                          (1, 128) and bias (1,)
+ * Attacks on a square are 3 * own + theirs: how often each side attacks it, 2 standing for more.
  */
 enum {
   RUNGS_NETWORK_WEIGHTS = 1537665,

@@ -1,10 +1,11 @@
-// How often each side attacks each square, from an observation of `obs="board"`. The network reads
-// it beside the pieces: sums of rows and small products can't follow a rook along its file.
+// How often each side attacks each square, from an observation of `obs="board"`: an input of the
+// network in addition to the pieces.
 #pragma once
 #include <cstdint>
 #include <cstring>
 
 #include "../chess/bitboard.hpp"
+#include "../chess/position.hpp"
 
 namespace rungs::learn {
 
@@ -21,8 +22,8 @@ inline std::uint64_t occupied(const std::int8_t* observation) {
   return bits;
 }
 
-// Squares that one side attacks, its own pieces' too: at least once, and at least twice. A piece
-// that stands behind another on the same line attacks nothing through it.
+// The squares that one side attacks at least once, and at least twice. Squares of its own pieces
+// count, too. A piece attacks nothing through another.
 struct AttackedBy {
   std::uint64_t once, twice;
 
@@ -36,28 +37,31 @@ struct AttackedBy {
   }
 };
 
-// The numbers of attacks of both sides on a square, each 0, 1 or more: one of so many states.
+// The number of states of a square: attacked 0, 1 or more times by each side.
 constexpr int kAttackStates = 3 * 3;
 
 struct Attacks {
+  std::uint64_t occupied;  // the squares with a piece
   AttackedBy own, theirs;
 
   int state(int square) const { return 3 * own.times(square) + theirs.times(square); }
-  std::uint64_t any() const { return own.once | theirs.once; }
+  // The squares that have a piece or are attacked.
+  std::uint64_t relevant() const { return occupied | own.once | theirs.once; }
 };
 
 namespace detail {
 
-// Attacks of one side's pieces, bitboards by kind from 1, a pawn, to 6, a king. Its pawns attack in
-// the directions `left` and `right`.
+// Computes the attacks of one side's pieces, bitboards by `chess::Piece`. Its pawns attack in the
+// directions `left` and `right`.
 template <int left, int right>
 inline AttackedBy attacked_by(const std::uint64_t* piece, std::uint64_t empty) {
-  using chess::broadcast, chess::fill, chess::jump, chess::kOrthogonal, chess::step;
-  const chess::Lanes rooks = broadcast(piece[4] | piece[5]),
-                     bishops = broadcast(piece[3] | piece[5]);
-  const chess::Lanes lines = step(fill((rooks & kOrthogonal) | (bishops & ~kOrthogonal), empty));
-  const chess::Lanes jumps = jump(broadcast(piece[2])), pawns = step(broadcast(piece[1]));
-  const chess::Lanes king = step(broadcast(piece[6]));
+  using namespace chess;
+  using chess::broadcast;  // not that of `learn`
+  const Lanes rooks = broadcast(piece[ROOK] | piece[QUEEN]),
+              bishops = broadcast(piece[BISHOP] | piece[QUEEN]);
+  const Lanes lines = step(fill((rooks & kOrthogonal) | (bishops & ~kOrthogonal), empty));
+  const Lanes jumps = jump(broadcast(piece[KNIGHT])), pawns = step(broadcast(piece[PAWN]));
+  const Lanes king = step(broadcast(piece[KING]));
   AttackedBy all{};
   for (int lane = 0; lane < 8; ++lane) {
     all.add(lines[lane]);
@@ -73,15 +77,13 @@ inline AttackedBy attacked_by(const std::uint64_t* piece, std::uint64_t empty) {
 
 // Computes the attacks on an observation that holds pieces: `has_pieces`.
 inline Attacks attacks_on(const std::int8_t* observation) {
-  std::uint64_t piece[13] = {};  // theirs from king to pawn, none, own from pawn to king
+  std::uint64_t own[6] = {}, theirs[6] = {};
   const std::uint64_t all = occupied(observation);
   for (std::uint64_t left = all; left; left &= left - 1) {
-    const int square = __builtin_ctzll(left);
-    piece[6 + observation[square]] |= std::uint64_t{1} << square;
+    const int square = __builtin_ctzll(left), code = observation[square];
+    (code > 0 ? own[code - 1] : theirs[-code - 1]) |= std::uint64_t{1} << square;
   }
-  std::uint64_t theirs[7];
-  for (int kind = 1; kind <= 6; ++kind) theirs[kind] = piece[6 - kind];
-  return {detail::attacked_by<chess::NW, chess::NE>(piece + 6, ~all),
+  return {all, detail::attacked_by<chess::NW, chess::NE>(own, ~all),
           detail::attacked_by<chess::SW, chess::SE>(theirs, ~all)};
 }
 

@@ -80,7 +80,6 @@ struct SavedActivations {
   T* score;                  // kLegalPadded: gradients of the scores
   std::int16_t* capture;     // kLegalPadded: rows of the capture keys
   std::int8_t* observation;  // 72
-  std::uint64_t* occupied;   // 1
   Attacks* attacks;          // 1
 };
 
@@ -172,13 +171,12 @@ inline void squares_gradient(int rank, const SavedActivations<T>& saved, T* grad
         store<T>(load(to + i * kLanes<T>) + delta[i], to + i * kLanes<T>);
     };
     const std::int8_t* const piece = saved.observation + row * kObservation + 8 * rank;
-    const std::uint64_t pieces = saved.occupied[row] >> 8 * rank & 255;
-    for (std::uint64_t left = pieces; left; left &= left - 1) {
+    const Attacks& attacks = saved.attacks[row];
+    for (std::uint64_t left = attacks.occupied >> 8 * rank & 255; left; left &= left - 1) {
       const int file = __builtin_ctzll(left);
       add(rows + input_of(file, piece[file]) * kWidth);
     }
-    const Attacks& attacks = saved.attacks[row];
-    for (std::uint64_t left = pieces | (attacks.any() >> 8 * rank & 255); left; left &= left - 1) {
+    for (std::uint64_t left = attacks.relevant() >> 8 * rank & 255; left; left &= left - 1) {
       const int file = __builtin_ctzll(left), state = attacks.state(8 * rank + file);
       add(attacked + attack_row(file, piece[file], state) * kWidth);
     }

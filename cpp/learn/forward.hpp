@@ -36,7 +36,7 @@ inline bool has_pieces(const std::int8_t* observation) {
 // The row of the first layer's weights for a piece on a square.
 inline int input_of(int square, std::int8_t piece) { return square * kPieces + kEmpty + piece; }
 
-// The row of attacks of a square with a piece, or none, in a state of `Attacks`.
+// The row of attacks for a square, the piece on it (0: none) and its `Attacks::state`.
 inline int attack_row(int square, std::int8_t piece, int state) {
   return input_of(square, piece) * kAttackStates + state;
 }
@@ -50,13 +50,12 @@ inline void embed(const Model<U>& model, const std::int8_t* observation, const A
   constexpr int kParts = kWidth / kLanes<T>;
   Vector<T> part[kParts];
   for (int i = 0; i < kParts; ++i) part[i] = load(weights.base + i * kLanes<T>);
-  const std::uint64_t pieces = occupied(observation);
-  for (std::uint64_t left = pieces; left; left &= left - 1) {
+  for (std::uint64_t left = attacks.occupied; left; left &= left - 1) {
     const int square = __builtin_ctzll(left);
     const T* const row = weights.piece[input_of(square, observation[square])];
     for (int i = 0; i < kParts; ++i) part[i] += load(row + i * kLanes<T>);
   }
-  for (std::uint64_t left = pieces | attacks.any(); left; left &= left - 1) {
+  for (std::uint64_t left = attacks.relevant(); left; left &= left - 1) {
     const int square = __builtin_ctzll(left);
     const int number = attack_row(square, observation[square], attacks.state(square));
     const T* const row = attacked + number * kWidth;

@@ -6,8 +6,8 @@
 //   score of a legal action = query . (key of the action + key of the moving piece, the captured
 //   one, and the attacks on its square)
 //
-// `squares` also adds a row for each square that has a piece or is attacked: of the square, its
-// piece, and how often each side attacks it.
+// A square that has a piece or is attacked adds a second row to the stream, of its piece and of how
+// often each side attacks it.
 //
 // All parameters are one flat array, tensor after tensor in PyTorch's order and layout, except the
 // weights of `squares`, (128, 840), which are transposed here: a piece on a square adds one column

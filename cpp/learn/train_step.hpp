@@ -67,7 +67,6 @@ Workspace<T> workspace(std::int64_t rows, Arena& arena) {
   saved.score = arena.template operator()<T>(rows * kLegalPadded);
   saved.capture = arena.operator()<std::int16_t>(rows * kLegalPadded);
   saved.observation = arena.operator()<std::int8_t>(rows * kObservation);
-  saved.occupied = arena.operator()<std::uint64_t>(rows);
   saved.attacks = arena.operator()<Attacks>(rows);
   space.terms = arena.operator()<LossTerms>((rows + kChunk - 1) / kChunk);
   space.norms = arena.template operator()<NormGradient<T>>(kLayerTasks);
@@ -106,7 +105,6 @@ LossTerms forward_backward_chunk(const Model<U>& model, const BatchPositions& ba
     const std::int64_t from = batch.row[first + row];
     std::int8_t* const own = saved.observation + (first + row) * kObservation;
     std::memcpy(own, batch.observation + from * kObservation, kObservation);
-    saved.occupied[first + row] = occupied(own);
     // Prefetched, as the policy reads it after the forward pass.
     for (int i = 0; i < batch.count[from]; i += 32)
       __builtin_prefetch(batch.action + from * kMaxLegal + i);

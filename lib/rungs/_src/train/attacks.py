@@ -23,22 +23,22 @@ def attack_states(observation: torch.Tensor) -> torch.Tensor:
     Args:
         observation: (N, 72) int8, of `obs="board"`.
     """
-    tables = [table.to(observation.device) for table in _tables()]
-    leaps, source, between, target = tables
+    leaps, source, between, target = _tables(observation.device)
+    own_pawns, their_pawns, knights, kings = leaps
     squares = observation[:, :64]
     free = (squares != 0).float() @ between == 0  # the lines on which nothing stands in between
     times = []
-    for side, pawns in ((squares, leaps[0]), (-squares, leaps[1])):
+    for side, pawns in ((squares, own_pawns), (-squares, their_pawns)):
         pawn, knight, bishop, rook, queen, king = (side == kind for kind in range(1, 7))
         sliders = torch.cat([rook | queen, bishop | queen], 1)
         along = (sliders[:, source] & free).float() @ target
-        found = along + pawn.float() @ pawns + knight.float() @ leaps[2] + king.float() @ leaps[3]
+        found = along + pawn.float() @ pawns + knight.float() @ knights + king.float() @ kings
         times.append(found.clamp(max=2).long())
     return 3 * times[0] + times[1]
 
 
 @functools.cache
-def _tables() -> tuple[torch.Tensor, ...]:
+def _tables(device: torch.device) -> tuple[torch.Tensor, ...]:
     """Returns the tables of leaps and of lines, L pairs of squares on a rank, file or diagonal.
 
     Returns:
@@ -64,7 +64,8 @@ def _tables() -> tuple[torch.Tensor, ...]:
     for number, (_, inside, last) in enumerate(lines):
         between[inside, number] = 1
         target[number, last] = 1
-    return leaps, torch.tensor([source for source, *_ in lines]), between, target
+    source = torch.tensor([source for source, *_ in lines])
+    return tuple(table.to(device) for table in (leaps, source, between, target))
 
 
 def _line(square: int, way: tuple[int, int]) -> list[int]:

@@ -62,8 +62,8 @@ class SparseSquares(nn.Linear):
         """Returns (N, width) for observations, (N, 72) int8."""
         columns = self.weight.t()
         rows = (observation[:, :64] + self._offsets).flatten()
-        bag = torch.arange(len(observation), device=rows.device).repeat_interleave(64)
-        pieces = sums(columns[:_ONE_HOT], rows, bag, torch.full_like(bag[::64], 64))
+        count = torch.full((len(observation),), 64, device=rows.device)
+        pieces = sums(columns[:_ONE_HOT], rows, count)
         rest = observation[:, 64:] * self._scales
         return pieces + torch.addmm(self.bias, rest, columns[_ONE_HOT:])
 
@@ -74,16 +74,15 @@ def _add_buffers(layer: nn.Module) -> None:
     layer.register_buffer("_scales", torch.tensor(_SCALES), persistent=False)
 
 
-def sums(table: torch.Tensor, rows: torch.Tensor, bag: torch.Tensor, count) -> torch.Tensor:
+def sums(table: torch.Tensor, rows: torch.Tensor, count: torch.Tensor) -> torch.Tensor:
     """Returns the sums of rows of a table, (N, k).
 
     Args:
         table: (W, k), W at most 32,767.
-        rows: (M,) int64, rows of the table.
-        bag: (M,) int64, the position of each row, in order.
+        rows: (M,) int64, rows of the table, position by position.
         count: (N,) int64, how many each position has.
     """
-    return _Sums.apply(table, rows, bag, count.cumsum(0) - count)
+    return _Sums.apply(table, rows, count)
 
 
 def products(
@@ -103,15 +102,17 @@ def products(
 
 class _Sums(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, table, rows, bag, first):
-        ctx.save_for_backward(rows, bag)
+    def forward(ctx, table, rows, count):
+        ctx.save_for_backward(rows, count)
         ctx.width = len(table)
+        first = count.cumsum(0) - count
         return torch.nn.functional.embedding_bag(rows, table, first, mode="sum")
 
     @staticmethod
     def backward(ctx, gradient):  # type: ignore[override]  # one output
-        rows, bag = ctx.saved_tensors
-        return _by_row(gradient, rows, bag, ctx.width, None), None, None, None
+        rows, count = ctx.saved_tensors
+        bag = torch.arange(len(count), device=rows.device).repeat_interleave(count)
+        return _by_row(gradient, rows, bag, ctx.width, None), None, None
 
 
 class _Products(torch.autograd.Function):

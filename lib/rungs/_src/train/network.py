@@ -158,12 +158,11 @@ class PolicyValueNetwork(LegalActionNetwork):
 
     def _features(self, observation: torch.Tensor, states: torch.Tensor) -> torch.Tensor:
         pieces = observation[:, :64].long()
-        position, square = ((pieces != 0) | (states != 0)).nonzero(as_tuple=True)
-        row = (square * NUM_PIECES + pieces[position, square] + 6) * STATES
-        rows = row + states[position, square]
-        count = position.bincount(minlength=len(observation))
-        seen = sums(self.attacked.weight, rows, position, count)
-        return self.norm(self.blocks(self.squares(observation) + seen))
+        relevant = (pieces != 0) | (states != 0)
+        _, square = relevant.nonzero(as_tuple=True)
+        rows = (square * NUM_PIECES + pieces[relevant] + 6) * STATES + states[relevant]
+        attacked = sums(self.attacked.weight, rows, relevant.sum(1))
+        return self.norm(self.blocks(self.squares(observation) + attacked))
 
 
 class _Block(nn.Module):
