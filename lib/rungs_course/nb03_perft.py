@@ -1,23 +1,19 @@
-"""Perft: move generators raced; what a step takes beyond it, and its instructions by header."""
+"""Perft: move generators raced."""
 
 import contextlib
 import functools
 import os
-import re
 import shlex
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import chess
 import pandas as pd
 
-from rungs._src import paths
 from rungs.errors import ConfigurationError, EngineError, MismatchError, UnavailableError
 from rungs_course import plots
-from rungs_course.measure import valgrind
 from rungs_course.measure.turns import timed_rounds
 
 # The two positions in which move generators are usually compared.
@@ -151,53 +147,6 @@ def _timed(count: Counter, fen: str, depth: int) -> tuple[int, float]:
     start = time.perf_counter()
     leaves = count(fen, depth)
     return leaves, time.perf_counter() - start
-
-
-def instructions_by_header(boards: int, steps: int, mask: str) -> pd.DataFrame:
-    """Counts the instructions of `step` in random self-play on the serial rung.
-
-    Args:
-        boards: number of boards.
-        steps: steps of all boards, from the start of a game.
-        mask: "bool" or "bits".
-
-    Returns:
-        A row per header: `header` ("chess/boards.hpp"), `instructions` per ply, most first.
-
-    Raises:
-        CompilerError: g++ or valgrind failed; the message holds what it printed.
-    """
-    totals = pd.Series(_by_file(valgrind.callgrind(boards, steps, mask)), name="instructions")
-    by_header = totals.groupby(_header).sum().sort_values(ascending=False) / (boards * steps)
-    return by_header.rename_axis("header").reset_index()
-
-
-def _by_file(text: str) -> dict[str, int]:
-    """Returns instructions by source file; inlined code counts where it was written."""
-    names: dict[str, str] = {}
-    totals: dict[str, int] = {}
-    file, skip = "", False
-    for line in text.splitlines():
-        if match := re.match(r"(fl|fi|fe)=\((\d+)\)(?: (.*))?", line):
-            number, name = match[2], match[3]
-            file = names.setdefault(number, name)
-        elif match := re.match(r"(?:cfi|cfl)=\((\d+)\) (.*)", line):
-            names.setdefault(*match.groups())
-        elif line.startswith("calls="):
-            skip = True  # the next line is what the callee took, which is counted there
-        elif re.match(r"[\d+*-]", line):
-            if not skip:
-                totals[file] = totals.get(file, 0) + int(line.split()[1])
-            skip = False
-    return totals
-
-
-def _header(file: str) -> str:
-    """Returns a header by its path in `cpp`, and anything else by whose it is."""
-    path = Path(file).resolve()
-    if path.is_relative_to(paths.CPP):
-        return str(path.relative_to(paths.CPP))
-    return "the compiler's intrinsics" if path.stem.endswith("intrin") else "the C and C++ library"
 
 
 def draw_perft(times: pd.DataFrame):

@@ -1,14 +1,18 @@
 """Counters: the study's table of them, checked, what our own count, and what a miss costs."""
 
+import re
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import seaborn
 
+from rungs._src import paths
 from rungs._src.core.memory import CACHE_LINE, zeroed_lines
 from rungs_course import compiled, plots
 from rungs_course.machine.topology import Cache
+from rungs_course.measure import valgrind
 from rungs_course.measure.turns import timed_rounds
 
 _WORD = 8  # bytes that an access moves at most, but for those of vectors
@@ -57,6 +61,53 @@ def points(table: pd.Series) -> pd.DataFrame:
         for name, rate in PROGRAMS.items()
     ]
     return pd.DataFrame(rows, columns=["name", "per", "intensity", "performance"])
+
+
+def instructions_by_header(boards: int, steps: int, mask: str) -> pd.DataFrame:
+    """Counts the instructions of `step` in random self-play on the serial rung.
+
+    Args:
+        boards: number of boards.
+        steps: steps of all boards, from the start of a game.
+        mask: "bool" or "bits".
+
+    Returns:
+        A row per header: `header` ("chess/boards.hpp"), `instructions` per ply, most first.
+
+    Raises:
+        CompilerError: g++ or valgrind failed; the message holds what it printed.
+    """
+    totals = pd.Series(_by_file(valgrind.callgrind(boards, steps, mask)), name="instructions")
+    by_header = totals.groupby(_header).sum().sort_values(ascending=False) / (boards * steps)
+    return by_header.rename_axis("header").reset_index()
+
+
+def _by_file(text: str) -> dict[str, int]:
+    """Returns instructions by source file; inlined code counts where it was written."""
+    names: dict[str, str] = {}
+    totals: dict[str, int] = {}
+    file, skip = "", False
+    for line in text.splitlines():
+        if match := re.match(r"(fl|fi|fe)=\((\d+)\)(?: (.*))?", line):
+            number, name = match[2], match[3]
+            file = names.setdefault(number, name)
+        elif match := re.match(r"(?:cfi|cfl)=\((\d+)\) (.*)", line):
+            names.setdefault(*match.groups())
+        elif line.startswith("calls="):
+            skip = True  # the next line is what the callee took, which is counted there
+        elif re.match(r"[\d+*-]", line):
+            if not skip:
+                totals[file] = totals.get(file, 0) + int(line.split()[1])
+            skip = False
+    return totals
+
+
+def _header(file: str) -> str:
+    """Returns a header by its path in `cpp`, and anything else by whose it is."""
+    path = Path(file).resolve()
+    if path.is_relative_to(paths.CPP):
+        return str(path.relative_to(paths.CPP))
+    return "the compiler's intrinsics" if path.stem.endswith("intrin") else "the C and C++ library"
 
 
 def chain(num_bytes: int, rng: np.random.Generator) -> np.ndarray:

@@ -1,7 +1,6 @@
 """Notebook 03: move generators, the versions of a step, and bitboards as the rules have them."""
 
 import shlex
-import shutil
 import sys
 
 import chess
@@ -13,10 +12,9 @@ from rungs._src.chess.engine import find_program
 from rungs._src.chess.perft import perft_cpp, perft_python
 from rungs._src.chess.unpack import unpack_mask
 from rungs.errors import ConfigurationError, EngineError, MismatchError, UnavailableError
-from rungs_course import compiled, nb03_bitboards, nb03_cpp, nb03_hot_loop
+from rungs_course import compiled, nb03_bitboards, nb03_cpp
 from rungs_course.measure.valgrind import have_valgrind
 from rungs_course.nb03_perft import (
-    instructions_by_header,
     perft_program,
     perft_programs,
     perft_race,
@@ -84,21 +82,6 @@ class TestPrograms:
             perft_program(nonsense) as count,
         ):
             count(chess.STARTING_FEN, 1)
-
-
-@pytest.mark.system
-@pytest.mark.skipif(not have_valgrind(), reason="valgrind is not installed")
-def test_instructions_are_counted_by_header():
-    few, more = (
-        instructions_by_header(boards=8, steps=10, mask=mask).set_index("header")["instructions"]
-        for mask in ("bits", "bool")
-    )
-    assert few["chess/boards.hpp"] == more["chess/boards.hpp"] > 50
-    # 73 planes of 64 bytes each, by registers of 32.
-    assert more["env/mask.hpp"] > 73 * 2
-    assert few.sum() < more.sum()
-    # Inlined code counts as its header's.
-    assert few["the C and C++ library"] < few.sum() / 10
 
 
 @pytest.fixture(scope="module")
@@ -189,54 +172,3 @@ def test_the_widget_offers_the_pieces_of_who_moves_and_draws_one():
     assert len(piece.options) == chess.popcount(nb03_bitboards.after(24).occupied_co[chess.WHITE])
     plies.value = 0
     assert {name[0] for name, _ in piece.options} == set("PRNBQK")
-
-
-needs_objdump = pytest.mark.skipif(not shutil.which("objdump"), reason="objdump is not installed")
-needs_mca = pytest.mark.skipif(not shutil.which("llvm-mca"), reason="llvm-mca is not installed")
-
-
-@needs_objdump
-@pytest.mark.parametrize(
-    ("build", "boards"), list(zip(nb03_hot_loop.BUILDS, (1, 4, 4, 8), strict=True)), ids=str
-)
-def test_a_hot_loop_is_read_from_the_binary(build, boards):
-    loop = nb03_hot_loop.loop(nb03_hot_loop.build(build), "fills")
-    assert nb03_hot_loop.boards_at_once(loop) == boards
-    assert loop["instruction"].iloc[-1].startswith("j")
-    assert not loop["instruction"].iloc[:-1].str.startswith("j").any()
-    shifts = loop["meaning"].str.extract(r"shift by (\d+)", expand=False).dropna().astype(int)
-    # Three doublings of the sliders, two of what is open, and a last step.
-    assert sorted(shifts) == [9, 9, 9, 18, 18, 36]
-    assert loop["meaning"].str.startswith("store").sum() == 1
-
-
-def test_gpp_vectorises_the_fill_and_not_the_walk():
-    report = nb03_hot_loop.vectorised("plain words, vectorised by g++").set_index("function")
-    assert report.loc["fills", "g++ says"].startswith("loop vectorized")
-    assert "control flow" in report.loc["walks", "g++ says"]
-
-
-@needs_objdump
-@needs_mca
-def test_ports_are_simulated():
-    loop = nb03_hot_loop.loop(nb03_hot_loop.build("written for AVX-512"), "fills")
-    cycles, busy, _ = nb03_hot_loop.ports(loop, "skylake-avx512")
-    assert cycles >= busy.max() - 0.1
-    assert busy.sum() > len(loop) - 1  # the jump is left out; what loads, too, needs two
-    with pytest.raises(UnavailableError, match="llvm-mca"):
-        nb03_hot_loop.ports(loop.assign(instruction="nonsense"), "skylake-avx512")
-
-
-def test_a_missing_tool_is_named(monkeypatch, tmp_path):
-    library = nb03_hot_loop.build("plain words")
-    monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(UnavailableError, match="no objdump: apt-get install binutils"):
-        nb03_hot_loop.loop(library, "fills")
-
-
-@pytest.mark.system
-def test_builds_are_raced_and_find_the_same():
-    times = nb03_hot_loop.race_builds(64, times=2, repeats=2, warmup=1, seed=0)
-    runs = [name for name in nb03_hot_loop.BUILDS if nb03_hot_loop.runs_here(name)]
-    assert set(times["racer"]) == {"a walk", *runs}
-    assert (times["seconds"] > 0).all()

@@ -68,8 +68,8 @@ class Exact:
 
 
 _EXACT = {
-    "03_instructions.csv": Exact("instructions", ("header", "mask"), better=0, tolerance=0.05),
-    "03_work.csv": Exact("instructions", ("racer",), better=-1, tolerance=0.05),
+    "09_headers.csv": Exact("instructions", ("header", "mask"), better=0, tolerance=0.05),
+    "09_work.csv": Exact("instructions", ("racer",), better=-1, tolerance=0.05),
     "06_compiled.csv": Exact("bytes of machine code", ("architecture",), better=0),
     "09_counts.csv": Exact("per ply", ("boards", "count", "source"), better=-1, tolerance=0.05),
     "12_rules.csv": Exact("disagreements", ("peer", "rule"), better=-1, played=True),
