@@ -1,12 +1,15 @@
 """Chess on a GPU: the same games, what bounds them, divergent warps, and boards' layouts."""
 
 import functools
+import io
+import struct
 import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from elftools.elf.elffile import ELFFile
 
 import rungs
 from rungs._src.chess.boards.device import Host
@@ -21,6 +24,14 @@ from rungs_course.measure.turns import timed_rounds
 LINE, SECTOR, WARP = 128, 32, 32
 # Ways to run the kernels' code on the host, a board after the other.
 HOST_WAYS = ("vectors", "plain words, as on a GPU")
+# Of each multiprocessor of compute capability 8.0 and 9.0, by the table of technical specifications
+# in the CUDA C++ Programming Guide: registers, the unit in which a warp gets them, warps at most.
+_REGISTERS, _REGISTER_UNIT, _MAX_WARPS = 65_536, 256, 64
+# Attributes of a kernel in a cubin's section .nv.info, whose entries are a form, an attribute, a
+# size in bytes, and a value: here the kernel's symbol and a number.
+_SIZED_VALUE, _PAIR = 4, struct.Struct("<II")
+_ENTRY = struct.Struct("<BBH")
+_ATTRIBUTES = {0x2F: "registers", 0x11: "stack bytes"}
 
 
 def ply_bytes() -> dict[str, int]:
@@ -37,6 +48,40 @@ def ply_bytes() -> dict[str, int]:
         "observation": 72,
         "reward, flags and codes": 9,
     }
+
+
+def resources(cubin: bytes, threads_per_block: int) -> pd.DataFrame:
+    """Reads from compiled kernels what each thread needs, and how many warps it lets a GPU hold.
+
+    Args:
+        cubin: machine code for a GPU of compute capability 8.0 or 9.0, an ELF file.
+        threads_per_block: of each launch.
+
+    Returns:
+        A row per kernel: `kernel`, `registers` and `stack bytes` of a thread, `warps` that one
+        multiprocessor holds at the same time, limited by its registers, and `occupancy`, their
+        share of the 64 that it has room for.
+    """
+    elf = ELFFile(io.BytesIO(cubin))
+    info, symbols = elf.get_section_by_name(".nv.info").data(), elf.get_section_by_name(".symtab")
+    found: dict[str, dict[str, int]] = {}
+    at = 0
+    while at < len(info):
+        form, attribute, size = _ENTRY.unpack_from(info, at)
+        at += _ENTRY.size
+        if form == _SIZED_VALUE:
+            if attribute in _ATTRIBUTES:
+                symbol, value = _PAIR.unpack_from(info, at)
+                kernel = symbols.get_symbol(symbol).name
+                found.setdefault(kernel, {})[_ATTRIBUTES[attribute]] = value
+            at += size
+    rows = {name: kernel for name, kernel in found.items() if "registers" in kernel}
+    frame = pd.DataFrame.from_dict(rows, orient="index", columns=[*_ATTRIBUTES.values()])
+    of_warp = -(-frame["registers"] * WARP // _REGISTER_UNIT) * _REGISTER_UNIT
+    per_block = threads_per_block // WARP
+    frame["warps"] = (_REGISTERS // of_warp).clip(upper=_MAX_WARPS) // per_block * per_block
+    frame["occupancy"] = frame["warps"] / _MAX_WARPS
+    return frame.rename_axis("kernel").sort_index().reset_index()
 
 
 def race_layouts(

@@ -1,5 +1,6 @@
 """Counters: the study's table of them, checked, what our own count, and what a miss costs."""
 
+import mmap
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -9,12 +10,13 @@ import pandas as pd
 import seaborn
 
 from rungs._src import paths
-from rungs._src.core.memory import CACHE_LINE, zeroed_lines
+from rungs._src.core.memory import CACHE_LINE
 from rungs_course import compiled, plots
 from rungs_course.machine.topology import Cache
 from rungs_course.measure import valgrind
 from rungs_course.measure.turns import timed_rounds
 
+_HUGE = 2**21  # bytes of a huge page; pages are 4,096 bytes otherwise
 _WORD = 8  # bytes that an access moves at most, but for those of vectors
 PROGRAMS = {"sequential": "sequential Gflop/s", "OpenMP": "OpenMP Gflop/s"}
 
@@ -110,21 +112,38 @@ def _header(file: str) -> str:
     return "the compiler's intrinsics" if path.stem.endswith("intrin") else "the C and C++ library"
 
 
-def chain(num_bytes: int, rng: np.random.Generator) -> np.ndarray:
+def chain(num_bytes: int, rng: np.random.Generator, *, huge_pages: bool = False) -> np.ndarray:
     """Makes a chain of loads that visits all cache lines in random order, and then begins again.
+
+    Args:
+        num_bytes: a multiple of a cache line.
+        rng: draws the order.
+        huge_pages: whether to request pages of 2 MiB, which the system may refuse.
 
     Returns:
         (lines, 8) int64, aligned to cache lines: the first number of each line is at which byte the
         next line begins. No stride can be foreseen by a prefetcher.
     """
-    lines = zeroed_lines(num_bytes).view(np.int64).reshape(-1, CACHE_LINE // _WORD)
+    memory = mmap.mmap(-1, num_bytes + _HUGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    memory.madvise(mmap.MADV_HUGEPAGE if huge_pages else mmap.MADV_NOHUGEPAGE)
+    whole = np.frombuffer(memory, np.uint8)
+    start = -whole.ctypes.data % _HUGE
+    lines = whole[start : start + num_bytes].view(np.int64).reshape(-1, CACHE_LINE // _WORD)
     order = rng.permutation(len(lines))
     lines[order, 0] = np.roll(order, -1) * CACHE_LINE
     return lines
 
 
+def _bytes_in_huge_pages() -> int:
+    """Returns how much of this process's memory is in huge pages."""
+    (line,) = re.findall(r"AnonHugePages: +(\d+) kB", Path("/proc/self/smaps_rollup").read_text())
+    return int(line) * 1024
+
+
 def chase(sizes: Iterable[int], *, loads: int, repeats: int, seed: int) -> pd.DataFrame:
     """Times loads that wait for each other, in working sets of several sizes, in turns.
+
+    Working sets of 4 MiB and more are also timed in huge pages, where the system provides them.
 
     Args:
         sizes: bytes, multiples of a cache line.
@@ -134,7 +153,8 @@ def chase(sizes: Iterable[int], *, loads: int, repeats: int, seed: int) -> pd.Da
         seed: of the orders.
 
     Returns:
-        A row per size and repeat: `bytes`, `repeat`, and `seconds` of a load.
+        A row per size, kind of page and repeat: `bytes`, `pages` ("4 KiB" or "2 MiB"), `repeat`,
+        and `seconds` of a load.
 
     Raises:
         CompilerError: there is no g++.
@@ -142,15 +162,19 @@ def chase(sizes: Iterable[int], *, loads: int, repeats: int, seed: int) -> pd.Da
     call, rng = compiled.load_machine().rungs_chase_seconds, np.random.default_rng(seed)
     racers = {}
     for size in sizes:
-        lines, at = chain(size, rng), np.zeros(1, np.int64)
+        for huge in (False, True) if size >= 2 * _HUGE else (False,):
+            before = _bytes_in_huge_pages()
+            lines, at = chain(size, rng, huge_pages=huge), np.zeros(1, np.int64)
+            if huge and _bytes_in_huge_pages() - before < size:
+                continue
 
-        def load(lines=lines, at=at) -> float:
-            return call(lines.ctypes.data, at, min(len(lines), loads), loads)
+            def load(lines=lines, at=at) -> float:
+                return call(lines.ctypes.data, at, min(len(lines), loads), loads)
 
-        racers[size] = load
-    rows = list(timed_rounds(racers, repeats=repeats, warmup=1))
-    frame = pd.DataFrame(rows, columns=["bytes", "repeat", "seconds"])
-    return frame.sort_values(["bytes", "repeat"], ignore_index=True)
+            racers[size, "2 MiB" if huge else "4 KiB"] = load
+    rows = [(*what, *rest) for what, *rest in timed_rounds(racers, repeats=repeats, warmup=1)]
+    frame = pd.DataFrame(rows, columns=["bytes", "pages", "repeat", "seconds"])
+    return frame.sort_values(["bytes", "pages", "repeat"], ignore_index=True)
 
 
 def served_by(sizes: Iterable[int], caches: Sequence[Cache]) -> dict[str, int]:
@@ -181,9 +205,15 @@ def draw_latency(times: pd.DataFrame, caches: Sequence[Cache]):
         caches: whose sizes are marked.
     """
     figure, axes = plots.axes(height=3.8)
-    nanoseconds = times["seconds"] * 1e9
-    look = {"marker": "o", "color": plots.BLUE}
-    plots.median_line(axes, nanoseconds.groupby(times["bytes"] / 1024), "a load", look)
+    drawn = pd.DataFrame(
+        {
+            "pages": "pages of " + times["pages"],
+            "KiB": times["bytes"] / 1024,
+            "nanoseconds": times["seconds"] * 1e9,
+        }
+    )
+    plots.median_lines(axes, drawn, "pages", "KiB", "nanoseconds")
+    axes.legend(loc="lower right")
     for cache in caches:
         axes.axvline(cache.bytes / 1024, color=plots.GREY, linestyle=":", linewidth=1)
         at = (cache.bytes / 1024, 1.0)

@@ -36,7 +36,7 @@ LINESTYLES = ("-", "-.", (0, (1, 1)), (0, (6, 1, 1, 1, 1, 1)), (0, (3, 3)))
 # Lines in the order they are drawn.
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">", "p", "h")
 # After them Paul Tol's, for figures with more lines than Okabe and Ito have colours.
-_MORE = ("#332288", "#882255", "#999933", "#661100")
+_MORE = ("#332288", "#882255", "#999933", "#661100", "#AA4499")
 COLORS = (BLUE, ORANGE, GREEN, RED, PINK, BROWN, BLACK, GREY, SKY, *_MORE)
 # Lines of seaborn through repeats: their medians, and the band between their quartiles.
 MEDIANS = {"estimator": "median", "errorbar": ("pi", 50)}

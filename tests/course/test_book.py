@@ -126,6 +126,7 @@ def test_every_picture_says_in_words_what_it_shows(pages):
             assert len(words) > 30, (page.name, source)
             assert not words.endswith((".png", ".svg"))
         assert all(caption.strip() for caption in read(page).captions)
+        assert len(set(read(page).captions)) == len(read(page).captions), page.name
         captions += len(read(page).captions)
     assert captions > 40
 

@@ -44,3 +44,34 @@ def test_words_of_neighbours_lie_side_by_side_or_a_board_apart():
 def test_the_hosts_ways_play_the_same_games():
     times = nb06_cuda.race_layouts([3], plies=30, repeats=2, warmup=1, seed=0)
     assert times.groupby("racer").size().to_dict() == dict.fromkeys(nb06_cuda.HOST_WAYS, 2)
+
+
+KERNELS = """
+extern "C" __global__ void few(float* x) { x[threadIdx.x] *= 2; }
+extern "C" __global__ void array(const int* at, int* out) {
+  int kept[100];
+  for (int i = 0; i < 100; ++i) kept[i] = at[i] * i;
+  out[threadIdx.x] = kept[at[threadIdx.x] % 100];
+}
+extern "C" __global__ void many(const float* in, float* out) {
+  float v[150];
+  for (int i = 0; i < 150; ++i) v[i] = in[i * 32 + threadIdx.x];
+  __syncthreads();
+  for (int i = 0; i < 150; ++i) out[i * 32 + threadIdx.x] = v[149 - i];
+}
+"""
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
+def test_kernels_say_what_their_threads_need(arch):
+    cuda = pytest.importorskip("cuda.core")
+    program = cuda.Program(KERNELS, "c++", cuda.ProgramOptions(arch=arch))
+    found = nb06_cuda.resources(bytes(program.compile("cubin").code), 128).set_index("kernel")
+    few, array, many = (found.loc[name] for name in ("few", "array", "many"))
+    assert few["stack bytes"] == 0
+    assert few["occupancy"] == 1
+    assert array["stack bytes"] >= 400  # its index isn't known when it is compiled
+    assert 150 <= many["registers"] <= 255
+    assert many["warps"] * 32 * many["registers"] <= 65_536
+    assert many["warps"] % 4 == 0  # whole blocks
+    assert many["occupancy"] < few["occupancy"]

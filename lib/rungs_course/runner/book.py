@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
-from nbformat.v4 import new_markdown_cell, new_output
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 
 from rungs._src.core.atomic import UNFINISHED, reraise_as_storage_error
 from rungs._src.core.folder import locked_output_dir
@@ -149,8 +149,28 @@ def _page(notebook: nbformat.NotebookNode, run: str) -> nbformat.NotebookNode:
         if cell.cell_type == "code":
             cell.outputs = [_picture(output, states) for output in cell.outputs]
     cells.insert(1, new_markdown_cell(f":::{{note}}\n{run}\n:::"))
-    notebook.cells = cells
+    notebook.cells = [part for cell in cells for part in _captioned_once(cell)]
     return notebook
+
+
+def _captioned_once(cell: nbformat.NotebookNode) -> Iterator[nbformat.NotebookNode]:
+    """Yields a cell, or its parts where it has a caption, which Sphinx would give to every output.
+
+    Only the cell's first picture keeps it. (Cells without code are left out by Sphinx.)
+    """
+    if "figure" not in cell.metadata.get("mystnb", {}) or len(cell.outputs) < 2:
+        yield cell
+        return
+    outputs, cell.outputs = cell.outputs, []
+    caption, look = cell.metadata.mystnb.pop("figure"), cell.metadata.mystnb
+    yield cell
+    for output in outputs:
+        part = new_code_cell("pass", outputs=[output])
+        part.metadata = {"tags": ["remove-input"], "mystnb": look}
+        if caption and "image/png" in output.get("data", {}):
+            part.metadata["mystnb"] = {**look, "figure": caption}
+            caption = None
+        yield part
 
 
 def _answers(notebook: nbformat.NotebookNode, name: str) -> nbformat.NotebookNode:

@@ -39,7 +39,7 @@ def test_its_notebook_says_all_that_it_must(lab):
     assert f"{lab.target:.0%} of " in words
     assert ("it is raced" in words) == (lab.unit == "s")
     assert (f"counted, in {lab.unit}," in words) == (lab.unit != "s")
-    exercise = "An *exercise*: it has nothing to do with a machine's speed."
+    exercise = "An *exercise*: speed is not its subject."
     said = exercise if lab.cause == "exercise" else f"Cause: **{lab.cause}**."
     assert said in cells(lab)[0].source
     assert f'rungs_course.check("{lab.name}")' in words

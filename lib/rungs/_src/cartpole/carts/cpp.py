@@ -12,8 +12,8 @@ from rungs._src.native.abi import described
 from rungs._src.threads import openmp
 from rungs._src.threads.pool import pool_of, thread_count
 
-# Steps of carts between two checks for Ctrl-C: some hundredths of a second on one core.
-_AT_ONCE = 2**24
+# Steps of carts between two checks for Ctrl-C: some tenths of a second on one core.
+_AT_ONCE = 2**25
 
 
 class CppCarts(HostCarts):
