@@ -17,6 +17,7 @@ from rungs_course.measure import valgrind
 from rungs_course.measure.turns import timed_rounds
 
 _HUGE = 2**21  # bytes of a huge page; pages are 4,096 bytes otherwise
+HUGE_FROM = 2 * _HUGE  # the smallest working set that is timed in them
 _WORD = 8  # bytes that an access moves at most, but for those of vectors
 PROGRAMS = {"sequential": "sequential Gflop/s", "OpenMP": "OpenMP Gflop/s"}
 
@@ -162,7 +163,7 @@ def chase(sizes: Iterable[int], *, loads: int, repeats: int, seed: int) -> pd.Da
     call, rng = compiled.load_machine().rungs_chase_seconds, np.random.default_rng(seed)
     racers = {}
     for size in sizes:
-        for huge in (False, True) if size >= 2 * _HUGE else (False,):
+        for huge in (False, True) if size >= HUGE_FROM else (False,):
             before = _bytes_in_huge_pages()
             lines, at = chain(size, rng, huge_pages=huge), np.zeros(1, np.int64)
             if huge and _bytes_in_huge_pages() - before < size:
