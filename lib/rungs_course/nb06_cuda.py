@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
 
 import rungs
 from rungs._src.chess.boards.device import Host
 from rungs._src.native import loader
 from rungs._src.native.abi import described
-from rungs.errors import MismatchError
+from rungs.errors import ConfigurationError, MismatchError
 from rungs_course import plots, widgets
 from rungs_course.measure.race import steps_of
 from rungs_course.measure.turns import timed_rounds
@@ -61,9 +62,15 @@ def resources(cubin: bytes, threads_per_block: int) -> pd.DataFrame:
         A row per kernel: `kernel`, `registers` and `stack bytes` of a thread, `warps` that one
         multiprocessor holds at the same time, limited by its registers, and `occupancy`, their
         share of the 64 that it has room for.
+
+    Raises:
+        ConfigurationError: it has no kernels.
     """
     elf = ELFFile(io.BytesIO(cubin))
-    info, symbols = elf.get_section_by_name(".nv.info").data(), elf.get_section_by_name(".symtab")
+    section, symbols = (elf.get_section_by_name(name) for name in (".nv.info", ".symtab"))
+    if section is None or not isinstance(symbols, SymbolTableSection):
+        raise ConfigurationError("this ELF file has no kernels of a GPU")
+    info = section.data()
     found: dict[str, dict[str, int]] = {}
     at = 0
     while at < len(info):

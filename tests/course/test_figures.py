@@ -356,7 +356,8 @@ PLOTS = {
         pd.DataFrame({"boards": [8, 64], "count": "L1 misses", "per ply": [1.0, 2.0]}), 1000, 0.3
     ),
     "latency": lambda: nb09_counters.draw_latency(
-        every(bytes=[2**12, 2**20], repeat=range(3)), [Cache(1, 2**15, 8, 64, 1)]
+        every(bytes=[2**12, 2**20], pages=["4 KiB"], repeat=range(3)),
+        [Cache(1, 2**15, 8, 64, 1)],
     ),
     "lost by part": lost_by_part,
     "a step of ranks": lambda: nb05_figures.draw_step(a_step_of_ranks()),

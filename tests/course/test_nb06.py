@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rungs_course import nb06_cuda
+from rungs.errors import ConfigurationError
+from rungs_course import nb06_cuda, nb09_hot_loop
 
 
 def test_a_warp_takes_as_long_as_its_longest_lane():
@@ -75,3 +76,9 @@ def test_kernels_say_what_their_threads_need(arch):
     assert many["warps"] * 32 * many["registers"] <= 65_536
     assert many["warps"] % 4 == 0  # whole blocks
     assert many["occupancy"] < few["occupancy"]
+
+
+def test_a_library_of_the_host_has_no_kernels():
+    library = nb09_hot_loop.build("plain words")
+    with pytest.raises(ConfigurationError, match="no kernels"):
+        nb06_cuda.resources(library.read_bytes(), 128)
