@@ -18,19 +18,21 @@ _LADDER = (
 )
 _MEASURE = ("the ladder", "roofline", "counters", "scaling")
 _USE = ("full system", "peers", "CartPole", "beyond\none node", "training", "search")
+# What comes before each of `_MEASURE` and `_USE`.
+_NEEDS = ("00", "04", "03", "04, 08", "07", "03", "03, 08", "10", "11", "03, 15")
 
 
 def course_map(here: str):
-    """Draws all notebooks, and marks one of them.
+    """Draws all notebooks, with what comes before each, and marks one of them.
 
     Args:
         here: its number, "00" to "16".
     """
-    figure, axes = plots.axes(9.0, 5.0)
+    figure, axes = plots.axes(9.0, 4.6)
     axes.axis("off")
-    corners = [(1.7 * i, 0.62 * i) for i in range(len(_LADDER))]
-    corners += [(1.7 * i, 5.1) for i in range(len(_MEASURE))]
-    corners += [(1.7 * i, 6.6) for i in range(len(_USE))]
+    corners = [(1.7 * i, 0.4 * i) for i in range(len(_LADDER))]
+    corners += [(1.7 * i, 4.2) for i in range(len(_MEASURE))]
+    corners += [(1.7 * i, 5.8) for i in range(len(_USE))]
     names = (*_LADDER, *_MEASURE, *_USE)
     for i, (name, corner) in enumerate(zip(names, corners, strict=True)):
         number = f"{i:02}"
@@ -38,9 +40,11 @@ def course_map(here: str):
         look = {"facecolor": plots.ORANGE if number == here else color}
         look |= {"linewidth": 3 if number == here else 1}
         _box(axes, corner, (1.5, 0.9), f"{number} {name}", **look)
-    for title, height in (("climb it", 1.3), ("measure it", 5.55), ("use it", 7.05)):
+    for needed, (x, y) in zip(_NEEDS, corners[len(_LADDER) :], strict=True):
+        axes.text(x + 0.75, y - 0.12, f"after {needed}", ha="center", va="top", fontsize=8)
+    for title, height in (("climb it", 1.3), ("measure it", 4.65), ("use it", 6.25)):
         axes.text(-0.1, height, title, ha="right", va="center", fontweight="bold")
-    axes.set(xlim=(-1.9, 11.9), ylim=(-0.2, 7.7))
+    axes.set(xlim=(-1.9, 11.9), ylim=(-0.2, 6.9))
     axes.set_title("The course, and where you are")
     return figure
 
