@@ -235,14 +235,23 @@ def test_parts_of_every_update_are_timed():
 
 
 TICKS = os.sysconf("SC_CLK_TCK")
-START = Usage(0.0, CpuTimes(0, 0, 0, 0), 0.0, 0, {1: (0.0, 0), 2: (0.0, 1)})
+START = Usage(0.0, CpuTimes(0, 0, 0, 0), 0.0, 0, {1: (0.0, 0), 2: (0.0, 1)}, 0.0, 0.0)
 
 
-def used(seconds=10.0, own=10.0, others=0.0, stolen=0.0, switches=0, preempted=0, cores=(0, 1)):
+def used(
+    seconds=10.0,
+    own=10.0,
+    others=0.0,
+    stolen=0.0,
+    switches=0,
+    preempted=0,
+    waited=0.0,
+    cores=(0, 1),
+):
     """Two threads have computed for half of the time each, on two cores, next to others."""
     ticks = [round(amount * TICKS) for amount in (own + others, stolen, 2 * seconds)]
     threads = {1: (seconds / 2, cores[0]), 2: (seconds / 2, cores[1])}
-    return Usage(seconds, CpuTimes(*ticks, switches), own, preempted, threads)
+    return Usage(seconds, CpuTimes(*ticks, switches), own, preempted, threads, own, waited)
 
 
 @pytest.mark.parametrize(
@@ -255,10 +264,16 @@ def used(seconds=10.0, own=10.0, others=0.0, stolen=0.0, switches=0, preempted=0
         (used(stolen=1.0), False, ["hypervisor"]),
         (used(stolen=1.0, switches=1000), False, ["hypervisor"]),  # 50 a second and core
         (used(stolen=1.0, switches=4000), False, []),  # from waking cores
-        (used(preempted=2500), False, ["lost their core"]),
+        (used(preempted=2500, waited=1.0), False, ["waited for a core for {:.0%}"]),
+        (used(preempted=2500, waited=0.1), False, []),  # for moments only
+        (used(preempted=10, waited=1.0), False, []),  # from sleeping and waking
         (used(cores=(1, 1)), False, ["shared a core"]),
-        (used(preempted=2500, cores=(1, 1)), True, []),  # threads that share cores by design
-        (used(others=4.0, preempted=2500), True, ["other programs"]),
+        (
+            used(preempted=2500, waited=1.0, cores=(1, 1)),
+            True,
+            [],
+        ),  # threads that share cores by design
+        (used(others=4.0, preempted=2500, waited=1.0), True, ["other programs"]),
     ],
 )
 def test_each_disturbance_is_named_and_no_other(case, by_design, words):
@@ -269,7 +284,7 @@ def test_each_disturbance_is_named_and_no_other(case, by_design, words):
 
 def test_a_system_without_counts_of_cores_tells_of_threads_only():
     unknown = dataclasses.replace(START, cores=None)
-    case = dataclasses.replace(used(others=4.0, preempted=2500), cores=None)
+    case = dataclasses.replace(used(others=4.0, preempted=2500, waited=1.0), cores=None)
     assert len(disturbances(unknown, case)) == 1
 
 
@@ -284,6 +299,8 @@ def test_usage_counts_this_process_and_its_threads():
     stop.set()
     thread.join()
     assert after.own > before.own
+    assert after.ran > before.ran
+    assert after.waited >= before.waited >= 0
     assert len(after.threads) == len(before.threads) + 1
     assert max(seconds for seconds, _ in after.threads.values()) > 0
 
