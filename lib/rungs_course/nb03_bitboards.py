@@ -118,7 +118,7 @@ def _draw_planes(axes, plane, board: chess.Board, square: int) -> None:
         axes.text(*_centre(target), "\n".join(texts), **look)
     shown = legal[0] // 64 if legal else 0
     bits = chess.SquareSet(action % 64 for action in legal_actions(board) if action // 64 == shown)
-    empty_board(plane, f"plane {shown}: all squares it may start from")
+    empty_board(plane, f"plane {shown}: all squares from which such a move may start")
     _dots(plane, bits, plots.BLUE)
     _write(plane, f"0x{int(bits):016X}")
 

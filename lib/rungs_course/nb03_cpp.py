@@ -268,6 +268,11 @@ class WholeRung:
         return seconds
 
 
+def numbered(version: str) -> str:
+    """Returns a version's idea with its number, "12 eight boards at once"."""
+    return f"{list(VERSIONS).index(version) + 1} {VERSIONS[version]}"
+
+
 def bits(masks: np.ndarray) -> np.ndarray:
     """Returns masks of bytes, (N, 4672), as bits, (N, 73) uint64."""
     return np.packbits(masks.view(np.bool_), axis=1, bitorder="little").view(np.uint64)
@@ -431,7 +436,10 @@ def draw_waterfall(table: pd.DataFrame, floor: float | None = None):
         gain = f"  {plots.ratio(row.relative)}" if i else ""
         text = f"{plots.duration(row.nanoseconds * 1e-9)}{gain}"
         axes.annotate(text, (right, i), (5, 0), textcoords="offset points", va="center")
-    names = [f"{row.idea}  [{row.racer}]" for row in table.itertuples()]
+    names = [
+        f"{numbered(row.racer) if row.racer in VERSIONS else row.idea}  [{row.racer}]"
+        for row in table.itertuples()
+    ]
     axes.set_yticks(range(len(table)), names)
     axes.invert_yaxis()
     axes.set_xscale("log")

@@ -179,7 +179,10 @@ def chase(sizes: Iterable[int], *, loads: int, repeats: int, seed: int) -> pd.Da
 
 
 def served_by(sizes: Iterable[int], caches: Sequence[Cache]) -> dict[str, int]:
-    """Returns the working set that stands for each level: the largest that fits into half of it.
+    """Returns the working set that stands for each level: the smallest that is at least twice as
+    large as the level before, and fits into half of it.
+
+    (The largest that fits may not do: on a shared machine a program has only a part of a cache.)
 
     Args:
         sizes: of `chase`.
@@ -192,8 +195,8 @@ def served_by(sizes: Iterable[int], caches: Sequence[Cache]) -> dict[str, int]:
     sizes, least = sorted(sizes), 0
     sets: dict[str, int] = {}
     for cache in caches:
-        fit = [size for size in sizes if least < size <= cache.bytes // 2]
-        sets |= {f"L{cache.level}": fit[-1]} if fit else {}
+        fit = [size for size in sizes if 2 * least <= size <= cache.bytes // 2]
+        sets |= {f"L{cache.level}": fit[0]} if fit else {}
         least = cache.bytes
     return sets | ({"memory": sizes[-1]} if sizes[-1] >= 2 * least else {})
 
@@ -242,7 +245,7 @@ def draw_misses(counts: pd.DataFrame, board_bytes: int, study: float):
     axes.axhline(lines, color=plots.BLACK, linestyle="--", linewidth=1)
     text = f"all of a board, {lines:.0f} lines of {CACHE_LINE} bytes"
     axes.annotate(text, (drawn["boards"].min(), lines), fontsize="small", va="bottom")
-    axes.axhline(study, color=plots.ORANGE, linestyle=":", label="L1 misses of the study")
+    axes.axhline(study, color=plots.BLUE, linestyle=":", label="L1 misses of the study")
     axes.set_ylim(0, None)
     axes.set_ylabel("misses per ply (simulated)")
     plots.boards_below(axes)

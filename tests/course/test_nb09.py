@@ -60,12 +60,12 @@ def test_a_chain_visits_every_line_before_it_begins_again(huge):
     assert lines.ctypes.data % 64 == 0
 
 
-def test_a_set_stands_for_the_level_that_it_half_fills():
+def test_a_set_stands_for_the_level_that_serves_it():
     caches = [Cache(1, 2**15, 8, 64, 1), Cache(2, 2**19, 8, 64, 1)]
     sizes = [2**power for power in range(12, 22)]
-    expected = {"L1": 2**14, "L2": 2**18, "memory": 2**21}
+    expected = {"L1": 2**12, "L2": 2**16, "memory": 2**21}
     assert nb09_counters.served_by(sizes, caches) == expected
-    assert nb09_counters.served_by([2**12, 2**13], caches) == {"L1": 2**13}
+    assert nb09_counters.served_by([2**12, 2**13], caches) == {"L1": 2**12}
 
 
 @pytest.mark.system

@@ -23,7 +23,7 @@ HISTORY = 8
 def _plane_names() -> tuple[str, ...]:
     names = []
     for plies in range(HISTORY):
-        when = f"{plies} plies ago" if plies else "now"
+        when = f"{plies} {'ply' if plies == 1 else 'plies'} ago" if plies else "now"
         names += [f"own {piece}, {when}" for piece in _PIECES]
         names += [f"their {piece}, {when}" for piece in _PIECES]
         names += [f"position stood before, {when}", f"position stood twice before, {when}"]
