@@ -45,16 +45,20 @@ def now() -> str:
 def commit() -> str | None:
     """Returns the source's commit, with "-dirty" where files differ from it; None outside git."""
     # An installed package may be in another project's repository, which doesn't track this file.
-    if not _git("ls-files", "--error-unmatch", Path(__file__).name):
+    if not _git(Path(__file__).parent, "ls-files", "--error-unmatch", Path(__file__).name):
         return None
-    return _git("describe", "--always", "--dirty")
+    return commit_of(Path(__file__).parent)
 
 
-def _git(*command: str) -> str | None:
-    """Returns git's output in this file's folder, or None where it fails or is not installed."""
-    here = ["git", "-C", str(Path(__file__).parent)]
+def commit_of(folder: Path) -> str | None:
+    """Returns the commit of a clone, with "-dirty" where files differ; None where there is none."""
+    return _git(folder, "describe", "--always", "--dirty")
+
+
+def _git(folder: Path, *command: str) -> str | None:
+    """Returns git's output in a folder, or None where it fails or is not installed."""
     try:
-        done = subprocess.run([*here, *command], capture_output=True, text=True)
+        done = subprocess.run(["git", "-C", str(folder), *command], capture_output=True, text=True)
     except FileNotFoundError:
         return None
     return done.stdout.strip() if done.returncode == 0 else None

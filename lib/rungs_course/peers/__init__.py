@@ -9,12 +9,14 @@ import importlib
 import importlib.metadata
 import os
 import sys
+from pathlib import Path
 from typing import Any
 
 import rungs
 from rungs._src.chess.vector_env import ChessVectorEnv
 from rungs._src.conformance import environments
 from rungs._src.core.arguments import shown
+from rungs._src.provenance import commit_of
 from rungs.errors import ConfigurationError, UnavailableError, install_hint
 from rungs.version import __version__
 
@@ -185,8 +187,8 @@ def version(name: str) -> str:
 
 
 def _installed(project: Project) -> str | None:
-    if os.environ.get(project.folder):
-        return "a clone"
+    if clone := os.environ.get(project.folder):
+        return f"commit {commit_of(Path(clone)) or 'unknown'}"
     try:
         return importlib.metadata.version(project.distribution)
     except importlib.metadata.PackageNotFoundError:

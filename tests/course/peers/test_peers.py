@@ -184,9 +184,20 @@ def test_what_is_a_clone_is_found_by_its_folder(name, variable, module, tmp_path
     monkeypatch.delitem(sys.modules, module)
     (tmp_path / f"{module}.py").write_text("import clone_not_built")
     monkeypatch.setenv(variable, str(tmp_path))
-    assert peers.versions()[name] == "a clone"
+    assert peers.versions()[name] == "commit unknown"
     with pytest.raises(UnavailableError, match="No module named 'clone_not_built'"):
         peers.peer_class(name)(1)
+
+
+def test_a_clone_has_its_commit_as_version(tmp_path, monkeypatch):
+    git = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=b"]
+    subprocess.run([*git, "init", "--quiet"], check=True)
+    subprocess.run([*git, "commit", "--quiet", "--allow-empty", "-m", "c"], check=True)
+    head = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True)
+    monkeypatch.setenv("RUNGS_PGX1", str(tmp_path))
+    word, commit = peers.versions()["pgx1"].split()
+    assert word == "commit"
+    assert head.stdout.startswith(commit)
 
 
 class TestPufferLib:
