@@ -14,7 +14,7 @@ What one notebook measures and draws is in the module named after it: `nb00_star
 - `widgets`: what widgets are made of; each widget is in its notebook's module;
 - `dashboard`: `explore`;
 - `playing`: the page to play on, served with agents in native code;
-- `pages`: what README and docs take from recorded results.
+- `pages`: the parts of README and docs that are generated from what was recorded.
 """
 
 import importlib

@@ -231,7 +231,8 @@ def _play(options: argparse.Namespace) -> int:
 
 
 def _bench(options: argparse.Namespace) -> int:
-    from rungs_course import bench, pages
+    from rungs_course import bench
+    from rungs_course.pages import bench as page
 
     wrong = False
     if options.name:
@@ -243,11 +244,11 @@ def _bench(options: argparse.Namespace) -> int:
             say=options.say,
         )
         path = bench.write(result, options.out or bench.FOLDER)
-        print(pages.bench_in_words(result))
+        print(page.bench_in_words(result))
         print(f"The result is {path}")
         wrong = bool(result["conformance"]["failed"])
     if not options.out:
-        pages.write_bench(paths.ROOT)
+        page.write_bench(paths.ROOT)
     return int(wrong)
 
 
@@ -355,16 +356,16 @@ def _grade(options: argparse.Namespace) -> int:
 
 
 def _leaderboard(options: argparse.Namespace) -> int:
-    from rungs_course import pages
     from rungs_course.labs import leaderboard
     from rungs_course.labs.sandbox import chosen
+    from rungs_course.pages import leaderboard as page
 
     if bool(options.add) != bool(options.labs):
         raise ConfigurationError("--add and --labs must be given together: a name, and its answers")
     if options.add:
         leaderboard.add(options.add, options.labs.split(","), chosen(options.trust))
-    pages.write_leaderboard(paths.ROOT)
-    print(pages.leaders(paths.ROOT), end="")
+    page.write_leaderboard(paths.ROOT)
+    print(page.leaders(paths.ROOT), end="")
     return 0
 
 

@@ -123,3 +123,9 @@ def fill(page: str, sections: dict[str, str]) -> str:
         old = re.compile(re.escape(head) + ".*?" + re.escape(end), re.DOTALL)
         page = old.sub(lambda _, new=replacement: new, page)  # type: ignore[misc]
     return page
+
+
+def with_interval(middle: float, low: float, high: float) -> str:
+    """Writes a factor with its interval, both to three digits: "1,238× (1,168 to 1,413)"."""
+    ends = (ratio(end).removesuffix("×") for end in (low, high))
+    return f"{ratio(middle)} ({' to '.join(ends)})"

@@ -9,8 +9,9 @@ import pytest
 
 from rungs.conformance import PythonChess
 from rungs.errors import ConfigurationError
-from rungs_course import bench, pages, paths
+from rungs_course import bench, paths
 from rungs_course.cli import main
+from rungs_course.pages import bench as bench_page
 from rungs_course.peers.ours import OurChess
 from rungs_course.tables import fill
 
@@ -78,7 +79,7 @@ def test_what_is_written_is_read_and_stands_on_the_page(tmp_path):
     page = tmp_path / "docs" / "bench.md"
     page.parent.mkdir()
     page.write_text("before\n<!-- bench -->\nbefore it\n<!-- /bench -->\nafter\n")
-    pages.write_bench(tmp_path)
+    bench_page.write_bench(tmp_path)
     text = page.read_text()
     assert "before it" not in text
     assert "| My Chess 1.0 |" in text
@@ -121,7 +122,7 @@ def test_no_time_of_nothing(tmp_path):
 def test_the_repositorys_results_are_some_and_the_page_shows_them():
     page = (paths.ROOT / "docs" / "bench.md").read_text()
     assert "<!-- bench -->\n" in page
-    assert fill(page, {"bench": pages.benched(paths.ROOT)}) == page
+    assert fill(page, {"bench": bench_page.benched(paths.ROOT)}) == page
 
 
 def test_what_can_not_be_raced_is_refused():

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from rungs_course import pages as course_pages
 from rungs_course import paths
 from rungs_course.runner import bundle
 from tests.browser import SCREENSHOTS, browser, needs_chromium, opener
@@ -152,7 +151,7 @@ def test_a_race(opened, how):
         middle, low, high = (float(number) * units[unit] for number, unit in numbers)
         assert 0 < low <= middle <= high
     ladder = page.locator("#ladder").text_content()
-    for row in course_pages.raced(paths.ROOT)[0]["rows"]:
+    for row in numbers.raced(paths.ROOT)[0]["rows"]:
         assert f"{row['rung']}: " in ladder
     assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
 

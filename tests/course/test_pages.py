@@ -9,8 +9,9 @@ import pytest
 from rungs._src.machine.describe import describe, in_words, slug_of
 from rungs._src.registry import DEFAULT_RUNG
 from rungs._src.train.evaluate import Evaluation
-from rungs_course import adapters, pages
+from rungs_course import adapters
 from rungs_course.measure import results
+from rungs_course.pages import machines, numbers
 from rungs_course.paths import ROOT
 from rungs_course.runner import recorded as records
 from rungs_course.tables import ladder_table
@@ -19,14 +20,14 @@ README = (ROOT / "README.md").read_text()
 
 
 def test_numbers_are_recorded_ones_of_one_machine():
-    text = "".join((ROOT / page).read_text() for page in pages.PAGES)
+    text = "".join((ROOT / page).read_text() for page in numbers.PAGES)
     (folder,) = set(re.findall(r"\((?:\.\./)?(data/recorded/[\w-]+)/\w+\.\w+\)", text))
     machine = records.read(ROOT / folder)["machine"]
     assert Path(folder).name == slug_of(machine)
     assert f"On {in_words(machine)}, the default rung, `{DEFAULT_RUNG}`, plays" in README
     assert f"of one machine, {in_words(machine)}" in text
     usable = records.of_runs(ROOT / folder)
-    for name, section in pages.sections(ROOT, Path(folder), machine, usable).items():
+    for name, section in numbers.sections(ROOT, Path(folder), machine, usable).items():
         assert f"<!-- {name} -->\n{section}<!-- /{name} -->" in text
     for page, named in adapters.sections().items():
         for name, section in named.items():
@@ -35,7 +36,7 @@ def test_numbers_are_recorded_ones_of_one_machine():
 
 def test_the_page_of_machines_shows_all_that_are_recorded():
     page = (ROOT / "docs" / "machines.md").read_text()
-    assert pages.filled(page, ROOT) == page
+    assert machines.filled(page, ROOT) == page
 
 
 @pytest.fixture
@@ -89,7 +90,7 @@ def written(recorded, tmp_path, tables, **facts):
     """Records these tables besides, fills the page from all of them, and returns its sections."""
     for name, frame in tables.items():
         results.save(frame, tmp_path / recorded / name, facts)
-    pages.write(tmp_path, recorded, MACHINE, {*pages.NEEDED, *tables})
+    numbers.write(tmp_path, recorded, MACHINE, {*numbers.NEEDED, *tables})
     text = (tmp_path / "README.md").read_text()
     assert text.startswith("before\n")
     assert text.endswith("\nafter\n")
@@ -275,21 +276,21 @@ def test_machines_stand_side_by_side_and_the_readers_first(tmp_path):
     ladder(at / "large", {"cpp": 2e7}, machine="Large", cores=64, gpu=None)
     gains = pd.DataFrame({"peer": ["Slow", "Slow"], "gain": [20.0, 10.0]})
     results.save(gains, at / "large" / "12_gains.csv", {})
-    alone = pages.side_by_side(tmp_path)
+    alone = machines.side_by_side(tmp_path)
     kind = f", {name}" if (name := describe()["microarchitecture"]) != "unknown" else ""
     assert f"| machine | 64 cores of Large{kind} | 2 cores of Small{kind} |" in alone
     assert "| `cpp`, plies/s | 20 M/s | 5 M/s |" in alone
     assert "| `python`, plies/s |  | 5 k/s |" in alone
     assert "| times as fast as Slow | 10× |  |" in alone
     ladder(tmp_path / "run" / "results", {"cpp": 1e7}, machine="Mine", cores=4, gpu=None)
-    compared = pages.side_by_side(tmp_path, tmp_path / "run")
+    compared = machines.side_by_side(tmp_path, tmp_path / "run")
     assert "that of `small`, the recorded machine with the nearest number of cores" in compared
     assert "| `cpp`, plies/s | 10 M/s | 20 M/s | 5 M/s | 2× |" in compared
     own = slug_of(describe() | {"cores": 4})
     ladder(at / own, {"cpp": 2e7}, machine="Mine", cores=4, gpu=None)
-    compared = pages.side_by_side(tmp_path, tmp_path / "run")
+    compared = machines.side_by_side(tmp_path, tmp_path / "run")
     assert f"that of `{own}`, the recorded machine with the same name" in compared
-    page = pages.filled("a\n<!-- machines -->\nold\n<!-- /machines -->\nb\n", tmp_path)
+    page = machines.filled("a\n<!-- machines -->\nold\n<!-- /machines -->\nb\n", tmp_path)
     assert page.startswith("a\n<!-- machines -->\n| ")
     assert page.endswith("|\n<!-- /machines -->\nb\n")
     assert "old" not in page

@@ -16,7 +16,7 @@ from rungs._src.core.folder import locked_output_dir
 from rungs._src.machine.describe import in_words
 from rungs_course import paths
 from rungs_course.errors import BookError
-from rungs_course.pages import filled
+from rungs_course.pages.machines import filled
 from rungs_course.runner import bundle
 from rungs_course.runner import manifest as manifests
 from rungs_course.runner.chain import NOTEBOOKS, OUT

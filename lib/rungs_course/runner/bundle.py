@@ -18,8 +18,9 @@ import chess.svg
 
 from rungs._src.native import wasm
 from rungs._src.selfplay import agent as files
-from rungs_course import agents, pages, paths, rating
+from rungs_course import agents, paths, rating
 from rungs_course.errors import BookError
+from rungs_course.pages import numbers
 
 SOURCES = paths.ROOT / "js" / "pages"
 NEEDED = wasm.FILE
@@ -50,7 +51,7 @@ def _agent(number: int) -> bytes:
 FILES: dict[str, Callable[[], bytes]] = {
     "rungs.wasm": NEEDED.read_bytes,
     "pieces.json": _pieces,
-    "recorded.json": lambda: json.dumps(pages.raced(paths.ROOT)).encode(),
+    "recorded.json": lambda: json.dumps(numbers.raced(paths.ROOT)).encode(),
     "agent-0.bin": functools.partial(_agent, 0),
     "agent-1.bin": functools.partial(_agent, 1),
 }

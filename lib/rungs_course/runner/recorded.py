@@ -11,9 +11,11 @@ from pathlib import Path
 from rungs._src.core.atomic import atomic_write
 from rungs._src.machine.describe import SAME, describe, differing, slug, slug_of
 from rungs.errors import ConfigurationError
-from rungs_course import pages, paths
+from rungs_course import paths
 from rungs_course.measure import results
 from rungs_course.measure.disturbance import MAX_BUSY, Stolen
+from rungs_course.pages import machines as machines_page
+from rungs_course.pages import numbers as numbers_page
 from rungs_course.runner import manifest as manifests
 from rungs_course.runner import pace
 from rungs_course.runner.chain import NOTEBOOKS, OUT
@@ -101,10 +103,10 @@ def record(out: Path = OUT, root: Path = paths.ROOT) -> Path:
     pace.record(manifest, folder)
     with atomic_write(folder / NAME) as unfinished:
         unfinished.write_text(json.dumps(with_run(manifest, folder), indent=1))
-    pages.write_machines(root)
+    machines_page.write_machines(root)
     usable = of_runs(folder)
-    if usable.issuperset(pages.NEEDED):
-        pages.write(root, folder.relative_to(root), manifest["machine"], usable)
+    if usable.issuperset(numbers_page.NEEDED):
+        numbers_page.write(root, folder.relative_to(root), manifest["machine"], usable)
     return folder
 
 

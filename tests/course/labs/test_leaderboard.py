@@ -8,11 +8,12 @@ import pytest
 
 from rungs._src.machine.describe import describe
 from rungs.errors import ConfigurationError
-from rungs_course import cli, pages, paths
+from rungs_course import cli, paths
 from rungs_course.labs import leaderboard, record
 from rungs_course.labs.lab import find
 from rungs_course.labs.sandbox import Sandbox, Trusted
 from rungs_course.labs.verdict import Verdict
+from rungs_course.pages import leaderboard as leaderboard_page
 from rungs_course.tables import fill
 
 COSTS = {"yours": [1.0] * 11, "solution": [0.5] * 11, "baseline": [4.0] * 11, "bound": [0.1] * 11}
@@ -43,7 +44,7 @@ def root(tmp_path, monkeypatch):
 def test_the_repositorys_leaderboard_is_one_and_its_page_shows_it():
     page = (paths.ROOT / "docs" / "labs.md").read_text()
     assert leaderboard.read(leaderboard.path()) is not None
-    assert fill(page, {"leaderboard": pages.leaders(paths.ROOT)}) == page
+    assert fill(page, {"leaderboard": leaderboard_page.leaders(paths.ROOT)}) == page
     assert "<!-- leaderboard -->\n" in page
 
 

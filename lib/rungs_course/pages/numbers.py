@@ -1,27 +1,26 @@
-"""Generates what README, docs and the page of machines show of recorded results."""
+"""Generates what README and docs show of one machine's recorded results."""
 
 from pathlib import Path
 
 import pandas as pd
 
-from rungs._src.machine.describe import in_words, slug_of
+from rungs._src.machine.describe import in_words
 from rungs._src.registry import DEFAULT_RUNG, rungs_of
 from rungs._src.search.settings import POLICIES
 from rungs._src.selfplay import elo
 from rungs._src.selfplay.players import RULES, search_in_words
 from rungs._src.train.ppo import PARTS
-from rungs_course import bench, nb03_cpp, nb07_ladder, rating
+from rungs_course import nb03_cpp, nb07_ladder, rating
 from rungs_course import nb11_full_system as nb11
 from rungs_course import nb16_search as nb16
-from rungs_course.labs import leaderboard
 from rungs_course.measure import results
 from rungs_course.measure.noise import Factor, factor_apart
 from rungs_course.plots import duration, ratio, save_figure, speed
-from rungs_course.tables import OWN_JOB, fill, ladder_table, markdown
+from rungs_course.tables import OWN_JOB, fill, ladder_table, markdown, with_interval
 
 # The result tables that the sections need.
-_LADDER, _RACE, _GAINS, _RULES = "07_ladder.csv", "07_race.csv", "12_gains.csv", "12_rules.csv"
-NEEDED = (_LADDER, _RACE, _GAINS, _RULES)
+LADDER, RACE, GAINS, _RULES = "07_ladder.csv", "07_race.csv", "12_gains.csv", "12_rules.csv"
+NEEDED = (LADDER, RACE, GAINS, _RULES)
 _PICTURE = Path("figures") / "ladder.png"
 # Tables and figures that only some machines have.
 _TRAINED = "15_metrics.csv"
@@ -58,7 +57,7 @@ def sections(root: Path, recorded: Path, machine: dict, usable: set[str]) -> dic
         "ladder": _ladder(tables, machine),
         "rungs": _rungs(tables, recorded, machine),
         "headlines": _headlines(tables, recorded),
-        "peers": _peers(tables[_GAINS], tables[_RULES], recorded, where),
+        "peers": _peers(tables[GAINS], tables[_RULES], recorded, where),
         "steps": _LEFT_OUT.format("03", "../notebooks/03_cpp.ipynb"),
         "self-play": _LEFT_OUT.format("16", "../notebooks/16_search.ipynb"),
         "learners-measured": _LEFT_OUT.format("11", "../notebooks/11_full_system.ipynb"),
@@ -87,8 +86,8 @@ def write(root: Path, recorded: Path, machine: dict, usable: set[str]) -> None:
     tables = {name: results.load(root / recorded / name) for name in _shown(usable)}
     for picture in (_WATERFALL, _WON):
         (root / picture).unlink(missing_ok=True)
-    bound = float(tables[_LADDER].attrs["provenance"]["floor_plies_per_second"])
-    save_figure(nb07_ladder.draw_ladder(_raced(tables), bound), root / _PICTURE)
+    bound = float(tables[LADDER].attrs["provenance"]["floor_plies_per_second"])
+    save_figure(nb07_ladder.draw_ladder(ladder_rates(tables), bound), root / _PICTURE)
     if _STEPS in tables:
         bound = float(tables[_STEPS].attrs["provenance"]["floor_nanoseconds"])
         save_figure(nb03_cpp.draw_waterfall(tables[_STEPS], bound), root / _WATERFALL)
@@ -109,9 +108,9 @@ def _shown(usable: set[str]) -> list[str]:
     return [*NEEDED, *(name for name in optional if name in usable)]
 
 
-def _raced(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
+def ladder_rates(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
     """Returns the ladder's table for the boards and the mask that notebook 07 chose."""
-    race, facts = tables[_RACE], tables[_LADDER].attrs["provenance"]
+    race, facts = tables[RACE], tables[LADDER].attrs["provenance"]
     boards = int(facts["num_envs"])
     alike = (race["num_envs"] == boards) & (race["mask"] == facts["mask"])
     return ladder_table(race[alike], rest_of_batch=0.0, num_envs=boards)  # training: notebook 15
@@ -124,14 +123,8 @@ def _trained(metrics: pd.DataFrame) -> dict[str, Factor]:
     return {rung: factor_apart(first, own) for rung, own in times}
 
 
-def _with_noise(middle: float, low: float, high: float) -> str:
-    """Writes a factor with its interval, both to three digits: "1,238× (1,168 to 1,413)"."""
-    ends = (ratio(end).removesuffix("×") for end in (low, high))
-    return f"{ratio(middle)} ({' to '.join(ends)})"
-
-
 def _ladder(tables: dict[str, pd.DataFrame], machine: dict) -> str:
-    table = _raced(tables)
+    table = ladder_rates(tables)
     first, default = table.iloc[0], table.set_index("rung").loc[DEFAULT_RUNG]
     speedups = [f"{row.rung} {ratio(row.absolute_speedup)}" for row in table.itertuples()]
     gains = default[["absolute_speedup", "speedup_low", "speedup_high"]]
@@ -157,7 +150,7 @@ def _ladder(tables: dict[str, pd.DataFrame], machine: dict) -> str:
 
 def _times(middle: float, low: float, high: float) -> str:
     """Writes a factor in a sentence, with its interval: "**922 times** (569 to 1,407)"."""
-    factor, noise = _with_noise(middle, low, high).split("×")
+    factor, noise = with_interval(middle, low, high).split("×")
     return f"**{factor} times**{noise}"
 
 
@@ -168,7 +161,7 @@ def _bounds_of_training(generation: pd.DataFrame) -> pd.Series:
 
 
 def _rungs(tables: dict[str, pd.DataFrame], recorded: Path, machine: dict) -> str:
-    facts, table = tables[_LADDER].attrs["provenance"], _raced(tables)
+    facts, table = tables[LADDER].attrs["provenance"], ladder_rates(tables)
     first = table.iloc[0]
     implementations = {rung.name: rung.implementation for rung in rungs_of("chess")}
     columns = {
@@ -178,7 +171,7 @@ def _rungs(tables: dict[str, pd.DataFrame], recorded: Path, machine: dict) -> st
         f"Times as fast as `{first['rung']}`": [
             "1×"
             if row.rung == first["rung"]
-            else _with_noise(row.absolute_speedup, row.speedup_low, row.speedup_high)
+            else with_interval(row.absolute_speedup, row.speedup_low, row.speedup_high)
             for row in table.itertuples()
         ],
     }
@@ -189,7 +182,7 @@ def _rungs(tables: dict[str, pd.DataFrame], recorded: Path, machine: dict) -> st
         columns["Training, measured"] = [
             "1×"
             if rung == first["rung"]
-            else _with_noise(trained[rung].middle, trained[rung].low, trained[rung].high)
+            else with_interval(trained[rung].middle, trained[rung].low, trained[rung].high)
             if rung in trained
             else "not run"
             for rung in table["rung"]
@@ -207,8 +200,8 @@ def _rungs(tables: dict[str, pd.DataFrame], recorded: Path, machine: dict) -> st
         f"([record](../{(recorded / 'record.json').as_posix()})).\n\n"
         f"{markdown(pd.DataFrame(columns))}\n\n"
         f"{facts['num_envs']} boards a step, `{facts['mask']}` masks, {facts['date'][:10]} "
-        f"([data](../{(recorded / _RACE).as_posix()})). Each factor is the median of the "
-        f"ratios of {tables[_RACE]['repeat'].nunique()} repeats in turns, with its "
+        f"([data](../{(recorded / RACE).as_posix()})). Each factor is the median of the "
+        f"ratios of {tables[RACE]['repeat'].nunique()} repeats in turns, with its "
         f"interval; `{', '.join(OWN_JOB)}` raced in a job of its own and is compared by "
         f"medians.{training}\n"
     )
@@ -220,7 +213,7 @@ def _headlines(tables: dict[str, pd.DataFrame], recorded: Path) -> str:
     if _TRAINED in tables:
         facts = tables[_TRAINED].attrs["provenance"]
         first, *others = _trained(tables[_TRAINED]).items()
-        rows = [(f"`{rung}`", _with_noise(f.middle, f.low, f.high)) for rung, f in others]
+        rows = [(f"`{rung}`", with_interval(f.middle, f.low, f.high)) for rung, f in others]
         table = pd.DataFrame(rows, columns=["Rung", "Times as fast"])
         parts.append(
             f"**Training, compared with `{first[0]}`**\n\n{markdown(table)}\n\n"
@@ -246,18 +239,18 @@ def _headlines(tables: dict[str, pd.DataFrame], recorded: Path) -> str:
 
 def _stepping(tables: dict[str, pd.DataFrame], recorded: Path) -> str:
     """Writes how many times as fast a step of each other rung is as the first rung's."""
-    ladder, facts = _raced(tables), tables[_LADDER].attrs["provenance"]
-    first, sources = ladder["rung"].iloc[0], [_source(tables, _RACE, recorded)]
+    ladder, facts = ladder_rates(tables), tables[LADDER].attrs["provenance"]
+    first, sources = ladder["rung"].iloc[0], [_source(tables, RACE, recorded)]
     alike = f"{facts['num_envs']} each", f"board + {facts['mask']}", "all", "07"
     rows = [
-        (f"`{r.rung}`", _with_noise(r.absolute_speedup, r.speedup_low, r.speedup_high), *alike)
+        (f"`{r.rung}`", with_interval(r.absolute_speedup, r.speedup_low, r.speedup_high), *alike)
         for r in ladder.iloc[1:].itertuples()
     ]
-    for row in tables[_GAINS][tables[_GAINS]["peer"] == _OURS].to_dict("records"):
+    for row in tables[GAINS][tables[GAINS]["peer"] == _OURS].to_dict("records"):
         outputs = row["ours"].removeprefix("rungs, ")
-        times = _with_noise(row["gain"], row["from"], row["to"])
+        times = with_interval(row["gain"], row["from"], row["to"])
         rows.append(("`cpp`", times, "the best for each", outputs, "one", "12"))
-        sources.append(_source(tables, _GAINS, recorded))
+        sources.append(_source(tables, GAINS, recorded))
     if _STEPS in tables:
         steps = tables[_STEPS]
         boards, times = steps.attrs["provenance"]["num_envs"], ratio(steps["absolute"].iloc[-1])
@@ -318,7 +311,7 @@ def _peers(gains: pd.DataFrame, rules: pd.DataFrame, recorded: Path, where: str)
         "which it is fastest. Where several of our outputs can be compared, the row shows the "
         "smallest gain. *Rules*: where python-chess, our rung `python`, decides differently. "
         f"[Notebook 12](../notebooks/12_peers.ipynb) says what each step includes "
-        f"([data](../{(recorded / _GAINS).as_posix()})).\n"
+        f"([data](../{(recorded / GAINS).as_posix()})).\n"
     )
 
 
@@ -454,7 +447,7 @@ def raced(root: Path) -> list[dict]:
         `rung`, `boards`, `mask` and quartiles of plies a second, `low`, `middle` and `high`.
     """
     machines = []
-    for path in sorted((root / "data" / "recorded").glob(f"*/{_RACE}")):
+    for path in sorted((root / "data" / "recorded").glob(f"*/{RACE}")):
         race = results.load(path)
         facts, rates = race.attrs["provenance"], race["plies"] / race["seconds"]
         groups = rates.groupby([race[name] for name in ("racer", "num_envs", "mask")], sort=False)
@@ -466,224 +459,3 @@ def raced(root: Path) -> list[dict]:
         about = {"machine": in_words(facts), "date": facts["date"][:10], "commit": facts["commit"]}
         machines.append(about | {"rows": rows})
     return machines
-
-
-_LABS = _DOCS / "labs.md"
-
-
-def write_leaderboard(root: Path) -> None:
-    """Puts the leaderboard into `docs/labs.md`.
-
-    Raises:
-        ConfigurationError: see `rungs_course.labs.leaderboard.read`.
-    """
-    page = root / _LABS
-    page.write_text(fill(page.read_text(), {"leaderboard": leaders(root)}))
-
-
-def leaders(root: Path) -> str:
-    """Writes the leaderboard as a table: each lab's answers, by what they gain.
-
-    Raises:
-        ConfigurationError: see `rungs_course.labs.leaderboard.read`.
-    """
-    rows = leaderboard.best(leaderboard.read(leaderboard.path(root)))
-    if not rows:
-        return "No entries yet.\n"
-    table = pd.DataFrame(
-        {
-            "Lab": [row["lab"] for row in rows],
-            "Name": [row["name"] for row in rows],
-            "Gain over the baseline": [
-                _with_noise(*(float(row[f"gain{end}"]) for end in ("", "_low", "_high")))
-                for row in rows
-            ],
-            "Share of the best, or of the bound": [f"{float(row['share']):.0%}" for row in rows],
-            "Machine": [in_words(row | {"gpu": row["gpu"] or None}) for row in rows],
-            "Date": [row["date"][:10] for row in rows],
-        }
-    )
-    return f"{markdown(table)}\n"
-
-
-_BENCH = _DOCS / "bench.md"
-
-
-def write_bench(root: Path) -> None:
-    """Puts the results of `data/bench/` into `docs/bench.md`.
-
-    Raises:
-        ConfigurationError: see `rungs_course.bench.read`.
-    """
-    page = root / _BENCH
-    page.write_text(fill(page.read_text(), {"bench": benched(root)}))
-
-
-def benched(root: Path) -> str:
-    """Writes the results of `data/bench/` as a table, by machine, the fastest first.
-
-    Raises:
-        ConfigurationError: see `rungs_course.bench.read`.
-    """
-    found = [bench.read(path) for path in sorted((root / "data" / "bench").glob("*.json"))]
-    if not found:
-        return "No entries yet.\n"
-    lines = []
-    for result in found:
-        table, facts = bench.rows(result), result["facts"]
-        theirs = table.iloc[0]
-        machine = f"{in_words(facts)}, {facts['date'][:10]}"
-        busy = "; busy" if result["disturbed"] else ""
-        lines.append(
-            {
-                "Machine": f"{machine}{busy}",
-                "rate": -theirs["rate"],
-                "Environment": f"{result['name']} {result['version']}".strip(),
-                **_bench_cells(theirs),
-                "Ours, over it": "; ".join(
-                    f"{row.racer.removeprefix('rungs, ')} "
-                    f"{_with_noise(row.gain, row.gain_low, row.gain_high)}"
-                    for row in table.iloc[1:].itertuples()
-                ),
-                "Rules": _verdict(result["conformance"]),
-            }
-        )
-    lines.sort(key=lambda line: (line["Machine"], line["rate"]))
-    return f"{markdown(pd.DataFrame(lines).drop(columns='rate'))}\n"
-
-
-def bench_in_words(result: dict) -> str:
-    """Writes a result of `rungs_course.bench` for the screen: a row for each racer."""
-    table = bench.rows(result)
-    lines = pd.DataFrame(
-        [
-            {"": row["racer"], **_bench_cells(row), "as fast": ratio(row["gain"])}
-            for row in table.to_dict("records")
-        ]
-    )
-    return "\n".join(
-        [
-            lines.to_string(index=False),
-            f"Rules: {_verdict(result['conformance'])}",
-            *(f"Disturbed: {how}" for how in result["disturbed"]),
-        ]
-    )
-
-
-def _bench_cells(row) -> dict[str, str]:
-    """Writes what was measured of a racer, from a row of `rungs_course.bench.rows`."""
-
-    def cell(name: str, form: str) -> str:
-        return "" if pd.isna(row[name]) else form.format(row[name])
-
-    return {
-        "Boards": f"{row['num_envs']:,}",
-        "plies/s": speed(row["rate"]),
-        "per 1,000 cycles": cell("per_kilocycle", "{:.3g}"),
-        "Bytes per ply": cell("bytes_per_ply", "{:,.0f}"),
-        "Of the bound": cell("share", "{:.1%}"),
-    }
-
-
-def _verdict(conformance: dict) -> str:
-    """Writes how many cases of the suite pass, and names some of those that fail."""
-    failed = conformance["failed"]
-    asked = conformance["passes"] + len(failed)
-    some = ", ".join(f"`{case}`" for case in failed[:3])
-    more = f" and {len(failed) - 3} more" if len(failed) > 3 else ""
-    fails = f"; not {some}{more}" if failed else ""
-    return f"{conformance['passes']} of {asked} hold{fails}"
-
-
-_PAGE = _DOCS / "machines.md"
-
-
-def write_machines(root: Path) -> None:
-    """Writes the recorded machines into `docs/machines.md`, if that exists."""
-    page = root / _PAGE
-    if page.exists():
-        page.write_text(filled(page.read_text(), root))
-
-
-def filled(page: str, root: Path, run: Path | None = None) -> str:
-    """Returns the page of machines with its table.
-
-    Args:
-        page: its text, with a place for the table.
-        root: of the source tree.
-        run: the folder of the reader's run, to be shown next to the recorded ones.
-    """
-    return fill(page, {"machines": side_by_side(root, run)})
-
-
-def side_by_side(root: Path, run: Path | None = None) -> str:
-    """Writes a table of machines: a column each, and what was measured in its rows.
-
-    Args:
-        root: of the source tree.
-        run: see `filled`. Its column comes first; the last one compares it with the recorded
-            machine of the same name, or else of the nearest number of cores.
-    """
-    folders = sorted(path.parent for path in (root / "data" / "recorded").glob(f"*/{_LADDER}"))
-    recorded = {folder.name: _measured(folder) for folder in folders}
-    yours = run / "results" if run else None
-    if not yours or not (yours / _LADDER).exists():
-        return f"{_machines_table(recorded)}\n"
-    mine = _measured(yours)
-    text = {"yours": mine} | recorded
-    if not recorded:
-        return f"{_machines_table(text)}\n"
-    other = _nearest(mine, recorded)
-    name = slug_of(mine.attrs)
-    why = "the same name" if other == name else "the nearest number of cores"
-    compared = _machines_table(text, ("yours", other))
-    return (
-        f"Your machine: {in_words(mine.attrs)}, size `{mine.attrs['size']}`. The last column "
-        f"divides your value by that of `{other}`, the recorded machine with {why}.\n\n"
-        f"{compared}\n"
-    )
-
-
-def _measured(folder: Path) -> pd.Series:
-    """Returns a machine's measured values by the row's title; `attrs` are the machine's facts."""
-    ladder = results.load(folder / _LADDER)
-    # The same estimator for every machine: early tables of the ladder used another one.
-    raced = folder / _RACE
-    rates = _raced({_LADDER: ladder, _RACE: results.load(raced)}) if raced.exists() else ladder
-    values = {f"`{row.rung}`, plies/s": row.plies_per_second for row in rates.itertuples()}
-    if (folder / _GAINS).exists():
-        gains = results.load(folder / _GAINS).groupby("peer", sort=False)["gain"].min()
-        gains = gains.drop("python-chess", errors="ignore")  # which is our rung `python`
-        values |= {f"times as fast as {peer}": gain for peer, gain in gains.items()}
-    series = pd.Series(values, dtype=float)
-    series.attrs = ladder.attrs["provenance"]
-    return series
-
-
-def _nearest(mine: pd.Series, recorded: dict[str, pd.Series]) -> str:
-    name, cores = slug_of(mine.attrs), int(mine.attrs["cores"])
-    if name in recorded:
-        return name
-    return min(recorded, key=lambda other: abs(int(recorded[other].attrs["cores"]) - cores))
-
-
-def _machines_table(machines: dict[str, pd.Series], pair: tuple[str, str] | None = None) -> str:
-    rows = list(dict.fromkeys(row for series in machines.values() for row in series.index))
-    columns: dict[str, list[str]] = {"": ["machine", "recorded", *rows]}
-    for name, series in machines.items():
-        facts = series.attrs
-        head = [in_words(facts), f"{facts['date'][:10]}, {facts['commit']}"]
-        columns[name] = head + [_written(row, series.get(row)) for row in rows]
-    if pair:
-        mine, other = (machines[name] for name in pair)
-        factors = (mine.get(row, float("nan")) / other.get(row, float("nan")) for row in rows)
-        columns["yours / recorded"] = ["", ""] + [
-            "" if pd.isna(factor) else ratio(factor) for factor in factors
-        ]
-    return markdown(pd.DataFrame(columns))
-
-
-def _written(row: str, value: float | None) -> str:
-    if value is None or pd.isna(value):
-        return ""
-    return speed(value) if row.endswith("plies/s") else ratio(value)

@@ -1,0 +1,104 @@
+"""Generates the table of recorded machines, in `docs/machines.md`."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from rungs._src.machine.describe import in_words, slug_of
+from rungs_course.measure import results
+from rungs_course.pages.numbers import GAINS, LADDER, RACE, ladder_rates
+from rungs_course.plots import ratio, speed
+from rungs_course.tables import fill, markdown
+
+_PAGE = Path("docs") / "machines.md"
+
+
+def write_machines(root: Path) -> None:
+    """Writes the recorded machines into `docs/machines.md`, if that exists."""
+    page = root / _PAGE
+    if page.exists():
+        page.write_text(filled(page.read_text(), root))
+
+
+def filled(page: str, root: Path, run: Path | None = None) -> str:
+    """Returns the page of machines with its table.
+
+    Args:
+        page: its text, with a place for the table.
+        root: of the source tree.
+        run: the folder of the reader's run, to be shown next to the recorded ones.
+    """
+    return fill(page, {"machines": side_by_side(root, run)})
+
+
+def side_by_side(root: Path, run: Path | None = None) -> str:
+    """Writes a table of machines: a column each, and what was measured in its rows.
+
+    Args:
+        root: of the source tree.
+        run: see `filled`. Its column comes first; the last one compares it with the recorded
+            machine of the same name, or else of the nearest number of cores.
+    """
+    folders = sorted(path.parent for path in (root / "data" / "recorded").glob(f"*/{LADDER}"))
+    recorded = {folder.name: _measured(folder) for folder in folders}
+    yours = run / "results" if run else None
+    if not yours or not (yours / LADDER).exists():
+        return f"{_machines_table(recorded)}\n"
+    mine = _measured(yours)
+    text = {"yours": mine} | recorded
+    if not recorded:
+        return f"{_machines_table(text)}\n"
+    other = _nearest(mine, recorded)
+    name = slug_of(mine.attrs)
+    why = "the same name" if other == name else "the nearest number of cores"
+    compared = _machines_table(text, ("yours", other))
+    return (
+        f"Your machine: {in_words(mine.attrs)}, size `{mine.attrs['size']}`. The last column "
+        f"divides your value by that of `{other}`, the recorded machine with {why}.\n\n"
+        f"{compared}\n"
+    )
+
+
+def _measured(folder: Path) -> pd.Series:
+    """Returns a machine's measured values by the row's title; `attrs` are the machine's facts."""
+    ladder = results.load(folder / LADDER)
+    # The same estimator for every machine: early tables of the ladder used another one.
+    raced = folder / RACE
+    rates = ladder_rates({LADDER: ladder, RACE: results.load(raced)}) if raced.exists() else ladder
+    values = {f"`{row.rung}`, plies/s": row.plies_per_second for row in rates.itertuples()}
+    if (folder / GAINS).exists():
+        gains = results.load(folder / GAINS).groupby("peer", sort=False)["gain"].min()
+        gains = gains.drop("python-chess", errors="ignore")  # which is our rung `python`
+        values |= {f"times as fast as {peer}": gain for peer, gain in gains.items()}
+    series = pd.Series(values, dtype=float)
+    series.attrs = ladder.attrs["provenance"]
+    return series
+
+
+def _nearest(mine: pd.Series, recorded: dict[str, pd.Series]) -> str:
+    name, cores = slug_of(mine.attrs), int(mine.attrs["cores"])
+    if name in recorded:
+        return name
+    return min(recorded, key=lambda other: abs(int(recorded[other].attrs["cores"]) - cores))
+
+
+def _machines_table(machines: dict[str, pd.Series], pair: tuple[str, str] | None = None) -> str:
+    rows = list(dict.fromkeys(row for series in machines.values() for row in series.index))
+    columns: dict[str, list[str]] = {"": ["machine", "recorded", *rows]}
+    for name, series in machines.items():
+        facts = series.attrs
+        head = [in_words(facts), f"{facts['date'][:10]}, {facts['commit']}"]
+        columns[name] = head + [_written(row, series.get(row)) for row in rows]
+    if pair:
+        mine, other = (machines[name] for name in pair)
+        factors = (mine.get(row, float("nan")) / other.get(row, float("nan")) for row in rows)
+        columns["yours / recorded"] = ["", ""] + [
+            "" if pd.isna(factor) else ratio(factor) for factor in factors
+        ]
+    return markdown(pd.DataFrame(columns))
+
+
+def _written(row: str, value: float | None) -> str:
+    if value is None or pd.isna(value):
+        return ""
+    return speed(value) if row.endswith("plies/s") else ratio(value)
