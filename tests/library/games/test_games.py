@@ -37,7 +37,10 @@ def chosen(info, rng):
     return np.where(mask, rng.random(mask.shape), -1).argmax(axis=1)
 
 
-@pytest.mark.parametrize("mode", ["SAME_STEP", "NEXT_STEP", "DISABLED"])
+@pytest.mark.parametrize(
+    "mode",
+    ["SAME_STEP", *(pytest.param(m, marks=pytest.mark.system) for m in ("NEXT_STEP", "DISABLED"))],
+)
 def test_all_rungs_are_the_reference_bit_for_bit(connect_four, mode):
     made = {"seed": 5, "autoreset_mode": mode}
     reference = GameVectorEnv(BOARDS, connect_four, "python", **made)
