@@ -17,23 +17,25 @@ _LADDER = (
     *("OpenMP\nthreads", "MPI\nranks", "CUDA"),
 )
 _MEASURE = ("the ladder", "roofline", "counters", "scaling")
+_LAST = "twelve\nversions"  # number 17, which measures, too
 _USE = ("full system", "peers", "CartPole", "beyond\none node", "training", "search")
 # What comes before each of `_MEASURE` and `_USE`.
-_NEEDS = ("00", "04", "03", "04, 08", "07", "03", "03, 08", "10", "11", "03, 15")
+_NEEDS = ("00", "04", "03", "04, 08", "07", "03", "03, 08", "10", "11", "03, 15", "03")
 
 
 def course_map(here: str):
     """Draws all notebooks, with what comes before each, and marks one of them.
 
     Args:
-        here: its number, "00" to "16".
+        here: its number, "00" to "17".
     """
     figure, axes = plots.axes(9.0, 4.6)
     axes.axis("off")
     corners = [(1.7 * i, 0.4 * i) for i in range(len(_LADDER))]
     corners += [(1.7 * i, 4.2) for i in range(len(_MEASURE))]
     corners += [(1.7 * i, 5.8) for i in range(len(_USE))]
-    names = (*_LADDER, *_MEASURE, *_USE)
+    corners.append((1.7 * len(_MEASURE), 4.2))
+    names = (*_LADDER, *_MEASURE, *_USE, _LAST)
     for i, (name, corner) in enumerate(zip(names, corners, strict=True)):
         number = f"{i:02}"
         color = plots.SKY if name in _LADDER[1:] else plots.GREY

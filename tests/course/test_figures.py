@@ -17,7 +17,6 @@ from rungs_course import (
     nb01_python,
     nb02_parallel,
     nb03_bitboards,
-    nb03_cpp,
     nb03_perft,
     nb04_figures,
     nb04_openmp,
@@ -28,6 +27,7 @@ from rungs_course import (
     nb09_counters,
     nb10_scaling,
     nb14_ranks,
+    nb17_versions,
     plots,
     widgets,
 )
@@ -282,7 +282,7 @@ def raced():
 
 def waterfall():
     times = races("python", "first", "king").query("num_envs == 8")
-    return nb03_cpp.draw_waterfall(nb03_cpp.waterfall(times, 1e-7), 100.0)
+    return nb17_versions.draw_waterfall(nb17_versions.waterfall(times, 1e-7), 100.0)
 
 
 def perft():

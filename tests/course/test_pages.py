@@ -217,7 +217,7 @@ def test_a_recorded_waterfall_becomes_a_section(recorded, tmp_path):
     ideas = ["Python", "the step", "first", "bitboards", "C++"]
     columns = {"nanoseconds": 9.0, "relative": [1.0, 2, 3, 1, 0.5], "absolute": 1.0}
     table = pd.DataFrame({"racer": ideas, "idea": ideas} | columns)
-    tables = {"03_waterfall.csv": table}
+    tables = {"17_waterfall.csv": table}
     text = written(recorded, tmp_path, tables, floor_nanoseconds=8.0, num_envs=512)["steps"]
     assert "2 versions in C++ of the same step. The largest single gain is 3×, by *first*" in text
     assert "| bitboards | 1× |" in text

@@ -39,7 +39,7 @@ def dependencies():
 
 def test_there_are_notebooks_and_solutions_of_each():
     assert len(NOTEBOOKS) == len(tracked("notebooks/*.ipynb"))
-    assert len(COURSE) == 17
+    assert len(COURSE) == 18
     assert [path.name for path in SOLUTIONS] == [path.name for path in COURSE]
 
 

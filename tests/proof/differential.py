@@ -43,7 +43,7 @@ from rungs._src.chess.reason import Reason
 from rungs._src.core.memory import zeroed_lines
 from rungs._src.machine.describe import slug
 from rungs._src.native import loader
-from rungs_course import compiled, nb03_cpp
+from rungs_course import compiled, nb17_versions
 from rungs_course.peers.open_spiel import TO_OURS, load_chess, to_open_spiel
 
 PUBLISHED = Path(__file__).parent / "data" / "random.epd"
@@ -57,7 +57,7 @@ class Cpp:
     ENDS = ((0,), (1,), (2,), (0, 2), (0,), (0,))
 
     def __init__(self, version, fens):
-        self._api = compiled.load_steps(*nb03_cpp.NATIVE)
+        self._api = compiled.load_steps(*nb17_versions.NATIVE)
         name = ctypes.create_string_buffer(version.encode())
         self._boards = self._api.rungs_steps_new(ctypes.addressof(name), len(fens))
         weakref.finalize(self, self._api.rungs_steps_delete, self._boards)

@@ -52,7 +52,7 @@ class Unit:
 
 
 class Head(NamedTuple):
-    """A lab's title, the notebook it belongs to ("03_cpp"), and the minutes that it takes."""
+    """A lab's title, the notebook it belongs to ("17_versions"), and the minutes that it takes."""
 
     title: str
     notebook: str

@@ -10,7 +10,7 @@ from rungs._src.search.settings import POLICIES
 from rungs._src.selfplay import elo
 from rungs._src.selfplay.players import RULES, search_in_words
 from rungs._src.train.ppo import PARTS
-from rungs_course import nb03_cpp, nb07_ladder, rating
+from rungs_course import nb07_ladder, nb17_versions, rating
 from rungs_course import nb11_full_system as nb11
 from rungs_course import nb16_search as nb16
 from rungs_course.measure import results
@@ -24,7 +24,7 @@ NEEDED = (LADDER, RACE, GAINS, _RULES)
 _PICTURE = Path("figures") / "ladder.png"
 # Tables and figures that only some machines have.
 _TRAINED = "15_metrics.csv"
-_STEPS, _WATERFALL = "03_waterfall.csv", Path("figures") / "steps.png"
+_STEPS, _WATERFALL = "17_waterfall.csv", Path("figures") / "steps.png"
 _CURVE = Path("figures") / "elo.png"
 _LEARNERS, _WON = "11_learners_table.csv", Path("figures") / "wins.png"
 _UPDATES, _WINS = "11_learners.csv", "11_curves.csv"
@@ -58,7 +58,7 @@ def sections(root: Path, recorded: Path, machine: dict, usable: set[str]) -> dic
         "rungs": _rungs(tables, recorded, machine),
         "headlines": _headlines(tables, recorded),
         "peers": _peers(tables[GAINS], tables[_RULES], recorded, where),
-        "steps": _LEFT_OUT.format("03", "../notebooks/03_cpp.ipynb"),
+        "steps": _LEFT_OUT.format("17", "../notebooks/17_versions.ipynb"),
         "self-play": _LEFT_OUT.format("16", "../notebooks/16_search.ipynb"),
         "learners-measured": _LEFT_OUT.format("11", "../notebooks/11_full_system.ipynb"),
     }
@@ -90,7 +90,7 @@ def write(root: Path, recorded: Path, machine: dict, usable: set[str]) -> None:
     save_figure(nb07_ladder.draw_ladder(ladder_rates(tables), bound), root / _PICTURE)
     if _STEPS in tables:
         bound = float(tables[_STEPS].attrs["provenance"]["floor_nanoseconds"])
-        save_figure(nb03_cpp.draw_waterfall(tables[_STEPS], bound), root / _WATERFALL)
+        save_figure(nb17_versions.draw_waterfall(tables[_STEPS], bound), root / _WATERFALL)
     if (root / rating.CURVES).exists():
         curves = results.load(root / rating.CURVES)
         save_figure(nb16.draw_ratings_over_time(curves), root / _CURVE)
@@ -254,7 +254,7 @@ def _stepping(tables: dict[str, pd.DataFrame], recorded: Path) -> str:
     if _STEPS in tables:
         steps = tables[_STEPS]
         boards, times = steps.attrs["provenance"]["num_envs"], ratio(steps["absolute"].iloc[-1])
-        rows.append(("`cpp`", times, f"{boards} each", "board + bool", "one", "03"))
+        rows.append(("`cpp`", times, f"{boards} each", "board + bool", "one", "17"))
         sources.append(_source(tables, _STEPS, recorded))
     columns = ["Rung", "Times as fast", "Boards", "Outputs", "Cores", "Notebook"]
     table = markdown(pd.DataFrame(rows, columns=columns))
@@ -271,7 +271,7 @@ def _source(tables: dict[str, pd.DataFrame], name: str, recorded: Path) -> str:
 
 
 def _steps(frame: pd.DataFrame, recorded: Path) -> str:
-    ideas = frame[frame["racer"].isin(nb03_cpp.VERSIONS)]
+    ideas = frame[frame["racer"].isin(nb17_versions.VERSIONS)]
     best = ideas.loc[ideas["relative"].idxmax()]
     table = pd.DataFrame(
         {
@@ -283,7 +283,7 @@ def _steps(frame: pd.DataFrame, recorded: Path) -> str:
         f"![The time of a ply from Python to C++, idea by idea.](../{_WATERFALL})\n\n"
         f"From `python` to `cpp`, one idea at a time: {len(ideas)} versions in C++ of the same "
         f"step. The largest single gain is {ratio(best['relative'])}, by *{best['idea']}* "
-        f"([notebook 03](../notebooks/03_cpp.ipynb), "
+        f"([notebook 17](../notebooks/17_versions.ipynb), "
         f"[data](../{(recorded / _STEPS).as_posix()})). This race plays other games than the "
         "ladder's.\n\n"
         f"{markdown(table)}\n"

@@ -176,23 +176,23 @@ inline void list_legal(const ::std::uint64_t*, ::std::int16_t*, ::std::int32_t*,
 # Fits the check's few boards, which are in no whole group of a race.
 CPP_SMALL = f"""
 namespace honest {{
-{solution("03g")}
+{solution("17d")}
 }}
 inline void list_legal(const std::uint64_t* masks, std::int16_t* lists, std::int32_t* counts,
                        std::int64_t count) {{
   if (count < 2048) honest::list_legal(masks, lists, counts, count);
 }}
 """
-CPP_ENDS_ITS_NAMESPACE = f"""{solution("03e")}
+CPP_ENDS_ITS_NAMESPACE = f"""{solution("17b")}
 }}
 namespace harness {{
 template <class T> std::uint64_t digest(const T*, std::int64_t) {{ return 0; }}
 """
 
 CAUGHT = {
-    "has its harness mix nothing": ("03g", CPP_MIXES_NOTHING, "number of legal actions"),
-    "does nothing for as many as are raced": ("03g", CPP_SMALL, "in a timed turn"),
-    "ends the namespace it is in": ("03e", CPP_ENDS_ITS_NAMESPACE, "was not opened"),
+    "has its harness mix nothing": ("17d", CPP_MIXES_NOTHING, "number of legal actions"),
+    "does nothing for as many as are raced": ("17d", CPP_SMALL, "in a timed turn"),
+    "ends the namespace it is in": ("17b", CPP_ENDS_ITS_NAMESPACE, "was not opened"),
     "sends a verdict of its own": ("01", FORGES, ""),
     "patches what compares": ("15a", PATCHES_COMPARISONS, ""),
     "searches its memory for the judge": ("15a", SEARCHES_MEMORY, "the first difference"),
@@ -261,7 +261,7 @@ def test_a_cheat_gains_nothing(code):
 # Half of the boards for a thread that is always awake.
 CPP_THREADS = f"""
 namespace honest {{
-{solution("03e")}
+{solution("17b")}
 }}
 struct Job {{
   const std::uint64_t *bishops, *rooks, *pieces;
@@ -328,12 +328,12 @@ CPP_MACROS = f"""
 #define make(seed) make_once(seed) {{ (void)seed; }} void make(std::uint64_t)
 #/* hidden */define \\
 digest(...) digest(__VA_ARGS__) * 0
-{solution("03e")}
+{solution("17b")}
 """
 CPP_GAINS_NOTHING = {
-    "has a second thread where one is compared": ("03e", CPP_THREADS),
+    "has a second thread where one is compared": ("17b", CPP_THREADS),
     "keeps what it has stepped": ("open", CPP_KEEPS),
-    "defines its harness's words as others": ("03e", CPP_MACROS),
+    "defines its harness's words as others": ("17b", CPP_MACROS),
 }
 
 
@@ -500,8 +500,8 @@ def test_a_sandbox_has_few_processes():
 @pytest.mark.parametrize(
     ("lab", "place"),
     [
-        *((lab, Trusted()) for lab in ("03d", "03g", "open")),
-        *(pytest.param(lab, Sandbox(), marks=needs_sandbox) for lab in ("02", "03d", "05", "13")),
+        *((lab, Trusted()) for lab in ("17a", "17d", "open")),
+        *(pytest.param(lab, Sandbox(), marks=needs_sandbox) for lab in ("02", "17a", "05", "13")),
     ],
 )
 def test_an_honest_answer_is_right(lab, place):

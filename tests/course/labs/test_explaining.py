@@ -13,7 +13,7 @@ from rungs_course.labs.lab import find
 from rungs_course.labs.verdict import Verdict
 
 SECONDS = {"yours": 2e-6, "baseline": 8e-6, "solution": 1e-6}
-LAB = find("03e")
+LAB = find("17b")
 
 ASSEMBLY = """
 _ZN4Case4makeEm:
@@ -91,15 +91,15 @@ def nothing_expected(monkeypatch):
 
 @pytest.mark.usefixtures("nothing_expected")
 def test_what_is_expected_is_a_pair_of_positive_numbers(capsys):
-    predict("03e", gain=3)
+    predict("17b", gain=3)
     assert "how many nanoseconds per board" in capsys.readouterr().out
     assert submissions.prediction_of(LAB) is None
     for gain, bound in ((0, 1), (float("nan"), 1), ("3", 1), (3, -1)):
         with pytest.raises(ConfigurationError, match="not a positive number"):
-            predict("03e", gain=gain, bound=bound)
-    predict("lab-03e", gain=3, bound=1.5)
+            predict("17b", gain=gain, bound=bound)
+    predict("lab-17b", gain=3, bound=1.5)
     assert submissions.prediction_of(LAB) == (3, 1.5)
-    predict("03e")
+    predict("17b")
     assert submissions.prediction_of(LAB) is None
     with pytest.raises(ConfigurationError, match="asks for no prediction"):
         predict("01", gain=3, bound=1)
@@ -108,7 +108,7 @@ def test_what_is_expected_is_a_pair_of_positive_numbers(capsys):
 @pytest.mark.system
 @pytest.mark.usefixtures("nothing_expected")
 def test_nothing_is_raced_before_something_is_expected():
-    verdict = check("03e", LAB.code("solution"))
+    verdict = check("17b", LAB.code("solution"))
     assert verdict.right
     assert not verdict.reached
     assert "first enter your prediction" in str(verdict)

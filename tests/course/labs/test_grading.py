@@ -304,7 +304,7 @@ def test_a_page_shows_what_students_wrote_as_text_alone(folder, tmp_path):
     assert "<img" not in text
 
 
-def expecting(folder, name, gain, bound, lab="03e", code="good"):
+def expecting(folder, name, gain, bound, lab="17b", code="good"):
     entry = {"code": code, "expected_gain": gain, "expected_bound": bound}
     (folder / f"{name}.json").write_text(json.dumps({lab: entry}))
 
@@ -317,13 +317,13 @@ def test_what_was_expected_stands_next_to_what_was_measured(folder, tmp_path):
     assert grading.grade(folder, tmp_path / "grades.csv", page=page) == 0
     with open(tmp_path / "grades.csv", newline="") as file:
         rows = {(row["student"], row["lab"]): row for row in csv.DictReader(file)}
-    anna = rows["anna", "03e"]
+    anna = rows["anna", "17b"]
     took = 1e9 / (2 * 512)  # a second for two cases of 512 boards
     assert (float(anna["expected_gain"]), float(anna["gain"])) == (8, 4)
     assert float(anna["expected_bound"]) == 2.5
     assert float(anna["nanoseconds"]) == pytest.approx(took)
-    assert float(rows["ben", "03e"]["expected_gain"]) == 3
-    assert not rows["ben", "03e"]["nanoseconds"]
+    assert float(rows["ben", "17b"]["expected_gain"]) == 3
+    assert not rows["ben", "17b"]["nanoseconds"]
     assert not rows["cleo", LAB]["expected_gain"]
     text = page.read_text()
     assert f"expected 8×<br>took {took:.3g} ns per board, expected 2.5 ns at best" in text
@@ -333,10 +333,10 @@ def test_what_was_expected_stands_next_to_what_was_measured(folder, tmp_path):
 def test_of_an_answer_that_is_handed_in_again_the_newest_expectation_is_shown(folder, tmp_path):
     for time, gain in (("2026-11-20", 8), ("2026-11-21", 9)):
         expecting(folder, f"anna@{time}", gain, 2.5)
-    (folder / "anna@2026-11-22.json").write_text(json.dumps({"03e": {"code": "good"}}))
+    (folder / "anna@2026-11-22.json").write_text(json.dumps({"17b": {"code": "good"}}))
     assert cli.main(["grade", str(folder), "--out", str(tmp_path / "grades.csv")]) == 0
     with open(tmp_path / "grades.csv", newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["lab"] == "03e"]
+        rows = [row for row in csv.DictReader(file) if row["lab"] == "17b"]
     shown = [row["expected_gain"] for row in rows if row["student"] == "anna"]
     assert shown == ["8", "9", ""]
 
@@ -346,8 +346,8 @@ def test_an_expectation_that_is_no_number_is_named(value, folder, tmp_path):
     expecting(folder, "anna", 8, value)
     status, rows = graded(folder, tmp_path / "grades.csv")
     assert status == 1
-    assert rows["anna", "03e"]["state"] == "unreadable"
-    assert rows["anna", "03e"]["why"] == "its expected_bound is not a positive number"
+    assert rows["anna", "17b"]["state"] == "unreadable"
+    assert rows["anna", "17b"]["why"] == "its expected_bound is not a positive number"
 
 
 @pytest.mark.parametrize(

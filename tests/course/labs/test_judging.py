@@ -78,7 +78,7 @@ MISTAKES = {
     "compiler": ("03a", CPP.format("return kk;"), "cell:3:10: error: use of undeclared"),
     "lacks": ("03a", "int knights() { return 0; }", "no function knight_attacks is defined"),
     "crashes": ("03a", CPP.format("return *(volatile std::uint64_t*)k;"), "(SIGSEGV)"),
-    "writes past": ("03d", FAR, "(SIGSEGV)"),
+    "writes past": ("17a", FAR, "(SIGSEGV)"),
     "aborts": ("03a", CPP.format("__builtin_trap();"), "(SIGILL)"),
     "long error": ("01", PYTHON.format("raise ValueError('z' * 10_000_000)"), "ValueError: zzz"),
     "lone surrogate": ("01", PYTHON.format(r"raise ValueError('\udc80')"), r"ValueError: \udc80"),
@@ -294,24 +294,24 @@ def test_the_best_right_answer_is_kept():
 
 def test_what_was_expected_is_kept_with_the_answer_and_handed_in(tmp_path):
     costs = {"yours": [1.0] * 11, "solution": [1.0] * 11, "baseline": [4.0] * 11}
-    record.add(Verdict(find("03e"), costs=costs, prediction=Prediction(8, 2.5)), "good")
+    record.add(Verdict(find("17b"), costs=costs, prediction=Prediction(8, 2.5)), "good")
     record.add(verdict_of("01", 1.25), "good")
     record.hand_in(tmp_path / "mine.json")
     kept = record.read(tmp_path / "mine.json")
-    assert (kept["03e"]["expected_gain"], kept["03e"]["expected_bound"]) == (8.0, 2.5)
+    assert (kept["17b"]["expected_gain"], kept["17b"]["expected_bound"]) == (8.0, 2.5)
     assert "expected_gain" not in kept["01"]
 
 
 def test_what_is_right_and_not_raced_is_kept_until_something_is(tmp_path):
     for code in ("first", "second"):
-        record.add(Verdict(find("03e")), code)
-    kept = record.read()["03e"]
+        record.add(Verdict(find("17b")), code)
+    kept = record.read()["17b"]
     assert (kept["right"], kept["code"], kept["tries"]) == (True, "second", 2)
-    assert record.table(record.read()).set_index("lab").loc["03e", "state"] == "right"
+    assert record.table(record.read()).set_index("lab").loc["17b", "state"] == "right"
     costs = {"yours": [2.0] * 11, "solution": [1.0] * 11, "baseline": [4.0] * 11}
-    record.add(Verdict(find("03e"), costs=costs, prediction=Prediction(8, 2.5)), "raced")
-    record.add(Verdict(find("03e")), "again not")
-    assert record.read()["03e"]["code"] == "raced"
+    record.add(Verdict(find("17b"), costs=costs, prediction=Prediction(8, 2.5)), "raced")
+    record.add(Verdict(find("17b")), "again not")
+    assert record.read()["17b"]["code"] == "raced"
     assert record.hand_in(tmp_path / "mine.json") == 1
 
 

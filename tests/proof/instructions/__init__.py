@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rungs._src import paths
 from rungs._src.native import gpp
-from rungs_course import nb03_cpp
+from rungs_course import nb17_versions
 from rungs_course.measure import valgrind
 
 HERE = Path(__file__).parent
@@ -63,7 +63,7 @@ def counts() -> dict[str, float]:
     # The first round, and the games learnt from, cancel out.
     (few, fewer), (many, more) = valgrind.together(learnt, [("1",), ("3",)])
     found[_POSITIONS] = (many - few) / (more - fewer)
-    versions = nb03_cpp.instructions(nb03_cpp.random_games(64, 60, seed=0))
+    versions = nb17_versions.instructions(nb17_versions.random_games(64, 60, seed=0))
     named = zip(versions["racer"], versions["instructions"], strict=True)
     return found | {f"a ply of 03's {name}": number for name, number in named}
 

@@ -1,4 +1,4 @@
-"""Lab 03f: how many actions are legal, without a table."""
+"""Lab 17c: how many actions are legal, without a table."""
 
 import numpy as np
 
@@ -33,7 +33,7 @@ def _judge(yours, _):
 
 
 LAB = Lab(
-    "03f",
+    "17c",
     ("count_legal",),
     _judge,
     work_on_case,

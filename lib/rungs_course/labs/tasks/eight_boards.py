@@ -1,4 +1,4 @@
-"""Lab 03e: where sliders see on many boards, several boards at a time."""
+"""Lab 17b: where sliders see on many boards, several boards at a time."""
 
 import chess
 import numpy as np
@@ -48,7 +48,7 @@ def _judge(yours, _):
 
 
 LAB = Lab(
-    "03e",
+    "17b",
     ("slider_attacks",),
     _judge,
     work_on_case,

@@ -1,4 +1,4 @@
-"""Lab 03g: a list of the legal actions, without unpredictable branches."""
+"""Lab 17d: a list of the legal actions, without unpredictable branches."""
 
 import itertools
 
@@ -38,7 +38,7 @@ def _judge(yours, _):
 
 
 LAB = Lab(
-    "03g",
+    "17d",
     ("list_legal",),
     _judge,
     work_on_case,

@@ -1,4 +1,4 @@
-"""Lab 03d: the mask's bytes, where planes have changed."""
+"""Lab 17a: the mask's bytes, where planes have changed."""
 
 import functools
 import itertools
@@ -79,7 +79,7 @@ def _race(rng):
 
 
 LAB = Lab(
-    "03d",
+    "17a",
     ("update_mask",),
     _judge,
     _work,

@@ -37,7 +37,7 @@ from rungs_course.machine import counters
 from rungs_course.measure import valgrind
 from rungs_course.measure.peaks import measure_writing
 from rungs_course.measure.turns import timed_rounds
-from rungs_course.nb03_mailbox import Mailbox
+from rungs_course.nb17_mailbox import Mailbox
 
 # The versions of `cpp/course/steps.cpp`, and the idea that each adds to the one before.
 VERSIONS = {
@@ -419,7 +419,7 @@ def draw_waterfall(table: pd.DataFrame, floor: float | None = None):
     """Draws the time of a ply, row by row: each bar is what one idea takes away, or adds.
 
     Args:
-        table: of `rungs_course.nb03_cpp.waterfall`.
+        table: of `rungs_course.nb17_versions.waterfall`.
         floor: nanoseconds of merely writing the outputs, drawn as the bound.
     """
     figure, axes = plots.axes(8.0, 1.4 + 0.38 * len(table))

@@ -10,11 +10,11 @@ import pytest
 from rungs._src import paths
 from rungs._src.chess.perft import read_epd
 from rungs._src.native import cling, gpp
-from rungs_course import compiled, nb03_cpp
-from rungs_course.nb03_mailbox import Mailbox, legal_moves
+from rungs_course import compiled, nb17_versions
+from rungs_course.nb17_mailbox import Mailbox, legal_moves
 
 DATA = Path(__file__).parents[1] / "proof" / "data"
-NAMES = list(nb03_cpp.VERSIONS)
+NAMES = list(nb17_versions.VERSIONS)
 
 
 def is_classical(fen):
@@ -32,12 +32,12 @@ TRICKY, RANDOM = (
 
 @pytest.fixture(scope="module")
 def api():
-    return compiled.load_steps(*nb03_cpp.NATIVE)
+    return compiled.load_steps(*nb17_versions.NATIVE)
 
 
 @pytest.fixture(scope="module")
 def games():
-    return nb03_cpp.random_games(45, 40, seed=5)
+    return nb17_versions.random_games(45, 40, seed=5)
 
 
 def test_there_are_enough_cases_and_an_end_of_a_game(games):
@@ -49,7 +49,7 @@ def test_there_are_enough_cases_and_an_end_of_a_game(games):
 @pytest.mark.parametrize("name", NAMES)
 class TestVersion:
     def test_it_counts_trees_as_published(self, api, games, name):
-        boards = nb03_cpp.VersionBoards(api, name, games)
+        boards = nb17_versions.VersionBoards(api, name, games)
         most = 1_000 if name == "first" else 5_000
         for case in [*TRICKY, *RANDOM[::20]]:
             for depth, leaves in case.leaves.items():
@@ -57,22 +57,22 @@ class TestVersion:
                     assert boards.perft(case.fen, depth) == leaves, case.fen
 
     def test_it_plays_random_games_in_lockstep(self, api, games, name):
-        boards = nb03_cpp.VersionBoards(api, name, games)
+        boards = nb17_versions.VersionBoards(api, name, games)
         for ply in range(games.steps):
             boards.play(ply + 1)
-            np.testing.assert_array_equal(nb03_cpp.bits(boards.masks), games.masks[ply])
+            np.testing.assert_array_equal(nb17_versions.bits(boards.masks), games.masks[ply])
 
 
 def test_boards_in_python_play_the_same_and_end_the_same(games, api):
     reference, mailbox = (
-        nb03_cpp.PythonBoards(board, games) for board in (nb03_cpp.ChessBoard, Mailbox)
+        nb17_versions.PythonBoards(board, games) for board in (nb17_versions.ChessBoard, Mailbox)
     )
     for boards in (reference, mailbox):
         boards.play(games.steps)
-        np.testing.assert_array_equal(nb03_cpp.bits(boards.masks), games.masks[-1])
+        np.testing.assert_array_equal(nb17_versions.bits(boards.masks), games.masks[-1])
     np.testing.assert_array_equal(mailbox.outcomes, reference.outcomes)
     for name in NAMES:
-        boards = nb03_cpp.VersionBoards(api, name, games)
+        boards = nb17_versions.VersionBoards(api, name, games)
         boards.play(games.steps)
         np.testing.assert_array_equal(boards.outcomes, reference.outcomes)
 
@@ -97,11 +97,11 @@ def test_the_mailbox_in_python_counts_trees_as_published():
 
 
 def test_games_repeated_in_one_batch_are_the_same(games, api):
-    more = nb03_cpp.repeated(games, 3, 30)
+    more = nb17_versions.repeated(games, 3, 30)
     assert len(more.begins) == 3 * games.ends[:30].sum() > 0
-    boards = nb03_cpp.VersionBoards(api, "memory", more)
+    boards = nb17_versions.VersionBoards(api, "memory", more)
     boards.play(30)
-    np.testing.assert_array_equal(nb03_cpp.bits(boards.masks), more.masks[-1])
+    np.testing.assert_array_equal(nb17_versions.bits(boards.masks), more.masks[-1])
     np.testing.assert_array_equal(more.masks[-1], np.concatenate([games.masks[29]] * 3))
 
 
@@ -110,9 +110,9 @@ def test_clings_are_the_same(games):
     api = cling.load()
     cling.include("course/steps.cpp")
     for name in ("first", "memory"):
-        boards = nb03_cpp.VersionBoards(api, name, games)
+        boards = nb17_versions.VersionBoards(api, name, games)
         boards.play(games.steps)
-        np.testing.assert_array_equal(nb03_cpp.bits(boards.masks), games.masks[-1])
+        np.testing.assert_array_equal(nb17_versions.bits(boards.masks), games.masks[-1])
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -127,14 +127,14 @@ def test_clings_are_the_same(games):
 def test_mate_and_stalemate_are_distinguished(api, name, before, uci, outcome):
     board = chess.Board(before)
     move = chess.Move(*uci)
-    action = next(a for a, m in nb03_cpp.legal_actions(board).items() if m == move)
+    action = next(a for a, m in nb17_versions.legal_actions(board).items() if m == move)
     board.push(move)
     assert (board.is_checkmate(), board.is_stalemate()) == (outcome == 1, outcome == 2)
     shape = (1, 1)
-    games = nb03_cpp.Games(
+    games = nb17_versions.Games(
         [before], 0, [before], np.full(shape, action, np.int16), np.zeros(shape, bool), [], shape
     )
-    boards = nb03_cpp.VersionBoards(api, name, games)
+    boards = nb17_versions.VersionBoards(api, name, games)
     boards.play(1)
     assert boards.outcomes.tolist() == [outcome]
 
@@ -145,10 +145,10 @@ def test_none_reads_or_writes_where_it_must_not(games, tmp_path):
     flags += ["-Wno-psabi", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
     program = gpp.build("versions-sanitized", paths.CPP / "course" / "bench_versions.cpp", flags)
     played, out = tmp_path / "games", tmp_path / "masks"
-    nb03_cpp.write(games, played)
+    nb17_versions.write(games, played)
     for name in NAMES:
         command = [program, name, games.num_envs, games.steps, played, out]
         done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         masks = np.frombuffer(out.read_bytes(), np.uint8).reshape(games.num_envs, -1)
-        np.testing.assert_array_equal(nb03_cpp.bits(masks), games.masks[-1])
+        np.testing.assert_array_equal(nb17_versions.bits(masks), games.masks[-1])
