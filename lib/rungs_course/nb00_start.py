@@ -16,11 +16,22 @@ _LADDER = (
     *("start here", "Python", "Python\nprocesses", "C++"),
     *("OpenMP\nthreads", "MPI\nranks", "CUDA"),
 )
-_MEASURE = ("the ladder", "roofline", "counters", "scaling")
-_LAST = "twelve\nversions"  # number 17, which measures, too
-_USE = ("full system", "peers", "CartPole", "beyond\none node", "training", "search")
-# What comes before each of `_MEASURE` and `_USE`.
-_NEEDS = ("00", "04", "03", "04, 08", "07", "03", "03, 08", "10", "11", "03, 15", "03")
+# The number and the name of each, and what comes before it.
+_MEASURE = (
+    ("07", "the ladder", "00"),
+    ("08", "roofline", "04"),
+    ("09", "counters", "03"),
+    ("10", "scaling", "04, 08"),
+    ("17", "twelve\nversions", "03"),
+)
+_USE = (
+    ("11", "full system", "07"),
+    ("12", "peers", "03"),
+    ("13", "CartPole", "03, 08"),
+    ("14", "beyond\none node", "10"),
+    ("15", "training", "11"),
+    ("16", "search", "03, 15"),
+)
 
 
 def course_map(here: str):
@@ -31,19 +42,19 @@ def course_map(here: str):
     """
     figure, axes = plots.axes(9.0, 4.6)
     axes.axis("off")
-    corners = [(1.7 * i, 0.4 * i) for i in range(len(_LADDER))]
-    corners += [(1.7 * i, 4.2) for i in range(len(_MEASURE))]
-    corners += [(1.7 * i, 5.8) for i in range(len(_USE))]
-    corners.append((1.7 * len(_MEASURE), 4.2))
-    names = (*_LADDER, *_MEASURE, *_USE, _LAST)
-    for i, (name, corner) in enumerate(zip(names, corners, strict=True)):
-        number = f"{i:02}"
-        color = plots.SKY if name in _LADDER[1:] else plots.GREY
+
+    def draw(number: str, name: str, corner: tuple[float, float], color: str) -> None:
         look = {"facecolor": plots.ORANGE if number == here else color}
         look |= {"linewidth": 3 if number == here else 1}
         _box(axes, corner, (1.5, 0.9), f"{number} {name}", **look)
-    for needed, (x, y) in zip(_NEEDS, corners[len(_LADDER) :], strict=True):
-        axes.text(x + 0.75, y - 0.12, f"after {needed}", ha="center", va="top", fontsize=8)
+
+    for i, name in enumerate(_LADDER):
+        draw(f"{i:02}", name, (1.7 * i, 0.4 * i), plots.SKY if i else plots.GREY)
+    for row, y in ((_MEASURE, 4.2), (_USE, 5.8)):
+        for i, (number, name, needed) in enumerate(row):
+            draw(number, name, (1.7 * i, y), plots.GREY)
+            center = 1.7 * i + 0.75
+            axes.text(center, y - 0.12, f"after {needed}", ha="center", va="top", fontsize=8)
     for title, height in (("climb it", 1.3), ("measure it", 4.65), ("use it", 6.25)):
         axes.text(-0.1, height, title, ha="right", va="center", fontweight="bold")
     axes.set(xlim=(-1.9, 11.9), ylim=(-0.2, 6.9))

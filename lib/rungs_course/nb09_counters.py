@@ -179,10 +179,10 @@ def chase(sizes: Iterable[int], *, loads: int, repeats: int, seed: int) -> pd.Da
 
 
 def served_by(sizes: Iterable[int], caches: Sequence[Cache]) -> dict[str, int]:
-    """Returns the working set that stands for each level: the smallest that is at least twice as
-    large as the level before, and fits into half of it.
+    """Returns the working set that stands for each level, the smallest that it serves.
 
-    (The largest that fits may not do: on a shared machine a program has only a part of a cache.)
+    That set has at least twice the bytes of the level before, and at most half of this one's. The
+    largest that fits would not do: on a shared machine a program has only a part of a cache.
 
     Args:
         sizes: of `chase`.

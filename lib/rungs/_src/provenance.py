@@ -45,9 +45,10 @@ def now() -> str:
 def commit() -> str | None:
     """Returns the source's commit, with "-dirty" where files differ from it; None outside git."""
     # An installed package may be in another project's repository, which doesn't track this file.
-    if not _git(Path(__file__).parent, "ls-files", "--error-unmatch", Path(__file__).name):
+    here = Path(__file__)
+    if not _git(here.parent, "ls-files", "--error-unmatch", here.name):
         return None
-    return commit_of(Path(__file__).parent)
+    return commit_of(here.parent)
 
 
 def commit_of(folder: Path) -> str | None:
