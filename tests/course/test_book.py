@@ -42,7 +42,7 @@ def pages(smoke):
 
 def test_every_notebook_runs_from_top_to_bottom(smoke):
     numbers = [path.name[:2] for path in sorted((smoke / "notebooks").glob("*.ipynb"))]
-    assert numbers == [f"{number:02}" for number in range(17)]
+    assert numbers == [f"{number:02}" for number in range(18)]
     entries = manifest.read(smoke)["notebooks"]
     for number in [name[:2] for name, entry in entries.items() if entry["status"] == "done"]:
         assert list((smoke / "results").glob(f"{number}_*.csv")), number
@@ -88,7 +88,7 @@ def notebooks(pages):
 
 
 def test_every_notebook_is_a_page_that_says_where_it_ran(pages):
-    assert len(notebooks(pages)) == 17
+    assert len(notebooks(pages)) == 18
     for page in notebooks(pages):
         assert "Run at size <code" in page.read_text()
     assert (pages / "index.html").exists()

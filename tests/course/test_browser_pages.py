@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from rungs_course import paths
+from rungs_course.pages import numbers
 from rungs_course.runner import bundle
 from tests.browser import SCREENSHOTS, browser, needs_chromium, opener
 
@@ -146,9 +147,9 @@ def test_a_race(opened, how):
     assert [row[1] for row in cells] == ["508", "656", "4,744", "35,136"]
     assert cells[3][5] == "left out"
     for cell in (cell for row in cells for cell in row[2:] if cell != "left out"):
-        numbers = re.findall(r"([\d.]+)( [kM])?", cell)
+        found = re.findall(r"([\d.]+)( [kM])?", cell)
         units = {" k": 1e3, " M": 1e6, "": 1}
-        middle, low, high = (float(number) * units[unit] for number, unit in numbers)
+        middle, low, high = (float(number) * units[unit] for number, unit in found)
         assert 0 < low <= middle <= high
     ladder = page.locator("#ladder").text_content()
     for row in numbers.raced(paths.ROOT)[0]["rows"]:
