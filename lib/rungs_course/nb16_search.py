@@ -455,6 +455,47 @@ def _strength(matches: pd.DataFrame) -> pd.DataFrame:
     return merged.sort_values(["policy", "simulations"])
 
 
+def draw_levers(levers: pd.DataFrame):
+    """Draws what each lever of learning gains, in the order of the table; those kept are filled.
+
+    Args:
+        levers: of `rungs_course.rating.of_levers`.
+    """
+    figure, axes = plots.axes(9, 0.9 + 0.32 * len(levers))
+    names = [
+        f"{row.lever.partition(' (`')[0]}\nagainst {row.against.partition(' (`')[0]}"
+        for row in levers.itertuples()
+    ]
+    kept = levers["kept"] == "yes"
+    for shown, label, fill in ((kept, "kept", plots.BLUE), (~kept, "not the default", "white")):
+        rows, places = levers[shown], [i for i, each in enumerate(shown) if each]
+        around = [rows["elo"] - rows["low"], rows["high"] - rows["elo"]]
+        look = {"fmt": "o", "color": plots.BLUE, "markerfacecolor": fill, "capsize": 3}
+        axes.errorbar(rows["elo"], places, xerr=around, label=label, **look)
+    axes.set_yticks(range(len(names)), names, fontsize=7)
+    axes.invert_yaxis()
+    axes.axvline(0, color=plots.BLACK, linewidth=0.8, linestyle=":")
+    axes.set_xlabel("Elo gained at equal positions")
+    axes.legend(frameon=False)
+    return figure
+
+
+def falls(evaluations: pd.DataFrame) -> list[tuple[float, float]]:
+    """Returns when a run's rating fell beyond its intervals.
+
+    Args:
+        evaluations: one run's, in the order of time.
+
+    Returns:
+        For each evaluation whose interval lies wholly below an earlier one's: `seconds` of the
+        highest earlier `low`, and its own.
+    """
+    best = evaluations["low"].cummax()
+    since = evaluations["seconds"].where(evaluations["low"] == best).ffill()
+    fell = evaluations["high"] < best
+    return [*zip(since[fell], evaluations["seconds"][fell], strict=True)]
+
+
 def draw_ratings_over_time(evaluations: pd.DataFrame):
     """Draws a run's rating above random play, and its scores, as it went on; or several runs'.
 

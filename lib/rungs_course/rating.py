@@ -13,7 +13,7 @@ from rungs._src.chess.engine import UciEngine, engine_name, find_program
 from rungs._src.core.arguments import choice, integer
 from rungs._src.core.atomic import atomic_write
 from rungs._src.core.progress import Say, line
-from rungs._src.machine.describe import SAME, differing
+from rungs._src.machine.describe import differing, in_words
 from rungs._src.search.settings import MAX_SIMULATIONS, Policy
 from rungs._src.selfplay import elo, matches
 from rungs._src.selfplay.agent import POOL, Agent, frozen_in
@@ -48,6 +48,8 @@ SIMULATIONS: Final = 32
 STRENGTH: Final = Path("data") / "ablations" / "strength.csv"
 # Evaluations of runs of self-play that differ by their seed alone.
 CURVES: Final = Path("data") / "ablations" / "curves.csv"
+# Matches between agents that differ by one lever of self-play's learning.
+LEVERS: Final = Path("data") / "ablations" / "selfplay.csv"
 
 _EVENT = "A rating by Rungs"
 
@@ -177,45 +179,76 @@ def of_matches(matches: pd.DataFrame) -> pd.DataFrame:
     return elo.rate(points, anchor=RandomPlayer.name)  # type: ignore[arg-type]  # numbers
 
 
-def record_curves(runs: Sequence[Path], root: Path = paths.ROOT) -> Path:
-    """Records the evaluations of runs of self-play, in place of those recorded before.
+def of_levers(matches: pd.DataFrame) -> pd.DataFrame:
+    """Returns what each lever gains over the agent without it, in Elo, from all seeds together.
 
     Args:
-        runs: their folders, which differ by the seed alone.
+        matches: as `LEVERS` has them.
+
+    Returns:
+        A row for each `lever` and what it played `against`: `elo` with its 95 % interval, `low` and
+        `high`, and whether it was `kept`.
+    """
+    rows = []
+    for (lever, against), played in matches.groupby(["lever", "against"], sort=False):
+        won, lost = (float((played[n] + played["draws"] / 2).sum()) for n in ("wins", "losses"))
+        ratings = elo.rate({(lever, against): (won, lost)}, anchor=against).set_index("player")
+        gain = ratings.loc[lever, ["elo", "low", "high"]].to_dict()
+        rows.append({"lever": lever, "against": against} | gain | {"kept": played["kept"].iloc[0]})
+    return pd.DataFrame(rows)
+
+
+def record_curves(runs: Sequence[Path], root: Path = paths.ROOT) -> Path:
+    """Records the evaluations of runs of self-play, next to those of other seeds.
+
+    Args:
+        runs: their folders, which differ by the seed, and the machine, alone.
         root: of the source tree.
 
     Returns:
-        The table: `seed` and the columns of `evaluations.csv`. Its provenance is that of the first
-        run's last agent.
+        The table: `seed`, `machine` and the columns of `evaluations.csv`. A seed that was recorded
+        before is replaced. The table's provenance is that of the first run's last agent.
 
     Raises:
-        ConfigurationError: a folder lacks a run's evaluations or agents, its settings or machine
-            differ from the first one's, or two have the same seed; nothing has changed.
+        ConfigurationError: a folder lacks a run's evaluations or agents, its settings differ from
+            the first one's or those of the recorded runs, or two have the same seed; nothing has
+            changed.
         InvalidStateError: an agent is corrupt; nothing has changed.
         StorageError: the table can't be written; nothing has changed.
     """
-    kept: dict[int, pd.DataFrame] = {}
-    first: dict[str, str] = {}
+    path = root / CURVES
+    settings: dict[str, str] = {}
+    facts: dict[str, str] = {}
+    found: dict[int, pd.DataFrame] = {}
     for run in runs:
         last = [*frozen_in(run / POOL).values()][-1:]
         if not last or not (run / EVALUATIONS).is_file():
             raise ConfigurationError(f"{run} holds no evaluations of self-play")
-        facts = agents.load(last[0]).provenance
-        first = first or facts
-        settings = {name for name in {**first, **facts} if name.startswith("setting ")}
-        names = (*SAME, *sorted(settings - {"setting seed"}))
-        if difference := differing(facts, first, names):
+        told = agents.load(last[0]).provenance
+        own = {name: told[name] for name in told if name.startswith("setting ")}
+        seed = int(own.pop("setting seed"))
+        if seed in found:
+            raise ConfigurationError(f"{run} has seed {seed}, as another run has")
+        settings, facts = settings or own, facts or told
+        if difference := differing(own, settings, (*sorted({*own, *settings}),)):
             raise ConfigurationError(
                 f"{run} and {runs[0]} differ by more than their seed: {difference}"
             )
-        seed = int(facts["setting seed"])
-        if seed in kept:
-            raise ConfigurationError(f"{run} has seed {seed}, as another run has")
-        kept[seed] = pd.read_csv(run / EVALUATIONS)
-    table = pd.concat(kept, names=["seed"]).reset_index("seed")
-    facts = {name.removeprefix("setting "): value for name, value in first.items()}
-    path = root / CURVES
-    results.write(table, path, facts | {"seed": ", ".join(map(str, kept))})
+        found[seed] = pd.read_csv(run / EVALUATIONS).assign(machine=in_words(told))
+    facts = {name.removeprefix("setting "): value for name, value in facts.items()}
+    if path.exists():
+        before = results.load(path)
+        names = [name.removeprefix("setting ") for name in settings]
+        if difference := differing(facts, before.attrs["provenance"], (*sorted(names),)):
+            raise ConfigurationError(
+                f"{runs[0]} and the runs in {path} differ by more than their seed: {difference}; "
+                "remove that file to begin anew"
+            )
+        kept = before.groupby("seed")
+        found = {int(seed): rows.drop(columns="seed") for seed, rows in kept} | found
+    table = pd.concat(dict(sorted(found.items())), names=["seed"]).reset_index("seed")
+    table.insert(1, "machine", table.pop("machine"))
+    results.write(table, path, facts | {"seed": ", ".join(map(str, sorted(found)))})
     return path
 
 

@@ -106,3 +106,9 @@ def test_rules_are_compared_only_beyond_the_noise():
     assert "neither wins with 2; Gumbel wins with 8" in said
     assert re.search(r"Gumbel gains \+\d+ Elo from 2 to 8", said)
     assert "PUCT gains nothing beyond the noise" in said
+
+
+def test_a_fall_is_told_only_beyond_the_intervals():
+    low, high = [0, 200, 150, 90, 310], [100, 300, 280, 190, 400]
+    run = pd.DataFrame({"seconds": [0.0, 60, 120, 180, 240], "low": low, "high": high})
+    assert nb16.falls(run) == [(60, 180)]

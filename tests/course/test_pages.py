@@ -151,7 +151,7 @@ def test_measured_training_stands_beside_the_race_with_its_learner(recorded, tmp
 def test_recorded_runs_of_self_play_become_a_section(recorded, tmp_path):
     seconds = [0.0, 100, 300, 700, 1000, 1150, 1200]
     columns = {"elo": [10.4, 1, 2, 3, 4, 5, 600], "low": -50.0, "high": 650.0}
-    columns |= {"positions": 8192, "random": 0.975, "search_gain": 212.0}
+    columns |= {"positions": 8192, "random": 0.975, "search_gain": 212.0, "machine": "4 cores of X"}
     run = pd.DataFrame({"seconds": seconds} | columns)
     frame = pd.concat([run.assign(seed=0), run.assign(seed=1, elo=run["elo"] + 100)])
     facts = {"match_policy": "puct", "simulations": 32, "games": 60, "match_plies": 400}
@@ -161,6 +161,7 @@ def test_recorded_runs_of_self_play_become_a_section(recorded, tmp_path):
     rows = [line.split(" | ") for line in text.splitlines() if line.startswith("| ")][2:]
     minutes = [row[1].removesuffix(" min") for row in rows]
     assert "by PUCT, 32 simulations a move" in " ".join(text.split())
+    assert "seeds 0, 1 on 4 cores of X;" in " ".join(text.split())
     assert minutes == ["0.0", "1.7", "5.0", "11.7", "20.0"] * 2
     assert rows[4][2:] == ["8,192", "600 (-50 to 650)", "0.97", "+212 |"]
     assert rows[-1][:4] == ["| 1", "20.0 min", "8,192", "700 (-50 to 650)"]

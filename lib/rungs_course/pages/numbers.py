@@ -7,7 +7,6 @@ import pandas as pd
 from rungs._src.machine.describe import in_words
 from rungs._src.registry import DEFAULT_RUNG, rungs_of
 from rungs._src.search.settings import POLICIES
-from rungs._src.selfplay import elo
 from rungs._src.selfplay.players import RULES, search_in_words
 from rungs._src.train.ppo import PARTS
 from rungs_course import nb07_ladder, nb17_versions, rating
@@ -32,8 +31,6 @@ _GENERATION = "11_generation.csv"
 _DOCS = Path("docs")
 PAGES = (Path("README.md"), *(_DOCS / f"{name}.md" for name in ("numbers", "selfplay", "training")))
 _ROWS = 6  # of the table of self-play
-# Matches for each lever of self-play's learning; of one machine, whichever record is shown.
-_LEVERS = Path("data") / "ablations" / "selfplay.csv"
 # The peer that is our rung `python`: not in the table of peers, as the ladder compares it.
 _OURS = "python-chess"
 _LEFT_OUT = (
@@ -66,8 +63,8 @@ def sections(root: Path, recorded: Path, machine: dict, usable: set[str]) -> dic
         made["steps"] = _steps(tables[_STEPS], recorded)
     if (root / rating.CURVES).exists():
         made["self-play"] = _self_play(results.load(root / rating.CURVES))
-    if (root / _LEVERS).exists():
-        made["levers"] = _levers(results.load(root / _LEVERS))
+    if (root / rating.LEVERS).exists():
+        made["levers"] = _levers(results.load(root / rating.LEVERS))
     if (root / rating.STRENGTH).exists():
         made["strength"] = _strength(results.load(root / rating.STRENGTH))
     if _WINS in tables:
@@ -317,6 +314,11 @@ def _peers(gains: pd.DataFrame, rules: pd.DataFrame, recorded: Path, where: str)
 
 def _self_play(frame: pd.DataFrame) -> str:
     facts, chosen = frame.attrs["provenance"], []
+    machines = frame.groupby("machine")["seed"].unique()
+    where = "; ".join(
+        f"seed{'s' if len(seeds) > 1 else ''} {', '.join(map(str, seeds))} on {machine}"
+        for machine, seeds in machines.items()
+    )
     for _, run in frame.groupby("seed"):
         # From the last row back, each at half the time of the next.
         wanted = [run["seconds"].iloc[-1] / 2**k for k in range(_ROWS - 1)]
@@ -343,7 +345,7 @@ def _self_play(frame: pd.DataFrame) -> str:
     return (
         "![Elo of self-play over time with its interval, and points per game against random play "
         f"and Stockfish.](../{_CURVE})\n\n"
-        f"From the rules alone, on {in_words(facts)}, by "
+        f"From the rules alone, {where}; by "
         f"{search_in_words(facts['match_policy'], int(facts['simulations']))} a move, "
         f"{facts['date'][:10]}; the time does not include evaluations. Elo is relative to random "
         "play, with a 95 % interval. The next columns are points per game, in matches of "
@@ -355,22 +357,26 @@ def _self_play(frame: pd.DataFrame) -> str:
 
 
 def _levers(frame: pd.DataFrame) -> str:
-    facts, rows = frame.attrs["provenance"], []
-    for (lever, against), matches in frame.groupby(["lever", "against"], sort=False):
-        each = [f"{m.wins}, {m.draws}, {m.losses}" for m in matches.itertuples()]
-        won, lost = (float((matches[n] + matches["draws"] / 2).sum()) for n in ("wins", "losses"))
-        ratings = elo.rate({(lever, against): (won, lost)}, anchor=against).set_index("player")
-        found = (round(each) for each in ratings.loc[lever, ["elo", "low", "high"]])
-        gain = "{:+d} ({:+d} to {:+d})".format(*found)
-        rows.append((lever, against, *each, gain, matches["kept"].iloc[0]))
-    titles = ["Lever", "Against", *(f"Seed {seed}" for seed in frame["seed"].unique())]
-    table = pd.DataFrame(rows, columns=[*titles, "Elo", "Kept"])
+    facts, seeds = frame.attrs["provenance"], frame["seed"].unique()
+    table = rating.of_levers(frame)
+    for seed in seeds:
+        matches = frame[frame["seed"] == seed].set_index(["lever", "against"])
+        told = matches[["wins", "draws", "losses"]].astype(str).agg(", ".join, axis=1)
+        table[f"Seed {seed}"] = [
+            told.get((row.lever, row.against), "not run") for row in table.itertuples()
+        ]
+    table["Elo"] = [
+        "{:+d} ({:+d} to {:+d})".format(*map(round, (row.elo, row.low, row.high)))
+        for row in table.itertuples()
+    ]
+    table = table.rename(columns={"lever": "Lever", "against": "Against", "kept": "Kept"})
+    table = table[["Lever", "Against", *(f"Seed {seed}" for seed in seeds), "Elo", "Kept"]]
     return (
         f"Wins, draws and losses in {facts['games']} games by "
         f"{search_in_words(facts['policy'], int(facts['simulations']))} a move, by agents of "
         f"{int(facts['positions']):,} positions each, with the same seed and, but for the lever, "
-        f"the same settings; Elo of both seeds together, with a 95 % interval, "
-        f"{facts['date'][:10]} ([data](../{_LEVERS.as_posix()})).\n\n{markdown(table)}\n"
+        f"the same settings; Elo of a row's seeds together, with a 95 % interval, "
+        f"{facts['date'][:10]} ([data](../{rating.LEVERS.as_posix()})).\n\n{markdown(table)}\n"
     )
 
 
