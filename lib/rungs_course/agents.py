@@ -1,6 +1,7 @@
 """The agents that are available: recorded ones, those of runs, and an untrained one."""
 
 import contextlib
+import copy
 import dataclasses
 import functools
 import json
@@ -26,6 +27,8 @@ from rungs.errors import CompilerError, ConfigurationError, InvalidStateError, R
 from rungs_course import paths
 
 MAX_RECORDED = 2  # they are in the repository
+# Recorded weights are multiples of it, which halves their file: two trained agents have 3 MB.
+_STEP = 1 / 64
 
 
 def recorded_in(root: Path = paths.ROOT) -> Path:
@@ -103,6 +106,8 @@ def load(source: Path) -> Agent:
 def record(sources: list[Path], root: Path = paths.ROOT) -> list[Path]:
     """Saves agents in the repository, with their games as PGN, in place of all that were there.
 
+    Their weights are rounded to multiples of 1/64.
+
     Args:
         sources: files of a self-play run's pool, folders of `python -m rungs train`, or recorded
             agents; in the order of the files' numbers, so that the page's first choice comes last.
@@ -140,14 +145,18 @@ def record(sources: list[Path], root: Path = paths.ROOT) -> list[Path]:
 
 
 def _to_record(source: Path) -> Agent:
-    """Reads an agent, and names it by how it was trained; raises as `record`."""
+    """Reads an agent, names it by how it was trained, and rounds it; raises as `record`."""
     agent = load(source)
     kind, seconds = agent.provenance.get("kind"), math.nan
     with contextlib.suppress(KeyError, ValueError):
         seconds = float(agent.provenance["seconds"])
     if not kind or not 0 <= seconds < math.inf:
         raise ConfigurationError(f"{source} does not say how it was trained, and for how long")
-    return dataclasses.replace(agent, name=f"{kind}, {seconds / 60:.0f} min")
+    network = copy.deepcopy(agent.network)
+    for weight in network.parameters():
+        weight.div_(_STEP).round_().mul_(_STEP)
+    name = f"{kind}, {seconds / 60:.0f} min"
+    return dataclasses.replace(agent, name=name, network=network)
 
 
 def _games_of(source: Path) -> bytes | None:
