@@ -51,7 +51,7 @@ def race(
         seed: of the games and of the random actions.
         steps: steps timed per segment; a quarter as many, and at least one, come before.
         repeats: segments timed.
-        warmup: segments played first, untimed, so that boards are at all stages of their games.
+        warmup: segments played first, untimed; games grow older from segment to segment.
         between: called before each step, untimed: what else a program does there.
 
     Returns:
