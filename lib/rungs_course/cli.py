@@ -178,9 +178,9 @@ def _add_commands(commands: argparse._SubParsersAction) -> None:
     rate.add_argument(
         "--policy",
         nargs="+",
-        default=["gumbel"],
         metavar="RULE",
-        help="the search's rule: gumbel (the default), puct, or both",
+        help="the search's rule: gumbel, puct, or both (default: the stronger one for each number "
+        "of simulations)",
     )
     rate.add_argument("--games", type=int, default=200, help="games of each match (default: 200)")
     rate.add_argument("--seed", type=int, default=0, help="seed of the openings (default: 0)")

@@ -24,6 +24,7 @@ from rungs._src.selfplay.players import (
     NetworkPlayer,
     RandomPlayer,
     search_in_words,
+    stronger_rule,
 )
 from rungs._src.train.evaluate import Evaluation
 from rungs._src.train.runs import EVALUATIONS
@@ -60,7 +61,7 @@ def rate(
     say: Say = line,
     *,
     simulations: Sequence[int] = (SIMULATIONS,),
-    policies: Sequence[Policy] = (POLICY,),
+    policies: Sequence[Policy] | None = None,
     games: int = 200,
     seed: int = 0,
     root: Path = paths.ROOT,
@@ -77,7 +78,8 @@ def rate(
             complete after every match.
         say: where progress goes, line by line.
         simulations: of each search; 0 for the network's policy alone.
-        policies: the rules of the search, "gumbel" or "puct".
+        policies: the rules of the search, "gumbel" or "puct"; by default the one that is stronger
+            with each number of simulations.
         games: of each match, an even number.
         seed: of the openings, and of random play.
         root: of the source tree, where recorded agents are.
@@ -269,11 +271,15 @@ def recorded(name: str, root: Path = paths.ROOT) -> list[dict]:
     ]
 
 
-def _ways(policies: Sequence[Policy], simulations: Sequence[int]) -> list[tuple[Policy, int]]:
+def _ways(
+    policies: Sequence[Policy] | None, simulations: Sequence[int]
+) -> list[tuple[Policy, int]]:
     """Returns all ways to search, by simulations; with 0 of them all rules are the same."""
-    if not policies or not simulations:
-        raise ConfigurationError("a rating needs at least one policy and one number of simulations")
     counts = sorted({integer("simulations", each, 0, MAX_SIMULATIONS) for each in simulations})
+    if not counts or (policies is not None and not policies):
+        raise ConfigurationError("a rating needs at least one policy and one number of simulations")
+    if policies is None:
+        return [(stronger_rule(count), count) for count in counts]
     rules = [choice("policy", each, (*NOISELESS,)) for each in dict.fromkeys(policies)]
     return [(rule, count) for count in counts for rule in (rules if count else rules[:1])]
 

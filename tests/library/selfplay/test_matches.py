@@ -162,6 +162,12 @@ def test_a_player_searches_by_its_rule():
     assert (visits["gumbel"] != visits["puct"]).any()
 
 
+def test_a_player_searches_by_the_stronger_rule_unless_told_otherwise():
+    network = PolicyValueNetwork(width=16, blocks=0, keys=8)
+    assert [NetworkPlayer("a", network, count).policy for count in (32, 1024)] == ["gumbel", "puct"]
+    assert NetworkPlayer("a", network, 1024, policy="gumbel").policy == "gumbel"
+
+
 def test_a_player_without_a_known_rule_is_refused():
     with pytest.raises(ConfigurationError, match="policy='uct' is not one of 'gumbel', 'puct'"):
         NetworkPlayer("a", PolicyValueNetwork(width=16, blocks=0, keys=8), 4, policy="uct")

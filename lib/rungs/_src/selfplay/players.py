@@ -20,8 +20,15 @@ NOISELESS: Final[dict[Policy, Gumbel | Puct]] = {
     "puct": Puct(fraction=0.0, temperature=0.0),
 }
 
-
 RULES: Final[dict[Policy, str]] = {"gumbel": "Gumbel", "puct": "PUCT"}  # in words
+
+# With so many simulations and more PUCT is the stronger rule: matches are in docs/selfplay.md.
+_PUCT_FROM: Final = 256
+
+
+def stronger_rule(simulations: int) -> Policy:
+    """Returns the rule by which agents are stronger with so many simulations a move."""
+    return "puct" if simulations >= _PUCT_FROM else "gumbel"
 
 
 def search_in_words(policy: Policy, simulations: int) -> str:
@@ -88,7 +95,7 @@ class NetworkPlayer:
         network: as `rungs.train.PolicyValueNetwork`.
         simulations: of each search, without noise; 0 for the policy's likeliest move.
         evaluate: the network as an evaluator; by default computed by PyTorch.
-        policy: the search's rule, "gumbel" or "puct".
+        policy: the search's rule, "gumbel" or "puct"; by default `stronger_rule`.
 
     Raises:
         ConfigurationError: there is no such rule.
@@ -101,10 +108,11 @@ class NetworkPlayer:
         simulations: int,
         evaluate: Evaluator | None = None,
         *,
-        policy: Policy = "gumbel",
+        policy: Policy | None = None,
     ):
         self.name, self.simulations = name, simulations
-        self.policy: Policy = choice("policy", policy, tuple(NOISELESS))
+        rule = stronger_rule(simulations) if policy is None else policy
+        self.policy: Policy = choice("policy", rule, tuple(NOISELESS))
         self._evaluate = evaluate or NetworkEvaluator(network)
         self._search: Search | None = None
 
