@@ -266,6 +266,13 @@ def ratings_over_time():
     return nb16.draw_ratings_over_time(pd.DataFrame(rows, columns=names))
 
 
+def levers():
+    rows = [("half (`--value-mix 0.5`)", "none", 80, 60, 100, "yes")]
+    rows += [("wide", "half", -20, -60, 20, "no")]
+    names = ["lever", "against", "elo", "low", "high", "kept"]
+    return nb16.draw_levers(pd.DataFrame(rows, columns=names))
+
+
 def strength():
     rows = [("g2", "gumbel", 2, "random", 0.7, 200), ("g8", "gumbel", 8, "p2", 0.8, 200)]
     rows += [("p2", "puct", 2, "random", 0.6, 200)]
@@ -390,6 +397,7 @@ PLOTS = {
     "the growth of a tree": lambda: nb16.draw_growth(grown()),
     "ratings over time": ratings_over_time,
     "strength over simulations": strength,
+    "levers of self-play": levers,
     "searches": lambda: nb16.draw_search_ladder(raced(), 8),
 }
 
