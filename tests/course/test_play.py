@@ -19,6 +19,7 @@ pytestmark = [
     pytest.mark.skipif(bool(bundle.missing()), reason=bundle.missing()),
 ]
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
+AGENTS = list(agents.known())  # in the order in which the page lists them
 LOST = "6k1/8/6K1/8/8/8/8/7Q w - - 0 1"  # for Black
 MATE_IN_ONE = "6k1/5ppp/8/8/8/8/8/K2R4 w - - 0 1"
 
@@ -205,7 +206,7 @@ def test_the_agent_begins_where_you_are_black(opened):
     wait_for_plies(page, 2)
     page.locator("#white").select_option("0")  # of the next game
     wait_for_status(page, "That begins with a new game.")
-    assert '[White "self-play, 2 min"]' in pgn(page)
+    assert f'[White "{AGENTS[1]}"]' in pgn(page)
 
 
 def test_two_agents_play_each_other_until_a_new_game_begins(opened):
@@ -214,7 +215,7 @@ def test_two_agents_play_each_other_until_a_new_game_begins(opened):
     page.get_by_role("button", name="New game").click()
     wait_for_plies(page, 4)
     assert page.get_by_role("button", name="Hint").is_disabled()
-    assert '[White "self-play, 2 min"]\n[Black "self-play, 60 min"]' in pgn(page)
+    assert f'[White "{AGENTS[1]}"]\n[Black "{AGENTS[0]}"]' in pgn(page)
     page.screenshot(path=SCREENSHOTS / "play_watched.png", full_page=True)
     page.locator("#white").select_option("you")
     page.get_by_role("button", name="New game").click()
