@@ -29,7 +29,7 @@ from rungs_course.measure.peaks import (
     measure_compute,
     working_sets,
 )
-from rungs_course.measure.valgrind import counts_per_ply, have_valgrind, work_per_ply
+from rungs_course.measure.valgrind import counts_per_ply, have_valgrind, simulated, work_per_ply
 
 
 def write(root, files):
@@ -306,6 +306,11 @@ def test_a_busy_process_ends_with_who_started_it():
 FIRST, LAST = Cache(1, 32768, 8, 64, 1), Cache(2, 2**20, 8, 64, 1)
 
 
+def test_a_cache_is_simulated_with_a_power_of_two_of_sets():
+    assert simulated(LAST) == LAST
+    assert simulated(Cache(3, 266240 * 1024, 20, 64, 2)) == Cache(3, 2**17 * 20 * 64, 20, 64, 2)
+
+
 @pytest.mark.system
 @pytest.mark.skipif(not have_valgrind(), reason="valgrind is not installed")
 def test_counts_per_ply():
@@ -314,6 +319,8 @@ def test_counts_per_ply():
     assert bits["loads"] + bits["stores"] < bits["instructions"]
     assert bits["mispredicted branches"] < bits["branches"]
     assert bits["last-level misses"] <= bits["L1 misses"] <= bits["loads"] + bits["stores"]
+    odd = counts_per_ply(8, 10, "bits", FIRST, Cache(2, 3 * 2**18, 4, 64, 1))
+    assert odd["L1 misses"] == bits["L1 misses"]
     tiny = counts_per_ply(8, 10, "bits", Cache(1, 1024, 2, 64, 1), LAST)
     assert tiny["L1 misses"] > bits["L1 misses"]
     assert tiny["instructions"] == bits["instructions"]

@@ -4,6 +4,7 @@ What runs is `cpp/course/bench_rung.cpp`, random self-play from the start of a g
 for processors with AVX2: valgrind 3.19 knows no AVX-512.
 """
 
+import dataclasses
 import re
 import tempfile
 from collections.abc import Callable, Iterable
@@ -75,12 +76,22 @@ def callgrind_of(function: str, command: list[str], *options: str) -> str:
         return report.read_text()
 
 
+def simulated(cache: Cache) -> Cache:
+    """Returns the cache as callgrind simulates it: with as many sets as the next lower power of 2.
+
+    Its ways and lines stay; its size is smaller where it has another number of sets.
+    """
+    sets = cache.bytes // (cache.ways * cache.line)
+    kept = 1 << (sets.bit_length() - 1)
+    return dataclasses.replace(cache, bytes=kept * cache.ways * cache.line)
+
+
 def counts_per_ply(boards: int, steps: int, mask: str, first: Cache, last: Cache) -> dict:
     """Counts instructions, memory accesses, branches, and the misses of two simulated caches.
 
     Args:
         boards, steps, mask: see `callgrind`.
-        first: the geometry of the first-level cache.
+        first: the geometry of the first-level cache, see `simulated`.
         last: that of the cache simulated as the last level.
 
     Returns:
@@ -92,7 +103,7 @@ def counts_per_ply(boards: int, steps: int, mask: str, first: Cache, last: Cache
     """
     caches = [
         f"--{name}={cache.bytes},{cache.ways},{cache.line}"
-        for name, cache in (("D1", first), ("LL", last))
+        for name, cache in (("D1", simulated(first)), ("LL", simulated(last)))
     ]
     report = callgrind(boards, steps, mask, "--cache-sim=yes", "--branch-sim=yes", *caches)
     return {name: number / (boards * steps) for name, number in totals(report).items()}
