@@ -386,6 +386,8 @@ def _strength(frame: pd.DataFrame) -> str:
     ratings = rating.of_matches(frame).set_index("player")
     # `groupby` leaves out matches between opponents, which have no number of simulations.
     for simulations, group in frame.groupby("simulations"):
+        if group["policy"].nunique() < len(POLICIES):
+            continue  # matches of one rule with opponents that the table leaves out
         told = [f"{simulations:.0f}"]
         for policy in POLICIES:
             against = group[group["policy"] == policy].set_index("opponent")
