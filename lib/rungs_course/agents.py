@@ -27,7 +27,7 @@ from rungs.errors import CompilerError, ConfigurationError, InvalidStateError, R
 from rungs_course import paths
 
 MAX_RECORDED = 2  # they are in the repository
-# Recorded weights are multiples of it, which halves their file: two trained agents have 3 MB.
+# Recorded weights are multiples of it, which halves the size of a file.
 _STEP = 1 / 64
 
 

@@ -105,7 +105,7 @@ def _add_commands(commands: argparse._SubParsersAction) -> None:
         nargs="+",
         type=to_path,
         metavar="RUN",
-        help="record ratings over time instead: runs of self-play that differ only in their seed",
+        help="add runs of self-play that differ only in their seed to the recorded ones instead",
     )
     record.add_argument(
         "--check",

@@ -47,7 +47,7 @@ SIMULATIONS: Final = 32
 # Matches of a recorded agent and its opponents by both rules and several numbers of simulations,
 # as `python -m rungs_course rate` plays them.
 STRENGTH: Final = Path("data") / "ablations" / "strength.csv"
-# Evaluations of runs of self-play that differ by their seed alone.
+# Evaluations of runs of self-play with the same settings but for the seed; see `record_curves`.
 CURVES: Final = Path("data") / "ablations" / "curves.csv"
 # Matches between agents that differ by one lever of self-play's learning.
 LEVERS: Final = Path("data") / "ablations" / "selfplay.csv"

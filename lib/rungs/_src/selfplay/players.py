@@ -22,7 +22,7 @@ NOISELESS: Final[dict[Policy, Gumbel | Puct]] = {
 
 RULES: Final[dict[Policy, str]] = {"gumbel": "Gumbel", "puct": "PUCT"}  # in words
 
-# With so many simulations and more PUCT is the stronger rule: matches are in docs/selfplay.md.
+# The number of simulations from which on agents search by PUCT: docs/selfplay.md has the matches.
 _PUCT_FROM: Final = 256
 
 
