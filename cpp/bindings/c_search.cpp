@@ -59,7 +59,7 @@ rungs_search_config default_config() {
   config.num_threads = 1;
   config.considered = 16;
   config.scale = 1;
-  config.value_scale = 0.1;
+  config.value_scale = 1;
   config.maxvisit_init = 50;
   config.c_init = 1.25;
   config.c_base = 19652;

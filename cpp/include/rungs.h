@@ -253,7 +253,7 @@ typedef struct rungs_search_config {
   int32_t num_threads;  /* 1 to 1024; by default 1, the caller alone */
   int32_t considered;   /* Gumbel: root actions that the halving begins with, 1 to 218; 16 */
   double scale;         /* of its noise, 0 to 1e3; by default 1 */
-  double value_scale;   /* weight of values against logits, 1e-6 to 1e3; 0.1 */
+  double value_scale;   /* weight of values against logits, 1e-6 to 1e3; 1 */
   double maxvisit_init; /* added to the most visits in that weight, 0 to 1e6; 50 */
   double c_init;        /* PUCT: weight of exploration, 0 to 1e3; by default 1.25 */
   double c_base;        /* how slowly it grows with visits, 1 to 1e9; 19652 */

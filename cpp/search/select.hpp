@@ -25,7 +25,7 @@ struct Settings {
   double c_init, c_base, alpha, fraction, temperature;  // PUCT's
 };
 
-constexpr double kMinSpan = 1e-8, kMinScore = -1e9;
+constexpr double kMinScore = -1e9;
 
 // Writes the mean values of the first `limit` edges, 0 of those without visits.
 inline void mean_values(const Edges& edges, int limit, double* q) {
@@ -34,15 +34,16 @@ inline void mean_values(const Edges& edges, int limit, double* q) {
 }
 
 // Completed q-values of a node and sigma of them (Danihelka et al., "Policy improvement by planning
-// with Gumbel", ICLR 2022, equation 10 and appendix D); mctx: qtransform_completed_by_mix_value.
+// with Gumbel", ICLR 2022, equations 8 and 10 and appendix D); mctx:
+// qtransform_completed_by_mix_value without rescaled values.
 struct CompletedQ {
-  double low, factor;      // sigma(q) = (q - low) * factor
+  double factor;           // sigma(q) = q * factor
   double max_sigma;        // highest sigma of any action
   double mixed_value;      // value of unvisited actions
   double unvisited_prior;  // sum of their priors
   bool all_visited;        // no action is unvisited
 
-  double sigma(double q) const { return (q - low) * factor; }
+  double sigma(double q) const { return q * factor; }
 };
 
 // Computes them from the first `limit` edges: all edges, or the visited ones and one more. Writes
@@ -54,7 +55,7 @@ inline CompletedQ complete_q_values(const Node& node, const Edges& edges, int li
                                     const Settings& settings, double* q) {
   mean_values(edges, limit, q);
   double probability = 0, weighted = 0, unvisited_prior = 0;
-  double low = std::numeric_limits<double>::infinity(), high = -low;
+  double high = -std::numeric_limits<double>::infinity();
   std::int32_t visited = 0, max_visits = 0;
   for (int i = 0; i < limit; ++i) {  // without a branch, as it would be unpredictable
     const std::int32_t visits = edges.stats[i].visits;
@@ -62,7 +63,6 @@ inline CompletedQ complete_q_values(const Node& node, const Edges& edges, int li
     probability += visits ? prior : 0;
     unvisited_prior += visits ? 0 : prior;
     weighted += prior * q[i];
-    low = std::min(low, visits ? q[i] : low);
     high = std::max(high, visits ? q[i] : high);
     max_visits = std::max(max_visits, visits);
     visited += visits != 0;
@@ -76,15 +76,12 @@ inline CompletedQ complete_q_values(const Node& node, const Edges& edges, int li
   }
   values.all_visited = visited == node.count;
   if (!values.all_visited) {
-    low = std::min(low, values.mixed_value);
     high = std::max(high, values.mixed_value);
     values.unvisited_prior = limit < node.count ? node.unvisited_prior : unvisited_prior;
   }
-  const double scale = (settings.maxvisit_init + max_visits) * settings.value_scale,
-               span = high - low;
-  values.low = low;
-  values.factor = scale / std::max(span, kMinSpan);
-  values.max_sigma = span * values.factor;
+  // Values are from -1 to 1, sigma's q from 0 to 1; a constant changes no policy.
+  values.factor = (settings.maxvisit_init + max_visits) * settings.value_scale / 2;
+  values.max_sigma = values.sigma(high);
   return values;
 }
 

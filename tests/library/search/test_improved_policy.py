@@ -14,7 +14,8 @@ def improved(tree, policy):
 
     Args:
         tree: a `Tree`; a prior's logarithm is its logit.
-        policy: a `Gumbel`: the rule of mctx's `qtransform_completed_by_mix_value`.
+        policy: a `Gumbel`: the rule of mctx's `qtransform_completed_by_mix_value`, with values as
+            they are.
     """
     edges = slice(tree.first[0], tree.first[0] + tree.count[0])
     prior, visits = tree.edge_prior[edges].astype(np.float64), tree.edge_visits[edges]
@@ -23,7 +24,7 @@ def improved(tree, policy):
     mean = (prior * q)[seen].sum() / prior[seen].sum()
     mixed = (tree.raw_value[0] + visits.sum() * mean) / (visits.sum() + 1)
     q = np.where(seen, q, mixed)
-    q = (q - q.min()) / max(q.max() - q.min(), 1e-8)
+    q = (q + 1) / 2
     scores = np.log(prior) + (policy.maxvisit_init + visits.max()) * policy.value_scale * q
     weights = np.exp(scores - scores.max())
     return weights / weights.sum()

@@ -4,6 +4,7 @@ mctx computes in float32 and knows all 4672 actions at every node, of which thos
 never are visited. So positions have more legal actions than any node is visited.
 """
 
+import functools
 import zlib
 
 import chess
@@ -16,6 +17,8 @@ from rungs._src.search.search import Search
 from rungs._src.search.settings import Gumbel
 
 SIMULATIONS = 20
+# Our values are from -1 to 1, those that the default weight of 1 is for from 0 to 1.
+SIGMA = {"value_scale": 0.5, "rescale_values": False}
 OPEN = (
     "r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5Q2/PPPP1PPP/RNB1K1NR w KQkq - 0 1",  # mate in one
     "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
@@ -85,6 +88,7 @@ class Positions:
 def _mctx(fens, scale, seed):
     """Searches by mctx; returns its output, and the Gumbel noise (B, 4672) that it draws."""
     mctx, jax = pytest.importorskip("mctx"), pytest.importorskip("jax")
+    sigma = functools.partial(mctx.qtransform_completed_by_mix_value, **SIGMA)
     jnp, positions, games = jax.numpy, Positions(fens), len(fens)
     numbers = np.arange(games, dtype=np.int32)
     logits, values = positions.describe(numbers)
@@ -112,6 +116,7 @@ def _mctx(fens, scale, seed):
         step,
         SIMULATIONS,
         invalid_actions=jnp.array(~legal),
+        qtransform=sigma,
         gumbel_scale=scale,
     )
     drawn = jax.random.gumbel(jax.random.split(key)[1], logits.shape, logits.dtype)
@@ -197,7 +202,7 @@ def test_800_simulations_end_at_the_root_as_mctx_has_it(rung):
         logits = np.log(ours.priors[game, :count].astype(np.float32))
         values = np.where(visits > 0, ours.action_values[game, :count], 0).astype(np.float32)
         root = _root_of_mctx(mctx, jax.numpy, logits, visits, values, ours.raw_value[game])
-        completed = mctx.qtransform_completed_by_mix_value(root, np.int32(0))
+        completed = mctx.qtransform_completed_by_mix_value(root, np.int32(0), **SIGMA)
         wanted = np.asarray(jax.nn.softmax(logits + completed))
         np.testing.assert_allclose(ours.policy[game, :count], wanted, atol=1e-5)
         score = halving.score_considered(visits.max(), 0 * logits, logits, completed, visits)

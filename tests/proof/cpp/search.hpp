@@ -125,7 +125,7 @@ inline void search_games(search::Policy policy, env::ObservationFormat observati
                                      .keep = 1,
                                      .considered = kConsidered,
                                      .scale = 1.0,
-                                     .value_scale = 0.1,
+                                     .value_scale = 1,
                                      .maxvisit_init = 50.0,
                                      .c_init = 1.25,
                                      .c_base = 19652.0,

@@ -22,7 +22,6 @@ from rungs.errors import ConfigurationError
 
 # Priors are at least the smallest normal float32, so that their logarithm is finite.
 _MIN_PRIOR = float(np.finfo(np.float32).tiny)
-_MIN_SPAN = 1e-8
 _MIN_SCORE = -1e9
 
 
@@ -80,11 +79,9 @@ class ImprovedPolicy:
             self._mixed_value = (node.raw_value + visits * mean) / (visits + 1)
         if len(visited) < len(node.edges):
             qvalues.append(self._mixed_value)
-        self._low, span = min(qvalues), max(qvalues) - min(qvalues)
         max_visits = max((edge.visits for edge in visited), default=0)
-        scale = (policy.maxvisit_init + max_visits) * policy.value_scale
-        self._factor = scale / max(span, _MIN_SPAN)
-        self._max_sigma = span * self._factor
+        self._factor = (policy.maxvisit_init + max_visits) * policy.value_scale / 2
+        self._max_sigma = self._sigma(max(qvalues))
         self.mass = 0.0
         for edge in visited:
             self.mass += self.weight(edge)
@@ -92,7 +89,7 @@ class ImprovedPolicy:
             self.mass += unvisited_prior * exp(self._sigma(self._mixed_value) - self._max_sigma)
 
     def _sigma(self, value: float) -> float:
-        return (value - self._low) * self._factor
+        return value * self._factor
 
     def sigma(self, edge: Edge) -> float:
         """Returns sigma(completed q), which is added to an action's logit."""

@@ -28,8 +28,8 @@ class Gumbel:
 
     Below the root actions are selected by its deterministic rule (section 5). The training target
     is the improved policy, softmax(logits + sigma(completed q)) (equations 10 and 11; q is
-    completed with the mixed value of appendix D). Sigma is mctx's: q of a node's actions rescaled
-    to [0, 1], times (`maxvisit_init` + maximum of the visits) * `value_scale`.
+    completed with the mixed value of appendix D). Sigma (equation 8) is q, from 0 for a loss to 1
+    for a win, times (`maxvisit_init` + maximum of the visits) * `value_scale`.
 
     Raises:
         ConfigurationError: a setting is out of range; the message names it.
@@ -39,7 +39,7 @@ class Gumbel:
         16, "number of root actions that the halving begins with.", 1, MAX_LEGAL
     )
     scale: float = setting(1.0, "of the Gumbel noise; 0 for none.", 0, 1e3)
-    value_scale: float = setting(0.1, "weight of q against the logits.", 1e-6, 1e3)
+    value_scale: float = setting(1.0, "weight of q against the logits.", 1e-6, 1e3)
     maxvisit_init: float = setting(
         50.0, "added to the maximum of the visits in the scale of q.", 0, 1e6
     )
