@@ -44,7 +44,9 @@ class RandomSearch:
             actions=actions,
             counts=info["action_count"].copy(),
             policy=policy,
-            value=value,
+            visits=(policy > 0).astype(np.int32),
+            action_values=policy * value[:, None],
+            value=-value,
             chosen=chosen,
         )
 
@@ -187,3 +189,30 @@ def test_a_rank_plays_with_the_weights_that_have_learnt():
     assert np.array_equal(values, wanted[1])
     for name, weights in learnt.network.state_dict().items():
         assert torch.equal(weights, ours.network.state_dict()[name]), name
+
+
+@pytest.mark.parametrize(
+    ("visits", "policy", "action_values", "expected"),
+    [
+        ((3, 1, 0), (0.75, 0.25, 0), (0.5, -0.5, 0), 0.25),
+        ((1, 1, 0), (0.375, 0.125, 0.5), (0.5, -0.5, 0), 0.25),  # without the unvisited action
+        ((1, 0, 0), (0, 0.5, 0.5), (0.5, 0, 0), -0.125),  # the mean of all visits
+    ],
+)
+def test_a_value_is_the_visited_actions_mean_under_the_policy(
+    visits, policy, action_values, expected
+):
+    class ThreeActions(RandomSearch):
+        def run(self, evaluate):
+            found = super().run(evaluate)
+            found.value[:] = -0.125
+            for name in ("visits", "policy", "action_values"):
+                array = getattr(found, name)
+                array[:] = 0
+                array[:, :3] = arrays[name]
+            return found
+
+    arrays = {"visits": visits, "policy": policy, "action_values": action_values}
+    env = rungs.make("chess", "cpp", 2, mask=MASK, max_plies=1, opening_plies=(0, 0))
+    finished, _ = SelfPlay(env, ThreeActions(env, 0)).play(None, 1)
+    assert finished.value.tolist() == [expected] * 2

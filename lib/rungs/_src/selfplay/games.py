@@ -7,6 +7,7 @@ import numpy as np
 import torch
 
 from rungs._src.chess.vector_env import ChessVectorEnv
+from rungs._src.search.result import Result
 from rungs._src.search.search import Search
 from rungs._src.selfplay.examples import DTYPES, Examples, flaw, joined
 from rungs._src.selfplay.learning import SearchLearner
@@ -198,7 +199,7 @@ def _misplaced(
     return ""
 
 
-def _positions(observation: np.ndarray, result) -> Examples:
+def _positions(observation: np.ndarray, result: Result) -> Examples:
     """Returns copies of the observations and of search's results as positions to learn from."""
     listed = np.arange(result.actions.shape[1]) < result.counts[:, None]
     return Examples(
@@ -207,8 +208,20 @@ def _positions(observation: np.ndarray, result) -> Examples:
         result.actions[listed],
         result.policy[listed].astype(np.float16),
         np.zeros(len(observation), np.int8),
-        result.value.astype(np.float16),
+        _value(result).astype(np.float16),
     )
+
+
+def _value(result: Result) -> np.ndarray:
+    """Returns the mean of the visited actions' values under search's policy, (N,) float32.
+
+    The mean of all visits, `result.value`, is lower: halving visits many actions once to reject
+    them. That mean is returned where no visited action has a weight above 0.
+    """
+    weights = np.where(result.visits > 0, result.policy, 0)
+    total = weights.sum(axis=1)
+    mean = (weights * result.action_values).sum(axis=1) / np.maximum(total, np.finfo("f4").tiny)
+    return np.where(total > 0, mean.clip(-1, 1), result.value)
 
 
 def _outcomes(
