@@ -405,13 +405,14 @@ def draw_side_by_side(lines: pd.DataFrame, columns: int = 4):
     return boards.rows_of(shown.assign(title=titles).itertuples(), columns)
 
 
-def draw_strength(matches: pd.DataFrame):
+def draw_strength(matches: pd.DataFrame, anchor: str):
     """Draws an agent's rating over its simulations, a line per rule, with 95 % intervals.
 
     Args:
         matches: of `rungs_course.rating.rate`, by two rules.
+        anchor: the player at 0: one that loses and wins, or else all intervals are wide.
     """
-    table = _strength(matches)
+    table = _strength(matches, anchor)
     figure, axes = plots.axes(7, 3.6)
     for policy, name, look in plots.lines(RULES.items()):
         rows = table[table["policy"] == policy]
@@ -420,25 +421,25 @@ def draw_strength(matches: pd.DataFrame):
     axes.set_xscale("log", base=2)
     counts = sorted(table["simulations"].unique())
     axes.set_xticks(counts, [f"{count:.0f}" for count in counts])
-    axes.set(xlabel="simulations of a move", ylabel="Elo above random play")
+    axes.set(xlabel="simulations of a move", ylabel=f"Elo above\n{anchor}")
     axes.legend(frameon=False)
     return figure
 
 
-def compare_rules(matches: pd.DataFrame) -> str:
+def compare_rules(matches: pd.DataFrame, anchor: str) -> str:
     """Writes which rule won their matches at equal simulations, and what more simulations gave.
 
     Args:
-        matches: as for `draw_strength`.
+        matches, anchor: as for `draw_strength`.
     """
     better: dict[str, list[str]] = {}
-    between = matches[matches["opponent"].isin(_strength(matches)["player"])]
+    between = matches[matches["opponent"].isin(_strength(matches, anchor)["player"])]
     for row in between.sort_values("simulations").itertuples():
         won = "Gumbel" if row.low > 0.5 else "PUCT" if row.high < 0.5 else "neither"
         better.setdefault(won, []).append(f"{row.simulations:.0f}")
     said = [f"{rule} wins with {', '.join(counts)}" for rule, counts in better.items()]
     gains = []
-    for policy, rows in _strength(matches).groupby("policy"):
+    for policy, rows in _strength(matches, anchor).groupby("policy"):
         first, last = rows.iloc[0], rows.iloc[-1]
         clear = last["low"] > first["high"]
         gained = f"{last['elo'] - first['elo']:+.0f} Elo" if clear else "nothing beyond the noise"
@@ -447,9 +448,9 @@ def compare_rules(matches: pd.DataFrame) -> str:
     return f"Of the rules' matches at equal simulations, {'; '.join(said)}. {', and '.join(gains)}."
 
 
-def _strength(matches: pd.DataFrame) -> pd.DataFrame:
+def _strength(matches: pd.DataFrame, anchor: str) -> pd.DataFrame:
     """Returns a row for each rule and number of simulations, sorted, with its rating."""
-    ratings = rating.of_matches(matches)
+    ratings = rating.of_matches(matches, anchor)
     ways = matches.dropna(subset="policy").drop_duplicates("player")
     merged = ways[["player", "policy", "simulations"]].merge(ratings, on="player")
     return merged.sort_values(["policy", "simulations"])

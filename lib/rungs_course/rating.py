@@ -172,13 +172,13 @@ class _Record:
 _WAY = ("policy", "simulations")
 
 
-def of_matches(matches: pd.DataFrame) -> pd.DataFrame:
-    """Returns Elo above random play from all of a table's matches together, as `rate` does."""
+def of_matches(matches: pd.DataFrame, anchor: str = RandomPlayer.name) -> pd.DataFrame:
+    """Returns Elo above a player, from all of a table's matches together, as `rate` does."""
     points = {
         (row.player, row.opponent): (row.score * row.games, (1 - row.score) * row.games)
         for row in matches.itertuples()
     }
-    return elo.rate(points, anchor=RandomPlayer.name)  # type: ignore[arg-type]  # numbers
+    return elo.rate(points, anchor=anchor)  # type: ignore[arg-type]  # numbers
 
 
 def of_levers(matches: pd.DataFrame) -> pd.DataFrame:

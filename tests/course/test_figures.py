@@ -277,7 +277,7 @@ def strength():
     rows = [("g2", "gumbel", 2, "random", 0.7, 200), ("g8", "gumbel", 8, "p2", 0.8, 200)]
     rows += [("p2", "puct", 2, "random", 0.6, 200)]
     names = ["player", "policy", "simulations", "opponent", "score", "games"]
-    return nb16.draw_strength(pd.DataFrame(rows, columns=names))
+    return nb16.draw_strength(pd.DataFrame(rows, columns=names), "random")
 
 
 def raced():

@@ -102,7 +102,7 @@ def test_rules_are_compared_only_beyond_the_noise():
     rows += [("g8", "gumbel", 8, "p8", 0.8, 0.7, 0.9, 200)]
     rows += [("p2", "puct", 2, "random", 0.7, 0.6, 0.8, 200)]
     rows += [("p8", "puct", 8, "random", 0.72, 0.62, 0.82, 200)]
-    said = nb16.compare_rules(matches(rows))
+    said = nb16.compare_rules(matches(rows), "random")
     assert "neither wins with 2; Gumbel wins with 8" in said
     assert re.search(r"Gumbel gains \+\d+ Elo from 2 to 8", said)
     assert "PUCT gains nothing beyond the noise" in said

@@ -383,7 +383,7 @@ def _levers(frame: pd.DataFrame) -> str:
 def _strength(frame: pd.DataFrame) -> str:
     """Writes how strong an agent is by each rule and number of simulations."""
     facts, rows = frame.attrs["provenance"], []
-    ratings = rating.of_matches(frame).set_index("player")
+    ratings = rating.of_matches(frame, facts["against"]).set_index("player")
     # `groupby` leaves out matches between opponents, which have no number of simulations.
     for simulations, group in frame.groupby("simulations"):
         if group["policy"].nunique() < len(POLICIES):
@@ -402,7 +402,7 @@ def _strength(frame: pd.DataFrame) -> str:
     columns = ["Simulations", *columns, "Gumbel against PUCT", "Better"]
     return (
         f"The recorded agent *{facts['agent']}*: points a game against {facts['against']} "
-        f"({facts['engine']}), Elo above random play from all matches together, and wins, draws "
+        f"({facts['engine']}), Elo above it from all matches together, and wins, draws "
         f"and losses of Gumbel against PUCT at equal simulations; matches of {facts['games']} "
         f"games, 95 % intervals, {facts['date'][:10]} "
         f"([data](../{rating.STRENGTH.as_posix()})).\n\n"

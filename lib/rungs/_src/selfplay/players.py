@@ -23,7 +23,7 @@ NOISELESS: Final[dict[Policy, Gumbel | Puct]] = {
 RULES: Final[dict[Policy, str]] = {"gumbel": "Gumbel", "puct": "PUCT"}  # in words
 
 # The number of simulations from which on agents search by PUCT: docs/selfplay.md has the matches.
-_PUCT_FROM: Final = 256
+_PUCT_FROM: Final = 1024
 
 
 def stronger_rule(simulations: int) -> Policy:
