@@ -79,7 +79,7 @@ inline CompletedQ complete_q_values(const Node& node, const Edges& edges, int li
     high = std::max(high, values.mixed_value);
     values.unvisited_prior = limit < node.count ? node.unvisited_prior : unvisited_prior;
   }
-  // Values are from -1 to 1, sigma's q from 0 to 1; a constant changes no policy.
+  // The paper's q is (value + 1) / 2. Without the constant the policy is the same.
   values.factor = (settings.maxvisit_init + max_visits) * settings.value_scale / 2;
   values.max_sigma = values.sigma(high);
   return values;

@@ -410,7 +410,7 @@ def draw_strength(matches: pd.DataFrame, anchor: str):
 
     Args:
         matches: of `rungs_course.rating.rate`, by two rules.
-        anchor: the player at 0: one that loses and wins, or else all intervals are wide.
+        anchor: the player at 0. If it has lost all its games, all intervals are wide.
     """
     table = _strength(matches, anchor)
     figure, axes = plots.axes(7, 3.6)
@@ -432,14 +432,15 @@ def compare_rules(matches: pd.DataFrame, anchor: str) -> str:
     Args:
         matches, anchor: as for `draw_strength`.
     """
+    ratings = _strength(matches, anchor)
     better: dict[str, list[str]] = {}
-    between = matches[matches["opponent"].isin(_strength(matches, anchor)["player"])]
+    between = matches[matches["opponent"].isin(ratings["player"])]
     for row in between.sort_values("simulations").itertuples():
         won = "Gumbel" if row.low > 0.5 else "PUCT" if row.high < 0.5 else "neither"
         better.setdefault(won, []).append(f"{row.simulations:.0f}")
     said = [f"{rule} wins with {', '.join(counts)}" for rule, counts in better.items()]
     gains = []
-    for policy, rows in _strength(matches, anchor).groupby("policy"):
+    for policy, rows in ratings.groupby("policy"):
         first, last = rows.iloc[0], rows.iloc[-1]
         clear = last["low"] > first["high"]
         gained = f"{last['elo'] - first['elo']:+.0f} Elo" if clear else "nothing beyond the noise"

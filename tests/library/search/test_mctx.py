@@ -17,7 +17,7 @@ from rungs._src.search.search import Search
 from rungs._src.search.settings import Gumbel
 
 SIMULATIONS = 20
-# Our values are from -1 to 1, those that the default weight of 1 is for from 0 to 1.
+# Our default weight of 1 is for values from 0 to 1; mctx weights them as they are, from -1 to 1.
 SIGMA = {"value_scale": 0.5, "rescale_values": False}
 OPEN = (
     "r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5Q2/PPPP1PPP/RNB1K1NR w KQkq - 0 1",  # mate in one

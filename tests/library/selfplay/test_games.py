@@ -24,7 +24,7 @@ MATE_IN_ONE = "7k/5Q2/6K1/8/8/8/8/8 w - - 0 1"
 class RandomSearch:
     """Chooses at random what the environment allows; `policy` says which it was.
 
-    Its value of a position is one of the position's own.
+    The value of the chosen action is one of the position's own.
     """
 
     def __init__(self, env, seed):

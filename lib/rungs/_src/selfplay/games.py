@@ -213,15 +213,15 @@ def _positions(observation: np.ndarray, result: Result) -> Examples:
 
 
 def _value(result: Result) -> np.ndarray:
-    """Returns the mean of the visited actions' values under search's policy, (N,) float32.
+    """Returns the mean of the visited actions' values, weighted by search's policy, (N,) float32.
 
-    The mean of all visits, `result.value`, is lower: halving visits many actions once to reject
-    them. That mean is returned where no visited action has a weight above 0.
+    `result.value` weights all visits alike, also those of actions that halving has rejected. It is
+    returned where the policy gives the visited actions no weight.
     """
     weights = np.where(result.visits > 0, result.policy, 0)
     total = weights.sum(axis=1)
-    mean = (weights * result.action_values).sum(axis=1) / np.maximum(total, np.finfo("f4").tiny)
-    return np.where(total > 0, mean.clip(-1, 1), result.value)
+    weighted = (weights * result.action_values).sum(axis=1)
+    return np.divide(weighted, total, out=result.value.copy(), where=total > 0)
 
 
 def _outcomes(
