@@ -618,6 +618,8 @@ export class Search extends Handle {
    * @param {Uint8Array | null} which (G,) 0 or 1; null for all
    */
   beginEnvs(envs, which = null) {
+    if (which && which.length !== this.numGames)
+      throw new RungsError("ARGUMENT", `which has ${which.length} of ${this.numGames} games`);
     this.rungs.withMemory((memory) =>
       this.call("begin_envs", envs.handle, which ? memory.put(which) : 0),
     );

@@ -8,7 +8,6 @@
 #include <limits>
 #include <new>
 #include <string>
-#include <vector>
 
 #define RUNGS_BUILD
 #include "../env/validate.hpp"
@@ -74,7 +73,7 @@ class Memory {
   Memory() = default;
   Memory(const Memory&) = delete;
   ~Memory() {
-    for (void* block : blocks_) std::free(block);
+    for (int i = 0; i < count_; ++i) std::free(blocks_[i]);
   }
 
   // Returns null if there is too little memory; `complete` is false from then on.
@@ -85,16 +84,18 @@ class Memory {
     const bool fits = !__builtin_mul_overflow(rows, row, &bytes) &&
                       !__builtin_mul_overflow(bytes, sizeof(T), &bytes) &&
                       bytes <= std::numeric_limits<std::size_t>::max() / 2;
-    void* block = fits ? std::calloc(bytes + kLine, 1) : nullptr;
+    void* block = fits && count_ < kMost ? std::calloc(bytes + kLine, 1) : nullptr;
     if (!block) return complete_ = false, nullptr;
-    blocks_.push_back(block);
+    blocks_[count_++] = block;
     return reinterpret_cast<T*>((address(block) + kLine - 1) / kLine * kLine);
   }
 
   bool complete() const { return complete_; }
 
  private:
-  std::vector<void*> blocks_;
+  static constexpr int kMost = 64;  // arrays: a handle has about 30
+  void* blocks_[kMost];
+  int count_ = 0;
   bool complete_ = true;
 };
 

@@ -1,7 +1,7 @@
-// The C API's searches: the memory of a `GameBatch`, and the functions that Python calls, behind a
+// The C API's searches: the memory of a `TreeBatch`, and the functions that Python calls, behind a
 // handle.
-#include "../search/game_batch.hpp"
 #include "../search/halving.hpp"
+#include "../search/tree_batch.hpp"
 #include "abi.hpp"
 #include "c_api.hpp"
 
@@ -20,8 +20,8 @@ using namespace rungs;
 struct rungs_search {
   c::Memory memory;
   c::Pool pool;
-  search::GameBatch batch{};
-  search::ResultArrays results{};
+  search::TreeBatch batch{};
+  search::GameResult results{};
   std::int32_t simulations = 0;
   std::int32_t* schedule = nullptr;
   std::uint32_t* episode = nullptr;  // (G,) of each game's next episode
@@ -128,7 +128,7 @@ search::Settings settings_of(const rungs_search_config& given) {
 rungs_status fill(const rungs_search_config& given, rungs_search& made) {
   const std::int64_t games = given.num_games;
   c::Memory& memory = made.memory;
-  search::GameBatch& batch = made.batch;
+  search::TreeBatch& batch = made.batch;
   const search::Settings& settings = batch.settings = settings_of(given);
   batch.num_games = games;
   batch.game = memory.array<search::GameTree>(games);
@@ -145,7 +145,7 @@ rungs_status fill(const rungs_search_config& given, rungs_search& made) {
   batch.counts = memory.array<std::int16_t>(games);
   const auto lists = [&]<class T>(T*& array) { array = memory.array<T>(games, env::kMaxLegal); };
   const auto values = [&]<class T>(T*& array) { array = memory.array<T>(games); };
-  search::GameResult& results = made.results.base;
+  search::GameResult& results = made.results;
   lists(results.actions);
   values(results.counts);
   lists(results.visits);
@@ -212,8 +212,8 @@ void rungs_search_destroy(rungs_search* search) { delete search; }
 rungs_status rungs_search_get_outputs(const rungs_search* search, rungs_search_outputs* outputs) {
   if (!search || !outputs) return c::null_argument("rungs_search_get_outputs");
   if (const auto status = c::check_size(outputs->size)) return status;
-  const search::GameBatch& batch = search->batch;
-  const search::GameResult& results = search->results.base;
+  const search::TreeBatch& batch = search->batch;
+  const search::GameResult& results = search->results;
   rungs_search_outputs now{};
   now.observation = batch.observation;
   now.observation_bytes =
@@ -254,12 +254,12 @@ rungs_status rungs_search_begin_envs(rungs_search* search, const rungs_chess* en
   c::Boards boards;
   const bool shown = search->batch.history;
   if (const auto status = boards.save(*envs, search->batch.num_games, which, shown)) return status;
-  for (std::int64_t k = 0; k < boards.count; ++k)
-    if (!env::fits_list(boards.saved[k].position))
-      return c::fail(RUNGS_ERROR_FEN, "environment %lld has more pieces than promotions make",
-                     static_cast<long long>(boards.which[k]));
-  calls::rungs_search_begin_boards(search->at(), c::address(boards.which), boards.count,
-                                   c::address(boards.saved), c::address(boards.past));
+  const std::int64_t wrong =
+      calls::rungs_search_begin_boards(search->at(), c::address(boards.which), boards.count,
+                                       c::address(boards.saved), c::address(boards.past));
+  if (wrong)
+    return c::fail(RUNGS_ERROR_FEN, "environment %lld has more pieces than promotions make",
+                   static_cast<long long>(boards.which[-1 - wrong]));
   for (std::int64_t k = 0; k < boards.count; ++k) search->begun[boards.which[k]] = 1;
   search->update();
   return RUNGS_OK;
@@ -317,7 +317,7 @@ rungs_status rungs_search_finish(rungs_search* search) {
   if (!search) return c::null_argument("rungs_search_finish");
   if (search->stage != rungs_search::DONE)
     return c::fail(RUNGS_ERROR_ORDER, "rungs_search_finish: simulations are left");
-  clear(search->results.base, search->batch.num_games);
+  clear(search->results, search->batch.num_games);
   calls::rungs_search_finish(search->at(), c::address(search->chosen), search->num_chosen,
                              c::address(&search->results), search->pool.address(),
                              search->pool.threads());
@@ -329,7 +329,7 @@ rungs_status rungs_search_finish(rungs_search* search) {
 rungs_status rungs_search_run(rungs_search* search, rungs_network* network,
                               const std::uint8_t* which, std::int32_t simulations) {
   if (!search || !network) return c::null_argument("rungs_search_run");
-  const search::GameBatch& batch = search->batch;
+  const search::TreeBatch& batch = search->batch;
   if (batch.settings.observation != env::ObservationFormat::BOARD)
     return c::fail(RUNGS_ERROR_ARGUMENT, "rungs_search_run: the search does not observe boards");
   if (const auto status = rungs_search_start(search, which, simulations)) return status;

@@ -33,8 +33,9 @@ std::int64_t rungs_cartpole_useful_threads(std::int64_t threads, std::int64_t st
 // search.cpp
 void rungs_search_begin_position(std::uintptr_t batch, std::int64_t i, std::uintptr_t position,
                                  std::int64_t episode);
-void rungs_search_begin_boards(std::uintptr_t batch, std::uintptr_t which, std::int64_t count,
-                               std::uintptr_t saved, std::uintptr_t past);
+std::int64_t rungs_search_begin_boards(std::uintptr_t batch, std::uintptr_t which,
+                                       std::int64_t count, std::uintptr_t saved,
+                                       std::uintptr_t past);
 void rungs_search_start(std::uintptr_t batch, std::uintptr_t which, std::int64_t count,
                         std::int64_t simulations);
 std::int64_t rungs_search_simulate(std::uintptr_t batch, std::int64_t first, std::int64_t last,

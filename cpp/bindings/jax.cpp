@@ -108,7 +108,6 @@ ffi::Error init(std::string_view opponent, std::string_view mask, std::string_vi
   else
     batch.seeds = own.data();
   serial::reset(batch, nullptr, 0);
-  env::end_streams();
   blocks.finish();
   return ffi::Error::Success();
 }

@@ -71,7 +71,7 @@ RUNGS_FUNCTION(void, rungs_learn_refresh, std::uintptr_t model, std::uintptr_t r
   });
 }
 
-// The functions that read positions return the index of the first invalid one, or -1. A position is
+// The functions that read positions return the index of an invalid one, or -1. A position is
 // invalid if a square holds something else than a piece, if an action doesn't exist or leaves the
 // board, or if it has too many or too few actions.
 

@@ -1,6 +1,6 @@
 // The functions of cpp/search that Python calls: plain functions over addresses and numbers.
-#include "../search/game_batch.hpp"
 #include "../search/halving.hpp"
+#include "../search/tree_batch.hpp"
 #include "abi.hpp"
 
 namespace rungs::search {
@@ -17,7 +17,7 @@ RUNGS_STRUCTURE(rungs::search::Settings,
                               considered, scale, value_scale, maxvisit_init, c_init, c_base, alpha,
                               fraction, temperature))
 RUNGS_STRUCTURE(rungs::search::TreeMemory, RUNGS_MEMBERS(node, prior, action, stats))
-RUNGS_STRUCTURE(rungs::search::GameBatch, RUNGS_MEMBERS(settings, num_games, game, history, trees,
+RUNGS_STRUCTURE(rungs::search::TreeBatch, RUNGS_MEMBERS(settings, num_games, game, history, trees,
                                                         schedule, observation, actions, counts))
 RUNGS_STRUCTURE(rungs::search::Node,
                 RUNGS_MEMBERS(position, key, unvisited_prior, raw_value, visits, parent, edge,
@@ -25,27 +25,31 @@ RUNGS_STRUCTURE(rungs::search::Node,
 RUNGS_STRUCTURE(rungs::search::Stats, RUNGS_MEMBERS(value_sum, visits, child))
 RUNGS_STRUCTURE(rungs::search::GameResult, RUNGS_MEMBERS(actions, counts, visits, policy, priors,
                                                          action_values, value, raw_value, chosen))
-RUNGS_STRUCTURE(rungs::search::ResultArrays, RUNGS_MEMBERS(base))
 
 RUNGS_FUNCTION(std::int64_t, rungs_search_game_bytes) { return sizeof(rungs::search::GameTree); }
 
 // Begins game `i` at a position that a FEN was read to.
 RUNGS_FUNCTION(void, rungs_search_begin_position, std::uintptr_t batch, std::int64_t i,
                std::uintptr_t position, std::int64_t episode) {
-  rungs::search::begin(rungs::at<const rungs::search::GameBatch>(batch), i,
+  rungs::search::begin(rungs::at<const rungs::search::TreeBatch>(batch), i,
                        rungs::at<const rungs::chess::Position>(position),
                        static_cast<std::uint32_t>(episode));
 }
 
 // Begins `count` games, indices at `which`, at the states of boards that `rungs_chess_save` copied.
-RUNGS_FUNCTION(void, rungs_search_begin_boards, std::uintptr_t batch, std::uintptr_t which,
+// If one may have more actions than a list holds nothing is changed, and for the first, number `k`,
+// -1 - k is returned.
+RUNGS_FUNCTION(std::int64_t, rungs_search_begin_boards, std::uintptr_t batch, std::uintptr_t which,
                std::int64_t count, std::uintptr_t saved, std::uintptr_t past) {
   const auto* games = reinterpret_cast<const std::int64_t*>(which);
   const auto* boards = reinterpret_cast<const rungs::env::SavedBoard*>(saved);
   const auto* histories = reinterpret_cast<const rungs::env::History*>(past);
   for (std::int64_t k = 0; k < count; ++k)
-    rungs::search::begin(rungs::at<const rungs::search::GameBatch>(batch), games[k], boards[k],
+    if (!rungs::env::fits_list(boards[k].position)) return -1 - k;
+  for (std::int64_t k = 0; k < count; ++k)
+    rungs::search::begin(rungs::at<const rungs::search::TreeBatch>(batch), games[k], boards[k],
                          histories ? histories + k : nullptr);
+  return 0;
 }
 
 // Writes the schedule of a search's halving to (considered + 1, simulations) int32 `schedule`.
@@ -59,7 +63,7 @@ RUNGS_FUNCTION(void, rungs_search_halving, std::int64_t considered, std::int64_t
 // Gives simulations to `count` games, indices at `which`, and none to the others.
 RUNGS_FUNCTION(void, rungs_search_start, std::uintptr_t batch, std::uintptr_t which,
                std::int64_t count, std::int64_t simulations) {
-  const auto& trees = rungs::at<const rungs::search::GameBatch>(batch);
+  const auto& trees = rungs::at<const rungs::search::TreeBatch>(batch);
   const auto* games = reinterpret_cast<const std::int64_t*>(which);
   for (std::int64_t i = 0; i < trees.num_games; ++i) rungs::search::start(trees.view(i), 0);
   for (std::int64_t k = 0; k < count; ++k)
@@ -72,15 +76,15 @@ RUNGS_FUNCTION(std::int64_t, rungs_search_simulate, std::uintptr_t batch, std::i
                std::uintptr_t pool, std::int64_t threads) {
   const rungs::search::Evaluation evaluation = {reinterpret_cast<const float*>(logits), stride,
                                                 reinterpret_cast<const float*>(values)};
-  return rungs::search::simulate(rungs::at<const rungs::search::GameBatch>(batch), first, last,
+  return rungs::search::simulate(rungs::at<const rungs::search::TreeBatch>(batch), first, last,
                                  evaluation, rungs::search::helpers(pool, threads));
 }
 
 RUNGS_FUNCTION(void, rungs_search_finish, std::uintptr_t batch, std::uintptr_t which,
                std::int64_t count, std::uintptr_t results, std::uintptr_t pool,
                std::int64_t threads) {
-  const auto& trees = rungs::at<const rungs::search::GameBatch>(batch);
-  const auto& arrays = rungs::at<const rungs::search::ResultArrays>(results);
+  const auto& trees = rungs::at<const rungs::search::TreeBatch>(batch);
+  const auto& arrays = rungs::at<const rungs::search::GameResult>(results);
   const auto* games = reinterpret_cast<const std::int64_t*>(which);
   rungs::search::helpers(pool, threads).each(0, count, [&](std::int64_t k) {
     rungs::search::finish(trees.view(games[k]), arrays.of(games[k]));
@@ -90,9 +94,9 @@ RUNGS_FUNCTION(void, rungs_search_finish, std::uintptr_t batch, std::uintptr_t w
 // As `rungs::search::look` in game `i`; returns how many nodes its tree has.
 RUNGS_FUNCTION(std::int64_t, rungs_search_look, std::uintptr_t batch, std::int64_t i,
                std::uintptr_t path, std::int64_t length, std::uintptr_t results) {
-  const auto view = rungs::at<const rungs::search::GameBatch>(batch).view(i);
+  const auto view = rungs::at<const rungs::search::TreeBatch>(batch).view(i);
   rungs::search::look(view, reinterpret_cast<const std::int16_t*>(path), length,
-                      rungs::at<const rungs::search::ResultArrays>(results).of(i));
+                      rungs::at<const rungs::search::GameResult>(results).of(i));
   return view.state.used.nodes;
 }
 
@@ -100,7 +104,7 @@ RUNGS_FUNCTION(std::int64_t, rungs_search_look, std::uintptr_t batch, std::int64
 // that is not, in game `i`, -1 - i is returned.
 RUNGS_FUNCTION(std::int64_t, rungs_search_advance, std::uintptr_t batch,
                const std::int64_t* actions, std::uintptr_t pool, std::int64_t threads) {
-  const auto& trees = rungs::at<const rungs::search::GameBatch>(batch);
+  const auto& trees = rungs::at<const rungs::search::TreeBatch>(batch);
   const std::int64_t illegal = rungs::search::first_illegal(trees, actions);
   if (illegal < trees.num_games) return -1 - illegal;
   rungs::search::helpers(pool, threads).each(0, trees.num_games, [&](std::int64_t i) {
@@ -112,7 +116,7 @@ RUNGS_FUNCTION(std::int64_t, rungs_search_advance, std::uintptr_t batch,
 
 // Writes why each game is over to (G,) int8 `reasons`.
 RUNGS_FUNCTION(void, rungs_search_reasons, std::uintptr_t batch, std::uintptr_t reasons) {
-  const auto& trees = rungs::at<const rungs::search::GameBatch>(batch);
+  const auto& trees = rungs::at<const rungs::search::TreeBatch>(batch);
   for (std::int64_t i = 0; i < trees.num_games; ++i)
     reinterpret_cast<std::int8_t*>(reasons)[i] =
         static_cast<std::int8_t>(trees.game[i].game.reason);
@@ -120,14 +124,14 @@ RUNGS_FUNCTION(void, rungs_search_reasons, std::uintptr_t batch, std::uintptr_t 
 
 // The address of game `i`'s position.
 RUNGS_FUNCTION(std::uintptr_t, rungs_search_position, std::uintptr_t batch, std::int64_t i) {
-  const auto& trees = rungs::at<const rungs::search::GameBatch>(batch);
+  const auto& trees = rungs::at<const rungs::search::TreeBatch>(batch);
   return reinterpret_cast<std::uintptr_t>(&trees.game[i].game.position);
 }
 
 // Opens all nodes of game `i`'s tree, so that all edges have priors and statistics, and writes four
 // int64: which of its two buffers holds the tree, and how many nodes, edges and statistics it has.
 RUNGS_FUNCTION(void, rungs_search_tree, std::uintptr_t batch, std::int64_t i, std::uintptr_t out) {
-  const auto view = rungs::at<const rungs::search::GameBatch>(batch).view(i);
+  const auto view = rungs::at<const rungs::search::TreeBatch>(batch).view(i);
   const auto& used = view.state.used;
   rungs::search::open_all(view);
   auto* to = reinterpret_cast<std::int64_t*>(out);

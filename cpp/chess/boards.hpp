@@ -25,9 +25,12 @@
 
 namespace rungs::chess {
 
-// The words of a `Position`, each of several boards. `state` holds, from the lowest bits up:
-// castling (8 bits own, 8 theirs), en passant (8), halfmove clock (8), number of the move (16),
-// black (8).
+// Where parts of `Boards::state` begin. Castling comes first, 8 bits own and 8 theirs; then the
+// file of en passant (8), the halfmove clock (8), the number of the move (16), and black (8).
+constexpr int kEnPassantBit = 16, kClockBit = 24, kNumberBit = 32, kBlackBit = 48;
+constexpr Bitboard kClock = Bitboard{255} << kClockBit;
+
+// The words of a `Position`, each of several boards.
 template <class V>
 struct Boards {
   V piece[6], own, state;
@@ -239,7 +242,7 @@ RUNGS_INLINE CheckInfo<V> check_info_of(const Boards<V>& b) {
 // The square that a pawn has just passed, where it may be captured there.
 template <class V>
 RUNGS_INLINE V en_passant_target(const Boards<V>& b) {
-  const V file = b.state >> 16 & 15;
+  const V file = b.state >> kEnPassantBit & 15;
   return (V{} + bit(40)) << file & kRank1 << 40;  // kNoFile is beyond the rank
 }
 
@@ -452,13 +455,14 @@ RUNGS_INLINE Boards<V> play(const Boards<V>& b, const Ply<V>& ply) {
   // A rook's castling right ends when it moves or is captured, both rights when the king moves.
   const V own_rights = unless(king, b.state & ~from & kRank1);
   const V their_rights = b.state >> 8 & ~(to >> 56) & kRank1;
-  constexpr Bitboard kClock = Bitboard{255} << 24, kNumber = Bitboard{0xFFFF} << 32;
-  const V clock = b.state & kClock, black = b.state & bit(48);
-  const V ticked = clock + (~more(clock, V{} + (kClock - 1)) & bit(24));
+  constexpr Bitboard kNumber = Bitboard{0xFFFF} << kNumberBit;
+  const V clock = b.state & kClock, black = b.state & bit(kBlackBit);
+  const V ticked = clock + (~more(clock, V{} + (kClock - 1)) & bit(kClockBit));
   next.state = their_rights | own_rights << 8 |
-               (where(passes, file) | unless(passes, V{} + kNoFile)) << 16 |
-               unless(pawn | (theirs & to), ticked) | ((b.state + (black >> 16)) & kNumber) |
-               (black ^ bit(48));
+               (where(passes, file) | unless(passes, V{} + kNoFile)) << kEnPassantBit |
+               unless(pawn | (theirs & to), ticked) |
+               ((b.state + (black >> (kBlackBit - kNumberBit))) & kNumber) |
+               (black ^ bit(kBlackBit));
   return next;
 }
 

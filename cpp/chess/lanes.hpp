@@ -169,14 +169,25 @@ inline Lanes rotate(Lanes x, Lanes left) {
 
 // Stores the lanes to words[first] ... words[first + 7].
 inline void store_lanes(const Lanes& x, std::uint64_t* words, int first) {
+#if RUNGS_2X256  // g++ copies a pair of registers through memory
+  auto* const to = reinterpret_cast<__m256i*>(words + first);
+  _mm256_storeu_si256(to, (__m256i)x.low);
+  _mm256_storeu_si256(to + 1, (__m256i)x.high);
+#else
   std::memcpy(words + first, &x, sizeof x);
+#endif
 }
 
 // Loads lanes from words[first] ... words[first + 7].
 inline Lanes load_lanes(const std::uint64_t* words, int first) {
+#if RUNGS_2X256
+  const auto* const from = reinterpret_cast<const __m256i*>(words + first);
+  return {(Half)_mm256_loadu_si256(from), (Half)_mm256_loadu_si256(from + 1)};
+#else
   Lanes x;
   std::memcpy(&x, words + first, sizeof x);
   return x;
+#endif
 }
 
 // The bitwise or of all lanes, in every lane.

@@ -32,9 +32,6 @@ struct Position {
   int king_file(int side) const { return lowest(piece[KING] & (side ? ~own : own)) & 7; }
 
   bool operator==(const Position&) const = default;
-
-  // The square a capturing pawn would land on; meaningful where en_passant != kNoFile.
-  int en_passant_square() const { return 40 + en_passant; }
 };
 static_assert(sizeof(Position) == 64);
 

@@ -16,8 +16,8 @@ namespace rungs::course {
 #define RUNGS_WAY(name) name,
 enum class Way : std::int64_t { RUNGS_WAYS(RUNGS_WAY) };
 #undef RUNGS_WAY
-#define RUNGS_WAY(name) steps::name,
-constexpr decltype(&steps::alone) kWays[] = {RUNGS_WAYS(RUNGS_WAY)};
+#define RUNGS_WAY(name) sharing::name,
+constexpr decltype(&sharing::alone) kWays[] = {RUNGS_WAYS(RUNGS_WAY)};
 #undef RUNGS_WAY
 
 // `threads` is the last of them, the only one with threads.
@@ -49,8 +49,8 @@ RUNGS_FUNCTION(std::int64_t, rungs_chess_shared_play, std::uintptr_t batch,
 // The same by threads that are joined once.
 RUNGS_FUNCTION(std::int64_t, rungs_chess_apart_play, std::uintptr_t batch,
                const std::int64_t* actions, std::int64_t steps, std::int64_t threads) {
-  return rungs::steps::apart(rungs::at<const rungs::ChessBatch>(batch), actions, steps,
-                             static_cast<std::int32_t>(threads));
+  return rungs::sharing::apart(rungs::at<const rungs::ChessBatch>(batch), actions, steps,
+                               static_cast<std::int32_t>(threads));
 }
 
 // Seconds in which `threads` threads increment a counter each, `stride` bytes apart.

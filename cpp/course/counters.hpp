@@ -23,7 +23,7 @@ inline double count(std::uintptr_t memory, std::int64_t stride, std::int64_t tim
     start = steady_clock::now();
 #pragma omp for schedule(static, 1)
     for (std::int32_t t = 0; t < threads; ++t) {
-      volatile std::int64_t& own = at<volatile std::int64_t>(memory + t * stride);
+      auto& own = *reinterpret_cast<volatile std::int64_t*>(memory + t * stride);
       for (std::int64_t i = 0; i < times; ++i) own = own + 1;  // volatile: in memory each time
     }
   }

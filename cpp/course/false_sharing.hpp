@@ -5,7 +5,7 @@
 #pragma once
 #include "../rungs/chess_loops.hpp"
 
-namespace rungs::steps {
+namespace rungs::sharing {
 
 inline std::int64_t play(const ChessBatch& batch, const std::int64_t* actions, std::int64_t b) {
   batch.keep_block(b, actions);
@@ -168,4 +168,4 @@ inline std::int64_t apart(const ChessBatch& batch, const std::int64_t* actions, 
   return ended;
 }
 
-}  // namespace rungs::steps
+}  // namespace rungs::sharing

@@ -12,8 +12,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
 #include <thread>
 #include <vector>
 
@@ -223,40 +221,37 @@ inline std::int64_t vectors(Stream stream, std::int64_t bytes) {
   return bytes / arrays(stream) / kVectorBytes / 8 * 8;
 }
 
-// Seconds that all threads take for `repeats` passes over `bytes` of their own; -1 if memory cannot
-// be allocated.
-inline double stream_seconds(Stream stream, std::int32_t threads, std::int64_t bytes,
-                             std::int64_t repeats) {
-  const std::int64_t length = vectors(stream, bytes), total = arrays(stream) * length;
-  const auto size = static_cast<std::size_t>(total * kVectorBytes + 63) / 64 * 64 + 64;
-  std::vector<std::unique_ptr<double, decltype(&std::free)>> memory;
-  for (std::int32_t t = 0; t < threads; ++t) memory.emplace_back(nullptr, &std::free);
+// Memory of several threads: each has a part of its own, and parts begin `apart` bytes apart.
+struct Parts {
+  std::uintptr_t start;
+  std::int64_t apart;
+
+  Doubles* of(std::int32_t t) const {
+    return &rungs::at<Doubles>(start + static_cast<std::uintptr_t>(t * apart));
+  }
+};
+
+// Seconds that all threads take for `passes` passes over the first `bytes` of their parts. A pass
+// that is not timed comes first, so that what fits into a cache is there.
+inline double stream_seconds(Stream stream, Parts parts, std::int32_t threads, std::int64_t bytes,
+                             std::int64_t passes) {
+  const std::int64_t length = vectors(stream, bytes);
   std::vector<Result> results(static_cast<std::size_t>(threads));
-  const auto array = [&](std::int32_t t) { return reinterpret_cast<Doubles*>(memory[t].get()); };
-  const double seconds = seconds_of(
-      threads,
-      [&](std::int32_t t) {
-        // Allocated and first touched by the thread that uses it, so that it is on its NUMA node.
-        memory[t].reset(static_cast<double*>(std::aligned_alloc(64, size)));
-        if (memory[t]) std::fill_n(array(t), total, Doubles{} + 1.0);
-      },
-      [&](std::int32_t t) {
-        if (!memory[t]) return;
-        Doubles* const a = array(t);
-        double sum = 0;
-        for (std::int64_t repeat = 0; repeat < repeats; ++repeat) {
-          if (stream == Stream::READ) sum += read(a, length);
-          if (stream == Stream::WRITE) write(a, sum, length);
-          if (stream == Stream::WRITE_PAST_CACHES) write_past_caches(a, sum, length);
-          if (stream == Stream::COPY) copy(a, a + length, length);
-          if (stream == Stream::TRIAD) triad(a, a + length, a + 2 * length, length);
-          asm volatile("" ::: "memory");  // so that no pass is optimized away
-        }
-        results[t].value = sum + memory[t].get()[0];
-      });
-  for (const auto& own : memory)
-    if (!own) return -1;
-  return seconds;
+  const auto run = [&](std::int32_t t, std::int64_t number) {
+    Doubles* const a = parts.of(t);
+    double sum = 0;
+    for (std::int64_t pass = 0; pass < number; ++pass) {
+      if (stream == Stream::READ) sum += read(a, length);
+      if (stream == Stream::WRITE) write(a, sum, length);
+      if (stream == Stream::WRITE_PAST_CACHES) write_past_caches(a, sum, length);
+      if (stream == Stream::COPY) copy(a, a + length, length);
+      if (stream == Stream::TRIAD) triad(a, a + length, a + 2 * length, length);
+      asm volatile("" ::: "memory");  // so that no pass is optimized away
+    }
+    results[t].value = sum + a[0][0];
+  };
+  return seconds_of(
+      threads, [&](std::int32_t t) { run(t, 1); }, [&](std::int32_t t) { run(t, passes); });
 }
 
 }  // namespace rungs::machine
@@ -286,10 +281,22 @@ RUNGS_FUNCTION(std::int64_t, rungs_stream_bytes, std::int32_t stream, std::int64
   return arrays(kind) * vectors(kind, bytes) * kVectorBytes;
 }
 
-RUNGS_FUNCTION(double, rungs_stream_seconds, std::int32_t stream, std::int32_t threads,
-               std::int64_t bytes, std::int64_t repeats) {
-  return rungs::machine::stream_seconds(static_cast<rungs::machine::Stream>(stream), threads, bytes,
-                                        repeats);
+// Writes to all parts of memory, each by the thread that will use it, so that it is on its NUMA
+// node.
+RUNGS_FUNCTION(void, rungs_stream_touch, std::uintptr_t memory, std::int64_t apart,
+               std::int32_t threads) {
+  using namespace rungs::machine;
+  const Parts parts = {memory, apart};
+  const auto touch = [&](std::int32_t t) {
+    std::fill_n(parts.of(t), apart / kVectorBytes, Doubles{} + 1.0);
+  };
+  seconds_of(threads, touch, [](std::int32_t) {});
+}
+
+RUNGS_FUNCTION(double, rungs_stream_seconds, std::int32_t stream, std::uintptr_t memory,
+               std::int64_t apart, std::int32_t threads, std::int64_t bytes, std::int64_t passes) {
+  using namespace rungs::machine;
+  return stream_seconds(static_cast<Stream>(stream), {memory, apart}, threads, bytes, passes);
 }
 
 // Mean seconds of `loads` loads in a chain: each reads which byte of `lines` the next one reads, so

@@ -43,6 +43,23 @@ struct SavedBoard {
   std::uint64_t past[chess::kFiftyMoves];  // the first `num_past`; others may be anything
 };
 
+// Whether neither side has more pieces than promotions could have made. This then holds for every
+// later position, so that no list of legal actions overflows.
+inline bool fits_list(const chess::Position& p) {
+  using namespace chess;
+  constexpr int kAtFirst[] = {0, 2, 2, 2, 1};  // all pawns may have been promoted, or none
+  const Bitboard sides[] = {p.own, p.theirs()};
+  for (const Bitboard side : sides) {
+    int pawns = count(p.piece[PAWN] & side);
+    for (int type = KNIGHT; type <= QUEEN; ++type) {
+      const int promoted = count(p.piece[type] & side) - kAtFirst[type];
+      if (promoted > 0) pawns += promoted;
+    }
+    if (pawns > 8) return false;
+  }
+  return true;
+}
+
 // The agent's colour alternates by episode and by board, so that any batch is balanced.
 inline bool agent_is_black(std::uint32_t board, std::uint32_t episode) {
   return (board + episode) & 1;

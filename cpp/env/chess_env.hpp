@@ -98,13 +98,15 @@ class ChessEnvs {
     return block_.ended[first_ + k] ? 0 : random_action(k, Purpose::AGENT);
   }
 
-  // The actions that a step accepts on board `k`, and their number. An ended board accepts (and
-  // ignores) any action; a list has the first.
+  // The actions that a step accepts on board `k`, how many there are, and the `rank`-th of them, in
+  // order of id from 0. An ended board accepts (and ignores) any action; a list has the first.
   chess::LegalActions legal(int k) const { return games_.legal(k); }
   int num_actions(int k) const {
-    const int taken = chess::count(games_.legal(k));
+    const int taken = games_.num_legal(k);
     return block_.ended[first_ + k] && config_.mask == MaskFormat::LIST ? taken > 0 : taken;
   }
+
+  chess::Action nth_action(int k, int rank) const { return games_.nth_legal(k, rank); }
 
   // Writes observation, mask, its count and player of the first `count` boards.
   void write(int count) const {
@@ -180,7 +182,10 @@ class ChessEnvs {
 
   void clear_step_outputs(int count) const {
     const auto clear = [&](auto* output) {
-      std::memset(output + number_, 0, static_cast<std::size_t>(count) * sizeof *output);
+      if (count == kBoards)  // a length that the compiler knows takes an instruction
+        std::memset(output + number_, 0, kBoards * sizeof *output);
+      else
+        std::memset(output + number_, 0, static_cast<std::size_t>(count) * sizeof *output);
     };
     clear(outputs_.reward);
     clear(outputs_.terminated);
@@ -231,9 +236,8 @@ class ChessEnvs {
   }
 
   chess::Action random_action(int k, Purpose purpose) const {
-    const chess::LegalActions legal = games_.legal(k);
-    const auto actions = static_cast<std::uint32_t>(chess::count(legal));
-    return nth_action(legal, static_cast<int>(draw(k, purpose, actions)));
+    const auto actions = static_cast<std::uint32_t>(games_.num_legal(k));
+    return games_.nth_legal(k, static_cast<int>(draw(k, purpose, actions)));
   }
 
   const ChessOutputs& outputs_;

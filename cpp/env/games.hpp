@@ -49,6 +49,15 @@ class Games {
       actions.plane[plane] = chess::word_of(planes_.plane[plane], k);
     return actions;
   }
+  // Without a copy: how many there are, and the `rank`-th of them.
+  int num_legal(int k) const {
+    int number = 0;
+    for (const V& plane : planes_.plane) number += chess::count(chess::word_of(plane, k));
+    return number;
+  }
+  chess::Action nth_legal(int k, int rank) const {
+    return nth_action([&](int i) { return chess::word_of(planes_.plane[i], k); }, rank);
+  }
   const PlanesOf<V>& planes() const { return planes_; }
   struct ByBoard {
     chess::LegalActions legal[kBoards];
@@ -64,7 +73,7 @@ class Games {
     Block& block = group_.block;
     chess::Boards<V> now = group_.boards();
     if (boards) now = played(now, boards, actions);
-    const BoardSet irreversible = ~chess::boards_with(now.state & kClock);
+    const BoardSet irreversible = ~chess::boards_with(now.state & chess::kClock);
     chess::each_of(boards, [&](int k) {
       const int i = group_.first + k;
       block.past[block.num_past[i]++][i] = block.now[i];
@@ -97,8 +106,6 @@ class Games {
   }
 
  private:
-  static constexpr chess::Bitboard kClock = chess::Bitboard{255} << 24;  // in `Boards::state`
-
   static void set_word(V& words, [[maybe_unused]] int k, chess::Bitboard word) {
     if constexpr (kBoards == 1)
       words = word;
@@ -123,9 +130,10 @@ class Games {
   RUNGS_NOINLINE_ON_GPU void examine(chess::Boards<V> boards) {
     using namespace chess;
     const Found<V> found = find_actions(boards);
-    const V capturable = found.legality.en_passant, file = V{} + (Bitboard{255} << 16);
-    boards.state = where(capturable, boards.state) |
-                   unless(capturable, (boards.state & ~file) | (Bitboard{kNoFile} << 16));
+    const V capturable = found.legality.en_passant, file = V{} + (Bitboard{255} << kEnPassantBit);
+    boards.state =
+        where(capturable, boards.state) |
+        unless(capturable, (boards.state & ~file) | (Bitboard{kNoFile} << kEnPassantBit));
     group_.set_boards(boards);
     group_.set_legality(found.legality);
     store_boards(boards, position_);
@@ -165,7 +173,7 @@ class Games {
     const BoardSet active = boards_with(found.any), checked = boards_with(found.check);
     const BoardSet heavy =
         boards_with(boards.piece[PAWN] | boards.piece[ROOK] | boards.piece[QUEEN]);
-    const V drawn = more(boards.state & kClock, V{} + (Bitboard{kFiftyMoves - 1} << 24)) |
+    const V drawn = more(boards.state & kClock, V{} + (Bitboard{kFiftyMoves - 1} << kClockBit)) |
                     more(repetitions, V{} + 1);
     const BoardSet ongoing = active & heavy & ~boards_with(drawn);
     each_of(first_boards(kBoards) & ~ongoing, [&](int k) {

@@ -17,13 +17,14 @@ constexpr Lanes kOnes = {0x0101010101010101ULL, 0x0101010101010101ULL, 0x0101010
                          0x0101010101010101ULL, 0x0101010101010101ULL, 0x0101010101010101ULL,
                          0x0101010101010101ULL, 0x0101010101010101ULL};
 
-// Byte i is 255 if bit i is set, else 0: one instruction of AVX-512. Elsewhere every byte receives
-// the eight bits that its bit is among, masks its own, and is compared with zero.
-inline Lanes expand_bits_to_bytes(chess::Bitboard bits) {
-#if defined(__AVX512BW__) && !RUNGS_SCALAR_LANES
-  return (Lanes)_mm512_movm_epi8(bits);
-#else
-  const Lanes all = chess::broadcast(bits), own = chess::broadcast(0x8040201008040201ULL);
+namespace detail {
+
+constexpr std::uint64_t kOwnBits = 0x8040201008040201ULL;  // of byte i: bit i % 8
+
+// Byte i is 1 << i % 8 if bit i is set, else 0: every byte receives the eight bits that its bit is
+// among, and masks its own.
+inline Lanes bits_in_bytes(chess::Bitboard bits) {
+  const Lanes all = chess::broadcast(bits), own = chess::broadcast(kOwnBits);
 #if defined(__clang__) && !RUNGS_SCALAR_LANES
   using Bytes = std::uint8_t __attribute__((vector_size(64)));
   // Within each quarter of 16 bytes, as that is how far a byte shuffle reaches on x86.
@@ -31,27 +32,51 @@ inline Lanes expand_bits_to_bytes(chess::Bitboard bits) {
       (Bytes)all, (Bytes)all, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 18, 18, 18, 18, 18,
       18, 18, 18, 19, 19, 19, 19, 19, 19, 19, 19, 36, 36, 36, 36, 36, 36, 36, 36, 37, 37, 37, 37,
       37, 37, 37, 37, 54, 54, 54, 54, 54, 54, 54, 54, 55, 55, 55, 55, 55, 55, 55, 55);
-  return (Lanes)((among & (Bytes)own) != 0);
+  return (Lanes)among & own;
 #elif RUNGS_2X256
-  using Bytes = std::uint8_t __attribute__((vector_size(32)));
   const auto sent = [](chess::Half half, chess::Half place) {
     return (chess::Half)_mm256_shuffle_epi8((__m256i)half, (__m256i)place);
   };
   constexpr chess::Half low = {0, 0x0101010101010101ULL, 0x0202020202020202ULL,
                                0x0303030303030303ULL};
   constexpr chess::Half high = low + 0x0404040404040404ULL;
-  const auto kept = [](chess::Half among, chess::Half own) {
-    return (chess::Half)((Bytes)(among & own) != 0);
-  };
-  return {kept(sent(all.low, low), own.low), kept(sent(all.high, high), own.high)};
+  return Lanes{sent(all.low, low), sent(all.high, high)} & own;
 #else
   Lanes among = (all >> Lanes{0, 8, 16, 24, 32, 40, 48, 56}) & 255;
   among |= among << 8;
   among |= among << 16;
   among |= among << 32;
-  const Lanes ones = ((among & own) + kOnes * 127) >> 7 & kOnes;
-  return (ones << 8) - ones;
+  return among & own;
 #endif
+}
+
+}  // namespace detail
+
+// Byte i is 1 if bit i is set, else 0: one instruction of AVX-512.
+inline Lanes expand_bits_to_ones(chess::Bitboard bits) {
+#if defined(__AVX512BW__) && !RUNGS_SCALAR_LANES
+  return (Lanes)_mm512_maskz_mov_epi8(bits, (__m512i)kOnes);
+#else
+  const Lanes found = detail::bits_in_bytes(bits);
+#if defined(__clang__) && !RUNGS_SCALAR_LANES
+  using Bytes = std::uint8_t __attribute__((vector_size(64)));
+  return (Lanes)__builtin_elementwise_min((Bytes)found, (Bytes)kOnes);
+#elif RUNGS_2X256
+  return {(chess::Half)_mm256_min_epu8((__m256i)found.low, (__m256i)kOnes.low),
+          (chess::Half)_mm256_min_epu8((__m256i)found.high, (__m256i)kOnes.high)};
+#else
+  return ((found + kOnes * 127) >> 7) & kOnes;  // the sum's bit 7 is set unless the byte is 0
+#endif
+#endif
+}
+
+// Byte i is 255 if bit i is set, else 0: one instruction of AVX-512.
+inline Lanes expand_bits_to_bytes(chess::Bitboard bits) {
+#if defined(__AVX512BW__) && !RUNGS_SCALAR_LANES
+  return (Lanes)_mm512_movm_epi8(bits);
+#else
+  const Lanes ones = expand_bits_to_ones(bits);
+  return (ones << 8) - ones;
 #endif
 }
 
@@ -133,7 +158,7 @@ inline void write_masks(const V (&plane)[chess::kPlanes], int number, MaskFormat
       if (format == MaskFormat::BITS)
         std::memcpy(out + 8 * at, &squares, sizeof squares);
       else
-        put(expand_bits_to_bytes(squares) & kOnes, out + 64 * at, streamed);
+        put(expand_bits_to_ones(squares), out + 64 * at, streamed);
     }
 }
 
@@ -195,17 +220,21 @@ inline int write_list(const chess::LegalActions& legal, int limit, std::int16_t*
   return listed < limit ? listed : chess::count(legal);
 }
 
-// The `rank`-th legal action in order of action id, from 0.
-inline chess::Action nth_action(const chess::LegalActions& legal, int rank) {
-  int plane = 0;
-  for (;; ++plane) {
-    const int here = chess::count(legal.plane[plane]);
-    if (rank < here) break;
+// The `rank`-th legal action in order of action id, from 0; `plane(i)` returns plane `i`.
+template <class Plane>
+inline chess::Action nth_action(const Plane& plane, int rank) {
+  for (int i = 0;; ++i) {
+    chess::Bitboard from = plane(i);
+    const int here = chess::count(from);
+    if (rank < here) {
+      while (rank-- > 0) from &= from - 1;
+      return 64 * i + chess::lowest(from);
+    }
     rank -= here;
   }
-  chess::Bitboard from = legal.plane[plane];
-  while (rank-- > 0) from &= from - 1;
-  return 64 * plane + chess::lowest(from);
+}
+inline chess::Action nth_action(const chess::LegalActions& legal, int rank) {
+  return nth_action([&](int i) { return legal.plane[i]; }, rank);
 }
 
 }  // namespace rungs::env

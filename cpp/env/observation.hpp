@@ -108,7 +108,8 @@ inline V board_numbers(const chess::Boards<V>& b, V repetitions) {
     const V rooks = b.state >> (8 * side) & kRank1, west = rooks & (king - 1);
     numbers |= (where(rooks ^ west, V{} + 1) | where(west, V{} + 256)) << (16 * side);
   }
-  const V file = b.state >> 16 & 255, clock = b.state >> 24 & 255, black = b.state >> 48 & 1;
+  const V file = b.state >> kEnPassantBit & 255, clock = b.state >> kClockBit & 255;
+  const V black = b.state >> kBlackBit & 1;
   const V no_file = more(file, V{} + (kNoFile - 1)), over = more(clock, V{} + 127);
   return numbers | ((file | no_file) & 255) << 32 | ((clock & ~over) | (over & 127)) << 40 |
          repetitions << 48 | black << 56;
@@ -120,8 +121,7 @@ inline void write_board(const chess::Position& p, std::uint64_t numbers, std::in
   Lanes board = {};
   for (int type = KNIGHT; type <= KING; ++type)
     board |= expand_bits_to_bytes(p.piece[type]) & kOnes * type;
-  put((board ^ expand_bits_to_bytes(p.theirs())) + (expand_bits_to_bytes(p.own) & kOnes), out,
-      false);
+  put((board ^ expand_bits_to_bytes(p.theirs())) + expand_bits_to_ones(p.own), out, false);
   std::memcpy(out + 64, &numbers, sizeof numbers);
 }
 
@@ -183,7 +183,7 @@ inline void put_squares(chess::Bitboard bits, Word* out, [[maybe_unused]] bool s
 #endif
 }
 inline void put_squares(chess::Bitboard bits, std::uint8_t* out, bool streamed) {
-  put(expand_bits_to_bytes(bits) & kOnes, out, streamed);
+  put(expand_bits_to_ones(bits), out, streamed);
 }
 
 template <class Word>

@@ -52,6 +52,15 @@ inline void put(const Squares& squares, void* out, bool streamed) {
     std::memcpy(out, &squares, sizeof squares);
 }
 
+#if RUNGS_2X256
+inline void put(const chess::Lanes& x, void* out, bool streamed) {
+  auto* const to = static_cast<__m256i*>(out);
+  if (!streamed) return chess::store_lanes(x, static_cast<std::uint64_t*>(out), 0);
+  _mm256_stream_si256(to, (__m256i)x.low);
+  _mm256_stream_si256(to + 1, (__m256i)x.high);
+}
+#endif
+
 // A fence: makes non-temporal stores visible before other threads are signalled. Every thread that
 // has written boards calls it.
 inline void end_streams() {

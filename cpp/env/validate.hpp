@@ -14,22 +14,6 @@ namespace rungs::env {
 // More plies than any game has, as 50 moves without a capture or a pawn's move end it.
 constexpr std::uint32_t kMaxGamePlies = 12000;
 
-// Whether neither side has more pieces than promotions could have made. This then holds for every
-// later position, so that no list of legal actions overflows.
-inline bool fits_list(const chess::Position& p) {
-  using namespace chess;
-  constexpr int kAtFirst[] = {0, 2, 2, 2, 1};  // all pawns may have been promoted, or none
-  for (const Bitboard side : {p.own, p.theirs()}) {
-    int pawns = count(p.piece[PAWN] & side);
-    for (int type = KNIGHT; type <= QUEEN; ++type) {
-      const int promoted = count(p.piece[type] & side) - kAtFirst[type];
-      if (promoted > 0) pawns += promoted;
-    }
-    if (pawns > 8) return false;
-  }
-  return true;
-}
-
 namespace detail {
 
 inline bool is_position(const History::Snapshot& then) {

@@ -139,7 +139,8 @@ typedef struct rungs_chess_config {
 /* Sets all fields to their defaults, in the first `size` bytes: sizeof(rungs_chess_config). */
 RUNGS_API void rungs_chess_config_init(rungs_chess_config* config, size_t size);
 
-/* The arrays of a batch, N rows each. After a reset the rewards, ends and reasons are 0. */
+/* The arrays of a batch, N rows each. After a reset `reward`, `terminated`, `truncated` and
+ * `reason` of all rows are 0, and `ended` of the rows where an episode began. */
 typedef struct rungs_chess_outputs {
   size_t size;                   /* of this structure, in bytes */
   const void* observation;       /* in the configured format, from the side to move */

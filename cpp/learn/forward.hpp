@@ -301,8 +301,8 @@ struct Scratch {
 };
 
 // Computes queries and values of observations, (rows, 72), and calls `use(i, observation, attacks,
-// head)` for each position. Returns the index of the first position that is invalid, or for which
-// `use` returns false; or -1.
+// head)` for each position. Returns the index of a position that is invalid, or for which `use`
+// returns false, the same with any number of threads; or -1.
 template <class U, class T = Accum<U>, class Use>
 std::int64_t infer(const Model<U>& model, const std::int8_t* observation, std::int64_t rows,
                    const Workers& workers, const Use& use) {
@@ -323,7 +323,7 @@ std::int64_t infer(const Model<U>& model, const std::int8_t* observation, std::i
 
 }  // namespace detail
 
-// Samples an action in each position. Returns the index of the first invalid position, or -1.
+// Samples an action in each position. Returns the index of an invalid position, or -1.
 template <class U, class T = Accum<U>>
 std::int64_t sample(const Model<U>& model, const Sampling<T>& in, const Workers& workers) {
   const auto use = [&](std::int64_t i, const std::int8_t* observation, const Attacks& attacks,
@@ -349,7 +349,7 @@ std::int64_t sample(const Model<U>& model, const Sampling<T>& in, const Workers&
 
 // Writes the scores of positions' legal actions, (rows, width), and their values, (rows,). In each
 // row the first `count` scores are written, 0 to `width` of them; the others are left alone.
-// Returns the index of the first invalid position, or -1.
+// Returns the index of an invalid position, or -1.
 template <class U, class T = Accum<U>>
 std::int64_t evaluate(const Model<U>& model, const std::int8_t* observation,
                       const std::int16_t* action, const std::int16_t* count, std::int64_t rows,

@@ -151,7 +151,7 @@ std::int64_t workspace_bytes(std::int64_t rows) {
 }
 
 // Computes the gradients of a minibatch's mean loss, and the means of its terms. Returns the index
-// of the first invalid position, or -1; if there is one, nothing is written.
+// of an invalid position, or -1; if there is one, nothing is written.
 template <class U, class Loss, class T = Accum<U>>
 std::int64_t gradients(const Model<U>& model, const BatchPositions& batch, const Loss& loss,
                        LossTerms& terms, const Workers& workers) {

@@ -9,6 +9,8 @@
 
 #if defined(__AVX512F__) || defined(__FMA__)
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 namespace rungs::learn {
@@ -58,6 +60,8 @@ inline Vector<float> multiply_add(Vector<float> a, Vector<float> b, Vector<float
   return (Vector<float>)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
 #elif defined(__FMA__)
   return (Vector<float>)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+#elif defined(__aarch64__)
+  return (Vector<float>)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
 #else
   return a * b + c;
 #endif
@@ -67,6 +71,8 @@ inline Vector<double> multiply_add(Vector<double> a, Vector<double> b, Vector<do
   return (Vector<double>)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
 #elif defined(__FMA__)
   return (Vector<double>)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
+#elif defined(__aarch64__)
+  return (Vector<double>)vfmaq_f64((float64x2_t)c, (float64x2_t)a, (float64x2_t)b);
 #else
   return a * b + c;
 #endif
@@ -77,14 +83,26 @@ inline Vector<double> multiply_add(Vector<double> a, Vector<double> b, Vector<do
 inline Vector<float> square_root(Vector<float> x) {
 #if defined(__AVX512F__)
   return (Vector<float>)_mm512_maskz_sqrt_ps(0xFFFF, (__m512)x);
+#elif defined(__FMA__)
+  return (Vector<float>)_mm256_sqrt_ps((__m256)x);
+#elif defined(__aarch64__)
+  return (Vector<float>)vsqrtq_f32((float32x4_t)x);
 #else
   for (int lane = 0; lane < kLanes<float>; ++lane) x[lane] = std::sqrt(x[lane]);
   return x;
 #endif
 }
 inline Vector<double> square_root(Vector<double> x) {
+#if defined(__AVX512F__)
+  return (Vector<double>)_mm512_maskz_sqrt_pd(0xFF, (__m512d)x);
+#elif defined(__FMA__)
+  return (Vector<double>)_mm256_sqrt_pd((__m256d)x);
+#elif defined(__aarch64__)
+  return (Vector<double>)vsqrtq_f64((float64x2_t)x);
+#else
   for (int lane = 0; lane < kLanes<double>; ++lane) x[lane] = std::sqrt(x[lane]);
   return x;
+#endif
 }
 
 namespace detail {

@@ -185,7 +185,10 @@ struct ChessBatch : env::ChessOutputs {
   template <class V>
   std::int64_t check(std::int64_t first, int number, const std::int64_t* actions) const {
     std::int64_t read[chess::kWidth<V>] = {};
-    std::memcpy(read, actions + first, static_cast<std::size_t>(number) * sizeof read[0]);
+    if (number == chess::kWidth<V>)  // a length that the compiler knows takes an instruction
+      std::memcpy(read, actions + first, sizeof read);
+    else
+      std::memcpy(read, actions + first, static_cast<std::size_t>(number) * sizeof read[0]);
     for (int k = 0; k < number; ++k) chosen[first + k] = static_cast<std::int16_t>(read[k]);
     const bool any_if_ended = config.autoreset == env::Autoreset::NEXT_STEP;
     const chess::BoardSet legal = env::legal_on(group<V>(first), read, any_if_ended);
@@ -196,7 +199,10 @@ struct ChessBatch : env::ChessOutputs {
   template <class V>
   int step(std::int64_t first, int number) const {
     std::int16_t actions[chess::kWidth<V>] = {};
-    std::memcpy(actions, chosen + first, static_cast<std::size_t>(number) * sizeof actions[0]);
+    if (number == chess::kWidth<V>)
+      std::memcpy(actions, chosen + first, sizeof actions);
+    else
+      std::memcpy(actions, chosen + first, static_cast<std::size_t>(number) * sizeof actions[0]);
     return env::ChessEnvs<V>(*this, first, group<V>(first)).step(number, actions);
   }
 

@@ -21,13 +21,14 @@ inline void count_actions(const ChessBatch& batch, std::int64_t* counts) {
 // Replaces ranks below these numbers by the actions that have them, in order of id from 0.
 inline void rank_to_action(const ChessBatch& batch, std::int64_t* ranks) {
   batch.examine_all([&](const ChessEnvs& envs, int k, std::int64_t i) {
-    ranks[i] = env::nth_action(envs.legal(k), static_cast<int>(ranks[i]));
+    ranks[i] = envs.nth_action(k, static_cast<int>(ranks[i]));
   });
 }
 
 // Plays the engine's first ply on every board, where `replies` has one.
 inline void open(const ChessBatch& batch) {
   for (std::int64_t i = 0; i < batch.num_envs; ++i) batch.open(i);
+  env::end_streams();
 }
 
 // Validates saved boards in place; `past` has their histories, or is null. Returns the first that
@@ -54,6 +55,7 @@ inline void put(const ChessBatch& batch, const std::int64_t* which, std::int64_t
                 const env::SavedBoard* saved, const env::History* past, bool own) {
   for (std::int64_t k = 0; k < count; ++k)
     batch.put(which[k], saved[k], past ? past + k : nullptr, own);
+  env::end_streams();
 }
 
 }  // namespace serial

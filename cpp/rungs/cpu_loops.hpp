@@ -26,6 +26,7 @@ namespace serial {
 template <class Batch>
 inline void reset(const Batch& batch, const bool* which, std::int64_t episode) {
   for (std::int64_t b = 0; b < batch.num_blocks(); ++b) batch.reset_block(b, which, episode);
+  env::end_streams();
 }
 
 // One step of every board. Returns how many episodes ended. Unless every action is legal nothing is

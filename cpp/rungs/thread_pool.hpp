@@ -43,6 +43,20 @@ struct NoSignals {
 #endif
 };
 
+// A thread's stack, of at least 2 MiB: musl's default of 128 KiB is less than a network's forward
+// pass needs.
+struct Stack {
+  Stack() {
+    constexpr std::size_t kBytes = 2 << 20;
+    std::size_t bytes = 0;
+    pthread_attr_init(&attributes);
+    pthread_attr_getstacksize(&attributes, &bytes);
+    if (bytes < kBytes) pthread_attr_setstacksize(&attributes, kBytes);
+  }
+  ~Stack() { pthread_attr_destroy(&attributes); }
+  pthread_attr_t attributes;
+};
+
 }  // namespace detail
 
 class ThreadPool {
@@ -53,11 +67,12 @@ class ThreadPool {
       : members_(new (std::nothrow) Member[static_cast<std::size_t>(threads)]) {
     if (!members_) return;
     [[maybe_unused]] const detail::NoSignals while_starting;
+    const detail::Stack stack;
     for (size_ = 1; size_ < threads; ++size_) {
       Member& next = members_[size_];
       next.pool = this;
       next.number = size_;
-      if (pthread_create(&next.thread, nullptr, help, &next)) break;
+      if (pthread_create(&next.thread, &stack.attributes, help, &next)) break;
     }
   }
   ThreadPool(const ThreadPool&) = delete;

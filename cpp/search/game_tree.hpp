@@ -36,7 +36,7 @@ struct LeafBuffers {
   std::int16_t* count;
 };
 
-// Buffers of one game's result: `Result` in lib/rungs/_src/search/result.py.
+// Buffers of games' results, a row each: `Result` in lib/rungs/_src/search/result.py.
 struct GameResult {
   std::int16_t* actions;
   std::int16_t* counts;
@@ -47,10 +47,17 @@ struct GameResult {
   float* value;
   float* raw_value;
   std::int64_t* chosen;
+
+  // The result of game `i`.
+  GameResult of(std::int64_t i) const {
+    const std::int64_t lists = i * env::kMaxLegal;
+    return {actions + lists,       counts + i, visits + lists, policy + lists, priors + lists,
+            action_values + lists, value + i,  raw_value + i,  chosen + i};
+  }
 };
 
 // References to everything of one game.
-struct GameView {
+struct TreeView {
   const Settings& settings;
   const std::int32_t* schedule;  // (considered + 1, simulations), of sequential halving
   GameTree& state;
@@ -95,7 +102,7 @@ struct Path {
 };
 
 // Inserts a leaf with its value into the tree, if it fits, and backs the value up.
-inline void insert_and_backup(const GameView& view, const Leaf& leaf, float value) {
+inline void insert_and_backup(const TreeView& view, const Leaf& leaf, float value) {
   GameTree& state = view.state;
   const TreeMemory& tree = view.tree();
   if (leaf.fits) {
@@ -117,7 +124,7 @@ inline void insert_and_backup(const GameView& view, const Leaf& leaf, float valu
 }
 
 // Writes the node that a path has reached, with edges for `actions`, after all others, if it fits.
-inline Leaf make_leaf(const GameView& view, const Path& path, std::int32_t parent,
+inline Leaf make_leaf(const TreeView& view, const Path& path, std::int32_t parent,
                       std::int32_t edge, const std::int16_t* actions, std::int32_t count) {
   const TreeSize used = view.state.used;
   const bool fits = used.nodes < view.settings.nodes && used.edges + count <= view.settings.edges;
@@ -142,7 +149,7 @@ inline Leaf make_leaf(const GameView& view, const Path& path, std::int32_t paren
 }
 
 // Makes a path's end the leaf that waits for evaluation, and writes it to buffers.
-inline void request_evaluation(const GameView& view, const Path& path, std::int32_t parent,
+inline void request_evaluation(const TreeView& view, const Path& path, std::int32_t parent,
                                std::int32_t edge, const LeafBuffers& out) {
   const env::History* past = path.keeps_history ? &path.past : nullptr;
   env::observe(path.game.position, path.game.repetitions, past, view.settings.observation, false,
@@ -154,7 +161,7 @@ inline void request_evaluation(const GameView& view, const Path& path, std::int3
 }
 
 // Prepares selection at the root: draws the noise.
-inline void draw_root_noise(const GameView& view) {
+inline void draw_root_noise(const TreeView& view) {
   GameTree& state = view.state;
   const Settings& settings = view.settings;
   const Edges edges = view.root_edges();
@@ -184,7 +191,7 @@ inline void draw_root_noise(const GameView& view) {
   state.root_noise_drawn = true;
 }
 
-inline int select_root(const GameView& view) {
+inline int select_root(const TreeView& view) {
   const Settings& settings = view.settings;
   const GameTree& state = view.state;
   const Node& root = view.root();
@@ -207,7 +214,7 @@ inline int select(const Node& node, const Edges& edges, const Settings& settings
 }
 
 // One simulation, or its first half: up to a leaf that must be evaluated.
-inline void simulate_once(const GameView& view, const LeafBuffers& out) {
+inline void simulate_once(const TreeView& view, const LeafBuffers& out) {
   GameTree& state = view.state;
   Path path(state.game, view.history);
   if (!state.used.nodes) {
@@ -243,7 +250,7 @@ inline void simulate_once(const GameView& view, const LeafBuffers& out) {
 
 // Samples an action with probability proportional to N^(1 / temperature). Returns its index, in
 // order of action.
-inline int sample_by_visits(const GameView& view, const std::int32_t* visits, int count) {
+inline int sample_by_visits(const TreeView& view, const std::int32_t* visits, int count) {
   const std::int32_t max_visits = *std::max_element(visits, visits + count);
   if (view.settings.temperature == 0)
     return static_cast<int>(std::find(visits, visits + count, max_visits) - visits);
@@ -265,7 +272,7 @@ inline int sample_by_visits(const GameView& view, const std::int32_t* visits, in
 }  // namespace detail
 
 // Begins a game: discards the tree.
-inline void begin(const GameView& view, const Draws& draws) {
+inline void begin(const TreeView& view, const Draws& draws) {
   GameTree& state = view.state;
   state.draws = draws;
   state.used = {0, 0, 0};
@@ -275,14 +282,14 @@ inline void begin(const GameView& view, const Draws& draws) {
 }
 
 // Begins a search of `simulations` simulations.
-inline void start(const GameView& view, std::int32_t simulations) {
+inline void start(const TreeView& view, std::int32_t simulations) {
   GameTree& state = view.state;
   state.simulations = state.simulations_left = simulations;
   state.waiting = state.root_noise_drawn = false;
 }
 
 // Expands the leaf that waits with its evaluation, and backs its value up.
-inline void expand_and_backup(const GameView& view, const float* logits, float value) {
+inline void expand_and_backup(const TreeView& view, const float* logits, float value) {
   GameTree& state = view.state;
   if (state.leaf.fits) {
     const Node& node = view.tree().node[state.used.nodes];
@@ -293,7 +300,7 @@ inline void expand_and_backup(const GameView& view, const float* logits, float v
 }
 
 // Simulates until a leaf waits, which is written to buffers, or no simulations are left.
-inline void simulate(const GameView& view, const LeafBuffers& out) {
+inline void simulate(const TreeView& view, const LeafBuffers& out) {
   while (view.state.simulations_left > 0 && !view.state.waiting) detail::simulate_once(view, out);
 }
 
@@ -326,7 +333,7 @@ inline void write_found(const Node& node, const Edges& edges, const GameResult& 
 }  // namespace detail
 
 // Writes the result of the search.
-inline void finish(const GameView& view, const GameResult& out) {
+inline void finish(const TreeView& view, const GameResult& out) {
   const Settings& settings = view.settings;
   const Node& root = view.root();
   const Edges edges = view.root_edges();
@@ -352,7 +359,7 @@ inline void finish(const GameView& view, const GameResult& out) {
 }
 
 // Writes what the visits of the node at the end of a path found, if any has gone on from it.
-inline void look(const GameView& view, const std::int16_t* path, std::int64_t length,
+inline void look(const TreeView& view, const std::int16_t* path, std::int64_t length,
                  const GameResult& out) {
   const TreeMemory& tree = view.tree();
   std::int32_t number = view.state.used.nodes ? 0 : kNone;
@@ -368,14 +375,14 @@ inline void look(const GameView& view, const std::int16_t* path, std::int64_t le
 }
 
 // Opens every leaf, to look at the tree.
-inline void open_all(const GameView& view) {
+inline void open_all(const TreeView& view) {
   for (std::int32_t number = 0; number < view.state.used.nodes; ++number)
     open(view.tree(), view.tree().node[number], view.state.used);
 }
 
 // Plays a legal action and keeps the subtree below it, as far as it leaves room for the next
 // search.
-inline void advance(const GameView& view, chess::Action action) {
+inline void advance(const TreeView& view, chess::Action action) {
   GameTree& state = view.state;
   std::int32_t child = kNone;
   if (state.used.nodes && view.root().open()) {

@@ -138,6 +138,7 @@ test("a search goes on from environments, and evaluations decide what it plays",
   envs.reset(0);
   const actions = envs.sampleActions(randoms());
   envs.step(actions);
+  assert.throws(() => search.beginEnvs(envs, new Uint8Array(2)), refused("ARGUMENT", /2 of 1 games/));
   search.beginEnvs(envs);
   assert.equal(search.fen(0), envs.fen(0));
   search.run((here, count) => {

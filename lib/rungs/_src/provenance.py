@@ -1,6 +1,7 @@
 """Provenance of a result or an agent: parameters, machine, versions and commit."""
 
 import datetime
+import functools
 import importlib.metadata
 import subprocess
 from collections.abc import Mapping
@@ -65,6 +66,7 @@ def _git(folder: Path, *command: str) -> str | None:
     return done.stdout.strip() if done.returncode == 0 else None
 
 
+@functools.cache
 def _version(package: str) -> str | None:
     try:
         return importlib.metadata.version(package)
@@ -72,6 +74,7 @@ def _version(package: str) -> str | None:
         return None
 
 
+@functools.cache
 def _compiler() -> str | None:
     try:
         return gpp.version()

@@ -29,7 +29,8 @@ class Rung:
     Attributes:
         name: what `make` calls it.
         implementation: what it is, in words.
-        makes: the class of what the environment owns, as "module:name" below `rungs._src`.
+        makes: the class or function that makes what the environment owns, as "module:name" below
+            `rungs._src`.
         extra: the one of pyproject.toml that installs what it needs; "" where none is required.
         env: the class of the environment, as `makes`; "" where it is the one that most rungs share.
         needs: what it can't be made without: modules, and the other names that

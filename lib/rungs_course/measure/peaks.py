@@ -3,10 +3,11 @@
 import functools
 import itertools
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 import pandas as pd
 
+from rungs._src.core.memory import whole_lines, zeroed_lines
 from rungs._src.native import loader
 from rungs._src.native.abi import Api, described
 from rungs._src.threads import openmp
@@ -32,7 +33,7 @@ _WRITES = ("WRITE", "WRITE_PAST_CACHES")
 # would be too small on a busy machine.
 _MILLISECONDS = {"float32": 100_000_000, "clock": 6_000_000}
 
-_MEMORY_BYTES = 128 * 2**20  # in all, and at least four times the largest cache
+_MEMORY_BYTES = 128 * 2**20  # in all, and at least four times the largest caches
 
 
 def measure_compute(
@@ -107,8 +108,20 @@ def core_speed() -> dict[str, float | None]:
     }
 
 
-def measure_bandwidth(threads: Iterable[int], *, repeats: int, seconds: float) -> pd.DataFrame:
-    """Measures the bandwidth of each cache and of memory; arguments as for `measure_compute`.
+def measure_bandwidth(
+    threads: Iterable[int],
+    *,
+    repeats: int,
+    seconds: float,
+    levels: Collection[str] | None = None,
+    streams: Iterable[str] = STREAMS,
+) -> pd.DataFrame:
+    """Measures the bandwidth of caches and of memory.
+
+    Args:
+        threads, repeats, seconds: see `measure_compute`.
+        levels: "L1", ..., "memory"; by default all.
+        streams: of `STREAMS`.
 
     Returns:
         A row per level, stream, number of threads and repeat: `level` ("L1", ..., "memory"),
@@ -118,14 +131,16 @@ def measure_bandwidth(threads: Iterable[int], *, repeats: int, seconds: float) -
     Raises:
         UnavailableError: the system gives fewer threads.
     """
-    api = compiled.load_machine()
+    api, streams = compiled.load_machine(), list(streams)
     measurements = {}
     for count in threads:
         openmp.require_threads(loader.load(), count)
-        for level, size in working_sets(count).items():
-            for stream in STREAMS:
-                measure = _streaming(api, stream.upper(), count, size, seconds)
-                measurements[level, stream, count] = measure
+        sets = working_sets(count)
+        chosen = [(level, sets[level]) for level in sets if levels is None or level in levels]
+        memory = _Memory(api, count, max((size for _, size in chosen), default=0))
+        for (level, size), stream in itertools.product(chosen, streams):
+            measure = memory.streaming(stream.upper(), size, seconds)
+            measurements[level, stream, count] = measure
     return _interleaved(measurements, ["level", "stream", "threads"], repeats)
 
 
@@ -146,15 +161,26 @@ def measure_writing(
         UnavailableError: the system gives fewer threads.
     """
     api = compiled.load_machine()
-    measurements = {}
-    for size, count in itertools.product(sizes, threads):
+    measurements, sizes = {}, list(sizes)
+    for count in threads:
         openmp.require_threads(loader.load(), count)
-        for way in _WRITES:
-            # Below a page the loop would be measured, and beyond a gigabyte nothing changes.
-            own = min(max(size // count, 4096), 2**30 // count)
-            measurements[size, count, way] = _streaming(api, way, count, own, seconds)
+        # Below a page the loop would be measured, and beyond a gigabyte nothing changes.
+        own = {size: min(max(size // count, 4096), 2**30 // count) for size in sizes}
+        memory = _Memory(api, count, max(own.values()))
+        for size, way in itertools.product(sizes, _WRITES):
+            measurements[size, count, way] = memory.streaming(way, own[size], seconds)
     every = _interleaved(measurements, ["bytes", "threads", "way"], repeats)
     return every.groupby(["bytes", "threads", "repeat"], as_index=False)["per_second"].max()
+
+
+def writing_seconds(num_bytes: int, threads: int = 1) -> float:
+    """Returns the seconds that overwriting as many bytes takes, the fewest of nine measurements.
+
+    Raises:
+        UnavailableError: the system gives fewer threads.
+    """
+    rates = measure_writing([num_bytes], [threads], repeats=9, seconds=0.01)["per_second"]
+    return float(num_bytes / rates.max())
 
 
 def gpu_bandwidth(repeats: int) -> float:
@@ -188,10 +214,16 @@ def gpu_bandwidth(repeats: int) -> float:
 
 def working_sets(threads: int) -> dict[str, int]:
     """Returns the bytes a thread reads to be served by each level: half its share of a cache."""
-    known = caches()
-    sets = {f"L{cache.level}": cache.bytes // min(cache.cores, threads) // 2 for cache in known}
-    largest = max((cache.bytes for cache in known), default=0)
-    return sets | {"memory": max(4 * largest, _MEMORY_BYTES) // threads}
+    sets = {f"L{cache.level}": cache.bytes // min(cache.cores, threads) // 2 for cache in caches()}
+    return sets | {"memory": max(4 * largest_caches(threads), _MEMORY_BYTES) // threads}
+
+
+def largest_caches(threads: int) -> int:
+    """Returns the bytes of the largest cache of each of `threads` cores, those shared once; or 0.
+
+    A processor may have several caches of the last level, each shared by some of its cores.
+    """
+    return max((cache.bytes * -(-threads // cache.cores) for cache in caches()), default=0)
 
 
 def _computing(api: Api, peak: str, threads: int, seconds: float) -> Callable[[], float]:
@@ -206,15 +238,25 @@ def _computing(api: Api, peak: str, threads: int, seconds: float) -> Callable[[]
     return lambda: work / run(threads, iterations)
 
 
-def _streaming(
-    api: Api, stream: str, threads: int, num_bytes: int, seconds: float
-) -> Callable[[], float]:
-    """Makes a measurement of bytes per second, of `num_bytes` by each thread; as `_computing`."""
-    number = described(api).enumerations["Stream"][stream]
-    run = functools.partial(api.rungs_stream_seconds, number, threads, num_bytes)
-    iterations = _iterations(run, seconds)
-    work = api.rungs_stream_bytes(number, num_bytes) * threads * iterations
-    return lambda: work / run(iterations)
+class _Memory:
+    """Memory of some threads, `num_bytes` of each, which all of their measurements use."""
+
+    def __init__(self, api: Api, threads: int, num_bytes: int):
+        self._api, self._threads, self._apart = api, threads, whole_lines(num_bytes)
+        self._array = zeroed_lines(threads * self._apart)
+        api.rungs_stream_touch(self._array.ctypes.data, self._apart, threads)
+
+    def streaming(self, stream: str, num_bytes: int, seconds: float) -> Callable[[], float]:
+        """Makes a measurement of bytes per second, in the first `num_bytes` of each thread."""
+        number = described(self._api).enumerations["Stream"][stream]
+
+        def run(passes: int) -> float:
+            where = (self._array.ctypes.data, self._apart, self._threads)
+            return self._api.rungs_stream_seconds(number, *where, num_bytes, passes)
+
+        passes = _iterations(run, seconds)
+        work = self._api.rungs_stream_bytes(number, num_bytes) * self._threads * passes
+        return lambda: work / run(passes)
 
 
 def _iterations(run: Callable[[int], float], seconds: float) -> int:
@@ -222,8 +264,6 @@ def _iterations(run: Callable[[int], float], seconds: float) -> int:
     iterations = 1
     # The shortest of three, as an interrupted thread's time is not that of its work.
     while (took := min(run(iterations) for _ in range(3))) < seconds / 8:
-        if took < 0:
-            raise MemoryError("there is no memory left to measure its bandwidth with")
         iterations *= 4
     return max(1, round(iterations * seconds / took))
 

@@ -150,6 +150,14 @@ def test_positions_of_too_many_queens_are_refused():
         for games in (env, queens):
             with pytest.raises(InvalidFenError, match="promotions"):
                 search.begin(games)
+        # By a state, in an environment whose masks have room for all of their moves.
+        restored = rungs.make("chess", "cpp", 1)
+        restored.reset()
+        restored.boards.load(env.boards.dump(), 0)
+        search.begin()
+        with pytest.raises(ConfigurationError, match="board 0 has more pieces than promotions"):
+            search.begin(restored)
+        assert search.run(uniform).counts[0] == 20  # of the game that had begun
 
 
 def test_an_illegal_action_changes_nothing(search):

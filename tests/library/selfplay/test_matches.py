@@ -68,6 +68,22 @@ def matches():
     return play(Greedy(), RandomPlayer(0), 20, seed=1, max_plies=60)
 
 
+@pytest.fixture(scope="module")
+def begun_by_black():
+    return play(Greedy(), RandomPlayer(0), 20, seed=1, opening_plies=3, max_plies=60)
+
+
+def test_white_is_who_plays_the_white_pieces(begun_by_black):
+    """Whoever moves first: so do games whose opening would have ended with its last ply."""
+    assert [match.white for match in begun_by_black] == ["random"] * 10 + ["greedy"] * 10
+    for match in begun_by_black:
+        start, played = match.board.root(), match.board.move_stack[0]
+        assert start.turn == chess.BLACK
+        if match.black == "greedy":
+            least = min(start.legal_moves, key=lambda move: action_on(move, start))
+            assert played == least or "#" in start.san(played)
+
+
 def test_each_plays_half_of_the_games_with_white_from_the_same_openings(matches):
     assert [match.white for match in matches] == ["greedy"] * 10 + ["random"] * 10
     starts = [match.board.root().fen() for match in matches]
@@ -75,8 +91,8 @@ def test_each_plays_half_of_the_games_with_white_from_the_same_openings(matches)
     assert len(set(starts)) > 5
 
 
-def test_results_are_those_of_python_chess(matches):
-    for match in matches:
+def test_results_are_those_of_python_chess(matches, begun_by_black):
+    for match in matches + begun_by_black:
         end = match.board.outcome()
         if end:
             points = {True: 1, False: 0, None: 0.5}[end.winner]

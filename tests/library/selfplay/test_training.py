@@ -144,7 +144,17 @@ def test_a_run_that_broke_goes_on_as_if_it_had_not(unbroken, tmp_path, monkeypat
     assert_same_run(tmp_path, unbroken)
 
 
-def test_a_lengthened_run_is_one_that_was_as_long_from_the_start(unbroken, tmp_path):
+def test_a_lengthened_run_is_one_that_was_as_long_from_the_start(unbroken, tmp_path, monkeypatch):
+    """And files of others in its pool play no part."""
+    evaluate = training.Evaluator.evaluate
+
+    def littered(evaluator, *arguments):
+        (tmp_path / "pool").mkdir(exist_ok=True)
+        for name in ("notes.pt", "1.pt", "0000001.pt"):
+            (tmp_path / "pool" / name).write_text("precious")
+        return evaluate(evaluator, *arguments)
+
+    monkeypatch.setattr(training.Evaluator, "evaluate", littered)
     train(SelfPlayTraining(**SMALL, updates=3), tmp_path)
     assert run(tmp_path, "--resume", "--updates", "5") == 0
     assert_same_run(tmp_path, unbroken)
@@ -247,18 +257,24 @@ def test_a_loss_that_is_not_finite_ends_a_run_which_keeps_its_checkpoint(tmp_pat
     assert all(bool(each.isfinite().all()) for each in saved["network"].values())
 
 
-def test_strays_in_the_pool_play_no_part(unbroken, tmp_path, monkeypatch):
-    evaluate = training.Evaluator.evaluate
+def test_an_evaluation_that_is_killed_leaves_no_agent_to_a_new_run(tmp_path, monkeypatch):
+    """Without a checkpoint a run begins anew, and plays none of the last one's agents."""
+    small = SMALL | {"checkpoint_every": 0, "evaluate_every": 2}
+    play, calls = training.Evaluator._match, []
 
-    def littered(evaluator, *arguments):
-        (tmp_path / "pool").mkdir(exist_ok=True)
-        for name in ("notes.pt", "1.pt", "0000001.pt"):
-            (tmp_path / "pool" / name).write_text("precious")
-        return evaluate(evaluator, *arguments)
+    def killed(*arguments):
+        calls.append(True)
+        if len(calls) > 2:  # in the second evaluation
+            raise KeyboardInterrupt
+        return play(*arguments)
 
-    monkeypatch.setattr(training.Evaluator, "evaluate", littered)
-    train(SelfPlayTraining(**SMALL, updates=5), tmp_path)
-    assert_same_run(tmp_path, unbroken)
+    with monkeypatch.context() as patch:
+        patch.setattr(training.Evaluator, "_match", killed)
+        with pytest.raises(KeyboardInterrupt):
+            train(SelfPlayTraining(**small, updates=3), tmp_path)
+    assert (tmp_path / "pool" / "000002.pt").exists()
+    train(SelfPlayTraining(**small | {"evaluate_every": 3}, updates=3), tmp_path)
+    assert sorted(path.stem for path in (tmp_path / "pool").iterdir()) == ["000000", "000003"]
 
 
 def test_an_earlier_self_that_is_corrupt_is_named(copied):
@@ -293,8 +309,12 @@ def test_it_says_what_it_does_not_take(unbroken, tmp_path, capsys):
     assert "--updates 2 is less than the run's" in capsys.readouterr().err
     assert run(tmp_path / "none", "--resume") == 2
     assert "there is no" in capsys.readouterr().err
-    assert run(tmp_path / "none", "--games", "0") == 2
-    assert "games=0" in capsys.readouterr().err
+    for games in ("0", "3"):
+        assert run(tmp_path / "none", "--games", games) == 2
+        assert f"games={games}" in capsys.readouterr().err
+    assert run(tmp_path / "none", "--simulations", "100001") == 2
+    assert "simulations=100001" in capsys.readouterr().err
+    assert not (tmp_path / "none").exists()
 
 
 @pytest.mark.parametrize(

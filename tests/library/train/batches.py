@@ -5,8 +5,9 @@ import torch
 
 import rungs
 from rungs._src.chess.policy import random_actions
+from rungs._src.core.tensors import as_tensor
 from rungs._src.train.legal_actions import Positions
-from rungs._src.train.ppo import Batch, tensor_of
+from rungs._src.train.ppo import Batch
 
 # 218 legal moves, the most there can be; one; and a middle game with all kinds of moves.
 MOST = "R6R/3Q4/1Q4Q1/4Q3/2Q4Q/Q4Q2/pp1Q4/kBNN1KB1 w - - 0 1"
@@ -25,7 +26,7 @@ def positions(mask, fens, count, plies=0):
         observation, *_, info = env.step(random_actions(info["action_mask"], rng))
     listed = info.get("action_count", np.zeros((count, 0), np.int16))
     arrays = (observation, info["action_mask"], listed)
-    found = Positions(*(tensor_of(array).clone() for array in arrays))
+    found = Positions(*(as_tensor(array).clone() for array in arrays))
     env.close()
     return found
 

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "boards.hpp"
-#include "search/game_batch.hpp"
+#include "search/tree_batch.hpp"
 #include "self_play.hpp"
 
 namespace rungs {
@@ -43,11 +43,11 @@ class Trees {
   std::vector<std::int16_t> actions_, counts_;
 
  public:
-  const search::GameBatch batch;
+  const search::TreeBatch batch;
 };
 
 // Logits and values of leaves in rows, any function of what is seen of them.
-inline void make_up(const search::GameBatch& batch, std::int64_t first, std::int64_t leaves,
+inline void make_up(const search::TreeBatch& batch, std::int64_t first, std::int64_t leaves,
                     std::vector<float>& logits, std::vector<float>& values) {
   logits.assign(leaves * env::kMaxLegal, 0);
   values.assign(leaves, 0);
@@ -65,7 +65,7 @@ inline void make_up(const search::GameBatch& batch, std::int64_t first, std::int
 }
 
 // What holds of a tree: sums over edges, and that each node is where its edge leads.
-inline void check_tree(const search::GameView& view) {
+inline void check_tree(const search::TreeView& view) {
   using namespace search;
   const TreeMemory& tree = view.tree();
   open_all(view);
@@ -144,7 +144,7 @@ inline void search_games(search::Policy policy, env::ObservationFormat observati
       search::begin(trees->batch, i, starts[i % starts.size()], 0);
   for (int ply = 0; ply < plies; ++ply) {
     for (const Trees* trees : {&ours, &theirs}) {
-      const search::GameBatch& batch = trees->batch;
+      const search::TreeBatch& batch = trees->batch;
       const search::Helpers helpers = {trees == &ours ? &pool : nullptr, threads};
       for (std::int64_t i = 0; i < games; ++i)
         search::start(batch.view(i), batch.game[i].game.over() ? 0 : kSimulations);
@@ -155,7 +155,7 @@ inline void search_games(search::Policy policy, env::ObservationFormat observati
                                   helpers);
       } while (leaves > 0);
       for (std::int64_t i = 0; i < games; ++i) {
-        const search::GameView view = batch.view(i);
+        const search::TreeView view = batch.view(i);
         if (view.state.game.over()) continue;
         check_tree(view);
         std::int16_t actions[env::kMaxLegal], count;
@@ -170,7 +170,7 @@ inline void search_games(search::Policy policy, env::ObservationFormat observati
       }
     }
     for (std::int64_t i = 0; i < games; ++i) {
-      const search::GameView one = ours.batch.view(i), other = theirs.batch.view(i);
+      const search::TreeView one = ours.batch.view(i), other = theirs.batch.view(i);
       const search::TreeSize used = one.state.used;
       if (one.state.game.position != other.state.game.position ||
           used.nodes != other.state.used.nodes ||

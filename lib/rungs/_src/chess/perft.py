@@ -67,8 +67,7 @@ def perft_cpp(fen: str, depth: int, threads: int = 1) -> int:
     threads = thread_count(threads)
     api = loader.load()
     position = parse_fen(api, fen)  # which must live as long as C++ reads it
-    pool = pool_of(api, threads) if threads > 1 else 0
-    return api.rungs_chess_perft(position.ctypes.data, depth, pool, threads)
+    return api.rungs_chess_perft(position.ctypes.data, depth, pool_of(api, threads), threads)
 
 
 def perft_wasm(fen: str, depth: int) -> int:

@@ -64,7 +64,7 @@ class Progress:
         return self
 
     def __exit__(self, *error: object) -> None:
-        if self._bar in _bars:
+        if any(bar is self._bar for bar in _bars):  # bars compare by their places
             self._bar.close()
             _bars.remove(self._bar)
 

@@ -69,11 +69,11 @@ def warn_of_oversubscription(what: str, number: int) -> None:
     cores = usable_cores()
     if number > cores:
         text = f"{number} {what} on {cores} cores"
-        warnings.warn(text, OversubscriptionWarning, stacklevel=_callers_level())
+        warnings.warn(text, OversubscriptionWarning, stacklevel=callers_level())
 
 
-def _callers_level() -> int:
-    """Returns the `stacklevel` of the caller outside the package."""
+def callers_level() -> int:
+    """Returns the `stacklevel` of the caller outside the package, for the function that warns."""
     level = 2
     frame: FrameType | None = sys._getframe(2)
     while frame and frame.f_globals.get("__name__", "").partition(".")[0] == "rungs":

@@ -28,9 +28,7 @@ def describe() -> dict:
         `cores` (that this process may use), `all_cores`, `memory_bytes`, `virtual` (whether a
         hypervisor is reported), `system`, `python`.
     """
-    features, known = cpu_features(), microarchitecture()
-    # Without a list of features it is unknown whether there is a hypervisor.
-    listed = features != platform.machine()
+    features, known = cpu_features().split(), microarchitecture()
     return {
         "machine": cpu_name(),
         **cpu_identity(),
@@ -39,7 +37,8 @@ def describe() -> dict:
         "cores": usable_cores(),
         "all_cores": os.cpu_count(),
         "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
-        "virtual": "hypervisor" in features.split() if listed else None,
+        # Only x86's list of features, in which "fpu" always is, says whether there is a hypervisor.
+        "virtual": "hypervisor" in features if "fpu" in features else None,
         "system": f"{platform.system()} {platform.release()}",
         "python": platform.python_version(),
     }

@@ -55,8 +55,9 @@ class CppTrees(Trees):
         shape, dtype = OBSERVATIONS[settings.obs, settings.dtype]  # type: ignore[index]  # made one
         histories = num_games if settings.obs != "board" else 0
         try:
-            self._nodes = np.zeros((2, num_games, settings.nodes), structures["Node"])
-            edges = (2, num_games, settings.edges)
+            trees = 2 if settings.keep else 1  # a kept subtree is copied to the second
+            self._nodes = np.zeros((trees, num_games, settings.nodes), structures["Node"])
+            edges = (trees, num_games, settings.edges)
             self._priors, self._edge_actions = (
                 np.zeros(edges, np.float32),
                 np.zeros(edges, np.int16),
@@ -75,7 +76,7 @@ class CppTrees(Trees):
                 f"the system has no memory for {num_games} trees of {settings.nodes} nodes: ask "
                 f"for fewer games, or smaller `nodes` or `simulations` ({error})"
             ) from None
-        self._batch: Any = structures["GameBatch"](
+        self._batch: Any = structures["TreeBatch"](
             settings=_settings(structures["Settings"], settings),
             num_games=num_games,
             game=self._games,
@@ -112,9 +113,14 @@ class CppTrees(Trees):
             raise ConfigurationError(f"games: obs={self.settings.obs!r} needs boards with history")
         saved, past = env.snapshot(which).boards
         histories = past.ctypes.data if len(past) else 0
-        self._api.rungs_search_begin_boards(
+        wrong = self._api.rungs_search_begin_boards(
             self._address, which.ctypes.data, len(which), saved.ctypes.data, histories
         )
+        if wrong:
+            raise ConfigurationError(
+                f"games: board {which[-1 - wrong]} has more pieces than promotions make, and maybe "
+                "more moves than are listed"
+            )
         self._update_reasons()
 
     def start(self, which: np.ndarray, simulations: int) -> None:
@@ -144,7 +150,7 @@ class CppTrees(Trees):
 
     def finish(self, which: np.ndarray, result: Result) -> None:
         structures = described(self._api).structures
-        results = structures["ResultArrays"](base=structures["GameResult"](**vars(result)))
+        results = structures["GameResult"](**vars(result))
         self._api.rungs_search_finish(
             self._address, which.ctypes.data, len(which), ctypes.addressof(results), *self._pool()
         )
@@ -188,8 +194,6 @@ class CppTrees(Trees):
 
     def _pool(self) -> tuple[int, int]:
         """Returns the address of the calling thread's thread pool, 0 for none, and its size."""
-        if self.threads == 1:
-            return 0, 1
         return pool_of(self._api, self.threads), self.threads
 
     def _update_reasons(self) -> None:

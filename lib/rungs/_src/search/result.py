@@ -11,9 +11,9 @@ from rungs._src.chess.buffers import MAX_LEGAL
 class Result:
     """The result of a search of G games, in new arrays.
 
-    Each row lists the game's legal actions in order of id, K = 218 at most; after the last one
-    actions are -1 and everything else is 0. Rows of games that were not searched are 0, their
-    actions -1.
+    Each row lists the game's legal actions in order of id; K = 218, as no position has more. After
+    the last one actions are -1 and everything else is 0. Rows of games that were not searched are
+    0, their actions -1.
 
     Attributes:
         actions: (G, K) int16, the legal actions at the root.

@@ -46,7 +46,7 @@ class Trees(abc.ABC):
 
         Raises:
             ConfigurationError: the boards are another rung's, lack the history that observations
-                show, or have more pieces than promotions can make; no game has changed.
+                show, or have more pieces than promotions make; no game has changed.
             BusyError: another thread is in the environment.
             gymnasium.error.ResetNeeded: it was not reset yet.
             gymnasium.error.ClosedEnvironmentError: it is closed.
@@ -76,7 +76,11 @@ class Trees(abc.ABC):
 
     @abc.abstractmethod
     def leaves(self, batch: int, number: int) -> Leaves:
-        """Returns the leaves of a batch that wait for evaluation, in `number` rows."""
+        """Returns the leaves of a batch that wait for evaluation, in `number` rows.
+
+        Observations are of the format `obs`, actions (number, 218) int16, and counts (number,)
+        int16. The next `simulate` overwrites them.
+        """
 
     @abc.abstractmethod
     def finish(self, which: np.ndarray, result: Result) -> None:

@@ -63,8 +63,8 @@ def rate(
     prior = prior_draws / 2 * (share + share.T)
     won = points + prior / 2
     _check_connected(names, won)
-    ratings, curvature = _fit(won, names.index(anchor))
-    spread = _Z * np.sqrt(np.diag(curvature))
+    ratings, covariance = _fit(won, names.index(anchor))
+    spread = _Z * np.sqrt(np.diag(covariance))
     table = pd.DataFrame({"player": names, "elo": ratings / SCALE})
     table["low"] = (ratings - spread) / SCALE
     table["high"] = (ratings + spread) / SCALE
@@ -90,9 +90,9 @@ def _points(results) -> tuple[list[str], np.ndarray]:
 
 
 def _check_connected(names: list[str], won: np.ndarray) -> None:
-    """Rejects results for which a difference of ratings would be infinite (Ford, 1957)."""
+    """Rejects points, (P, P), for which a difference of ratings would be infinite (Ford, 1957)."""
     reach = (won > 0) | np.eye(len(names), dtype=bool)
-    for _ in names:
+    for _ in range(len(names).bit_length()):  # paths of twice the length each time
         reach = reach @ reach
     apart = np.argwhere(~reach)
     if len(apart):
@@ -104,9 +104,10 @@ def _check_connected(names: list[str], won: np.ndarray) -> None:
 
 
 def _fit(won: np.ndarray, anchor: int) -> tuple[np.ndarray, np.ndarray]:
-    """Returns maximum-likelihood ratings in natural units and their covariance (Newton's method).
+    """Returns maximum-likelihood ratings, (P,), and their covariance, (P, P), by Newton's method.
 
-    The log-likelihood, sum of won[i, j] * log(sigmoid(r[i] - r[j])), is concave.
+    Both are in natural units, and 0 for the anchor. `won`, (P, P): each player's points against
+    each other. The log-likelihood, sum of won[i, j] * log(sigmoid(r[i] - r[j])), is concave.
     """
     free = np.arange(len(won)) != anchor
     games = won + won.T

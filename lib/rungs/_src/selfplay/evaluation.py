@@ -54,9 +54,14 @@ class Evaluator:
     results: dict[tuple[str, str], tuple[float, float]] = dataclasses.field(default_factory=dict)
     adjudicated: dict[tuple[str, str], int] = dataclasses.field(default_factory=dict)
 
+    def files(self, update: int) -> list[Path]:
+        """Returns the paths of the files that the evaluation after `update` updates writes."""
+        pgn = self.out / MATCHES / f"{update:06}.pgn"
+        return [frozen_path(self.out / POOL, update), pgn, self.out / RATINGS, self.out / RESULTS]
+
     def evaluate(
         self, network, update: int, provenance: dict, say: Say = silent
-    ) -> tuple[dict[str, float], list[Path]]:
+    ) -> dict[str, float]:
         """Freezes a network, plays its matches, and rates all players.
 
         Args:
@@ -69,7 +74,7 @@ class Evaluator:
             The results: "elo", "low" and "high" relative to random play; "random" and, if it is
             played, "stockfish" (points per game); "search_gain" (Elo above the same network without
             search); "games", how many were played; and "adjudicated", how many of them material
-            decided at the limit of plies. And the files that were written.
+            decided at the limit of plies.
 
         Raises:
             StorageError: a file can't be written.
@@ -77,8 +82,8 @@ class Evaluator:
                 it.
             EngineError: Stockfish failed.
         """
+        frozen, pgn, rated, results = self.files(update)
         agent = files.freeze(network, named(update), provenance)
-        frozen = frozen_path(self.out / POOL, update)
         files.save(agent, frozen)
         seed = (self.training.seed + 1 + update) % 2**64
         played = []
@@ -89,14 +94,12 @@ class Evaluator:
             self.adjudicated[pair] = sum(match.adjudicated for match in matches)
             played += matches
         ratings = self.ratings()
-        pgn = self.out / MATCHES / f"{update:06}.pgn"
         _write(pgn, "\n\n".join(match.pgn(f"evaluation after update {update}") for match in played))
-        _write(self.out / RATINGS, ratings.to_csv(index=False))
-        _write(self.out / RESULTS, self._results().to_csv(index=False))
-        written_files = [frozen, pgn, self.out / RATINGS, self.out / RESULTS]
+        _write(rated, ratings.to_csv(index=False))
+        _write(results, self._results().to_csv(index=False))
         row = self._row(agent.name, ratings.set_index("player"))
         adjudicated = sum(match.adjudicated for match in played)
-        return row | {"games": len(played), "adjudicated": adjudicated}, written_files
+        return row | {"games": len(played), "adjudicated": adjudicated}
 
     def rule(self) -> str:
         """Returns how the run's agents search and how matches begin and end, in words."""

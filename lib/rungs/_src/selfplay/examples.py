@@ -60,7 +60,7 @@ class Examples:
         return lists
 
     def rows(self, index: np.ndarray) -> "Examples":
-        """Returns the positions of some indices, in their order."""
+        """Returns the positions of some indices, (M,) int64, in their order."""
         ends = self.count.cumsum(dtype=np.int64)
         count = self.count[index].astype(np.int64)
         # `shift`: where each row's entries began, less where they are to begin.

@@ -68,11 +68,11 @@ class SelfPlay:
             self.search.begin(self.env)
             result = self.search.run(evaluate)
             parts.append(
-                _Waiting(_positions(observation, result), boards, boards * 0 + self._plies)
+                _Waiting(_positions(observation, result), boards, np.full_like(boards, self._plies))
             )
             observation, reward, terminated, truncated, _ = self.env.step(result.chosen)
             over = np.flatnonzero(terminated | truncated)
-            ends.append((over, over * 0 + self._plies, reward[over].astype(np.int64)))
+            ends.append((over, np.full_like(over, self._plies), reward[over].astype(np.int64)))
             counts["cut"] += int(truncated.sum())
             counts["decided"] += int((reward != 0).sum())
             counts["drawn"] += int((terminated & (reward == 0)).sum())

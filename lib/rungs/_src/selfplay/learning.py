@@ -1,7 +1,6 @@
 """Learning from what search found: its policies and values, and the games' outcomes."""
 
 import math
-from collections.abc import Iterable
 
 import numpy as np
 import torch
@@ -48,7 +47,7 @@ class TorchLearner:
         Raises:
             ConfigurationError: there are no examples, an array holds what no position has, or a
                 parameter is frozen; the message names it.
-            DivergedError: the loss or a gradient is not finite; the weights are unchanged.
+            DivergedError: the loss or the gradient's norm is not finite; the weights are unchanged.
         """
         _check_learnable(positions)
         check_learns(self.network)
@@ -59,9 +58,9 @@ class TorchLearner:
             "policy_loss": float(policy_loss.detach()),
             "value_loss": float(value_loss.detach()),
         }
-        gradients = (each.grad for each in self.network.parameters() if each.grad is not None)
-        _check_finite(parts, gradients)
-        self._optimizer.clip(self._weights.max_grad_norm)
+        norm = float(self._optimizer.clip(self._weights.max_grad_norm))
+        if not all(map(math.isfinite, (*parts.values(), norm))):
+            raise DivergedError(f"not finite: {parts}, gradient norm {norm}; learn more slowly")
         self._optimizer.step()
         return parts
 
@@ -113,10 +112,8 @@ class CppLearner:
         )
         function = self.compiled.api.rungs_learn_search_gradients
         policy_loss, value_loss, *_ = self.compiled.differentiate(function, minibatch)
-        parts = {"policy_loss": policy_loss, "value_loss": value_loss}
-        _check_finite(parts, self.compiled.memory.gradients.values())
         self.compiled.step(self._weights.learning_rate, self._weights.max_grad_norm)
-        return parts
+        return {"policy_loss": policy_loss, "value_loss": value_loss}
 
     def state_dict(self) -> dict:
         optimizer = self.compiled.optimizer_state(self._weights.learning_rate)
@@ -182,11 +179,3 @@ def _check_learnable(positions: Examples) -> None:
         wrong = "count: there are none"
     if wrong:
         raise ConfigurationError(f"positions to learn from: {wrong}")
-
-
-def _check_finite(parts: dict[str, float], gradients: Iterable[torch.Tensor]) -> None:
-    """Rejects a step that would make weights NaN or infinite."""
-    if not all(map(math.isfinite, parts.values())):
-        raise DivergedError(f"the loss is not finite: {parts}; learn more slowly")
-    if not all(np.isfinite(each.numpy()).all() for each in gradients):
-        raise DivergedError(f"a gradient of the loss {parts} is not finite")

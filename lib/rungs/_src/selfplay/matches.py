@@ -121,15 +121,15 @@ def play(
         second: the other.
         games: how many, an even number.
         seed: of the openings.
-        opening_plies: random plies before each game, an even number; without them deterministic
-            players would play the same game again and again.
+        opening_plies: random plies before each game; without them deterministic players would play
+            the same game again and again.
         max_plies: games that reach it are adjudicated by material: a side that is five pawns or
             more ahead has won, otherwise it is a draw.
         say: receives progress; `rungs._src.core.progress.line` shows a bar, or prints a line to a
             log when all games are over.
 
     Returns:
-        The games, `first`'s with White before those with Black.
+        The games: those that `first` begins before those that `second` begins.
 
     Raises:
         ConfigurationError: `games` is out of its range, or odd.
@@ -141,7 +141,7 @@ def play(
     with Progress(f"{first.name} against {second.name}", games, say) as progress:
         white = _play(first, second, half, how, progress)
         played = white + _play(second, first, half, how, progress)
-        points, _ = points_of(played)[first.name, second.name]
+        points = sum(m.points if m.white == first.name else 1 - m.points for m in played)
         progress.advance(0, f"{first.name} against {second.name}: {points:g} of {games} points")
     return played
 
@@ -175,13 +175,15 @@ def points_of(matches: list[Match]) -> dict[tuple[str, str], tuple[float, float]
 
 
 def _play(white: Player, black: Player, count: int, how: dict, progress: Progress) -> list[Match]:
-    """Plays games in lockstep, so that the same side is to move in all that are not over."""
+    """Plays games in lockstep: `white` moves first in all, and then they take turns."""
     with contextlib.closing(rungs.make("chess", "cpp", count, mask=MASK, **how)) as env:
         observation, info = env.reset()
         boards = [chess.Board(fen) for fen in env.fens()]
+        # Black is to move where the opening's last ply would have ended the game and was left out.
+        sides = [(white, black) if board.turn else (black, white) for board in boards]
         playing = np.ones(count, bool)
         matches: list[Match | None] = [None] * count
-        for player, sign in itertools.cycle(((white, 1), (black, -1))):
+        for player in itertools.cycle((white, black)):
             table = Table(env, observation, info, boards, playing)
             actions = np.where(playing, player.choose(table), 0)
             for game in np.flatnonzero(playing):
@@ -192,12 +194,14 @@ def _play(white: Player, black: Player, count: int, how: dict, progress: Progres
             actions[~playing] = info["action_mask"][~playing, 0]
             observation, reward, terminated, truncated, info = env.step(actions)
             for game in np.flatnonzero(playing & (terminated | truncated)):
+                sign = -1 if boards[game].turn else 1  # the reward is of who has just moved
                 points = (1 + sign * float(reward[game])) / 2
                 reason = Reason(int(info["reason"][game]))
                 if reason == Reason.MAX_PLIES:
                     ahead = material(boards[game])
                     points = (1 + (ahead >= _DECISIVE) - (ahead <= -_DECISIVE)) / 2
-                matches[game] = Match(white.name, black.name, boards[game], reason, points)
+                first, second = sides[game]
+                matches[game] = Match(first.name, second.name, boards[game], reason, points)
                 playing[game] = False
                 progress.advance()
             if not playing.any():

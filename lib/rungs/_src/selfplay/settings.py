@@ -2,10 +2,13 @@
 
 import dataclasses
 import math
+from typing import Any
 
+from rungs._src.core.arguments import integer
 from rungs._src.core.settings import check_fields, documented, setting
-from rungs._src.search.settings import POLICIES, Policy
+from rungs._src.search.settings import MAX_SIMULATIONS, POLICIES, Policy
 from rungs._src.train.settings import MAX_INT, RunSettings
+from rungs.errors import ConfigurationError
 
 LEARNERS = "cpp", "torch"  # made by `rungs._src.selfplay.learning.make`
 
@@ -25,6 +28,13 @@ class LossWeights:
         check_fields(self)
 
 
+def _even(name: str, value: Any) -> int:
+    number = integer(name, value, 2, 2**16)
+    if number % 2:
+        raise ConfigurationError(f"{name}={number} is not even")
+    return number
+
+
 @documented
 @dataclasses.dataclass(frozen=True)
 class SelfPlayTraining(RunSettings, LossWeights):
@@ -35,7 +45,7 @@ class SelfPlayTraining(RunSettings, LossWeights):
     """
 
     num_envs: int = setting(512, "number of boards, of each rank", 1, 2**20)
-    simulations: int = setting(32, "of each search", 1, 2**20)
+    simulations: int = setting(32, "of each search", 1, MAX_SIMULATIONS)
     considered: int = setting(16, "moves that a search begins with, at most", 1, 218)
     plies: int = setting(16, "played on every board per update", 1, 2**20)
     max_plies: int = setting(200, "games of self-play are cut there, as draws", 1, MAX_INT)
@@ -53,7 +63,7 @@ class SelfPlayTraining(RunSettings, LossWeights):
     evaluate_every: int = setting(
         200, "updates between two evaluations; one more comes first, and one last", 1, MAX_INT
     )
-    games: int = setting(60, "of each match of an evaluation, an even number", 2, 2**16)
+    games: int = setting(60, "of each match of an evaluation, an even number", check=_even)
     match_plies: int = setting(
         400, "games of evaluations that reach it are adjudicated by material", 1, MAX_INT
     )

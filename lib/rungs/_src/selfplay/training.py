@@ -2,7 +2,7 @@
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -91,6 +91,7 @@ def train(
         DivergedError: a loss is not finite; the last checkpoint stays.
         StorageError: a file can't be written; the last checkpoint stays.
         EngineError: Stockfish failed.
+        CompilerError: the C++ can't be compiled.
         UnavailableError: Stockfish or TensorBoard is needed and not installed.
         WorkerDiedError: another rank died.
     """
@@ -130,6 +131,8 @@ def train(
 class _SelfPlayRun(Run):
     """Rank 0's run: it learns, evaluates and writes."""
 
+    folder: Folder
+
     def __init__(
         self,
         training: SelfPlayTraining,
@@ -138,7 +141,7 @@ class _SelfPlayRun(Run):
         games: RankGames,
         evaluator: Evaluator,
         saved: dict | None,
-        say: Callable,
+        say: Say,
     ):
         last = saved["updates"] if saved else 0
         self.positions = saved["positions"] if saved else 0
@@ -149,14 +152,13 @@ class _SelfPlayRun(Run):
         )
         clock = saved["clock"] if saved else 0.0
         super().__init__(training, folder, checkpoint, last, clock, say)
-        self._note = folder.note
 
     def update(self) -> str:
         start = time.perf_counter()
         positions, ended = self.games.play()
         played = time.perf_counter()
         # Noted as ours before it is written, as the process may be killed at any time.
-        self._note([self.buffer.next_path()])
+        self.folder.note([self.buffer.next_path()])
         self.buffer.add(positions)
         self.updates += 1
         losses = self._learn()
@@ -191,10 +193,11 @@ class _SelfPlayRun(Run):
     def evaluate(self) -> None:
         facts = {"kind": "self-play", "seconds": f"{self.clock:.0f}", "positions": self.positions}
         facts |= {f"setting {name}": value for name, value in vars(self.training).items()}
-        row, files = self.evaluator.evaluate(
+        # As above: matches take minutes.
+        self.folder.note(self.evaluator.files(self.updates))
+        row = self.evaluator.evaluate(
             self.learner.network, self.updates, provenance(facts), self.say
         )
-        self._note(files)
         self.write(EVALUATIONS, self._where() | row)
         scores = "".join(
             f", {name} {row[name]:.3f}" for name in ("random", "stockfish") if name in row

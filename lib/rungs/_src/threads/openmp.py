@@ -17,6 +17,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+from rungs._src.machine.cpu import callers_level
 from rungs._src.threads.pool import refused
 from rungs.errors import OversubscriptionWarning, UnavailableError, install_hint
 
@@ -131,7 +132,7 @@ def _warn_of_two() -> None:
         "Call rungs.machine.load_openmp() before `import torch`, or use code of g++, which runs "
         'on PyTorch\'s threads: compiler="g++"'
     )
-    warnings.warn(text, OversubscriptionWarning, stacklevel=6)
+    warnings.warn(text, OversubscriptionWarning, stacklevel=callers_level())
 
 
 def require_threads(api: Any, number: int) -> None:

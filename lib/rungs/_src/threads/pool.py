@@ -55,11 +55,13 @@ class ThreadPool:
 
 
 def pool_of(api: Any, threads: int) -> int:
-    """Returns the address of the calling thread's pool, of at least `threads` threads.
+    """Returns the address of the calling thread's pool, of at least `threads` threads; 0 for one.
 
     Raises:
         UnavailableError: as for `ThreadPool`.
     """
+    if threads == 1:
+        return 0
     pools = _own.__dict__
     pool = pools.get(api)
     if pool is None or pool.threads < threads:

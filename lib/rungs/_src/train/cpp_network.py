@@ -62,6 +62,9 @@ class CppNetwork:
         memory: the memory that C++ reads.
         dtype: of the network, as NumPy names it.
         steps: the number of optimizer steps so far.
+
+    Weights may change, move or be exchanged between calls; layers, their constants and hooks must
+    stay as they were at the first.
     """
 
     def __init__(

@@ -86,7 +86,11 @@ def sums(table: torch.Tensor, rows: torch.Tensor, count: torch.Tensor) -> torch.
 
 
 def products(
-    query: torch.Tensor, table: torch.Tensor, rows: torch.Tensor, bag: torch.Tensor, count
+    query: torch.Tensor,
+    table: torch.Tensor,
+    rows: torch.Tensor,
+    bag: torch.Tensor,
+    count: torch.Tensor,
 ) -> torch.Tensor:
     """Returns the dot products of rows of a table with the queries of their positions, (M,).
 
@@ -134,7 +138,8 @@ class _Products(torch.autograd.Function):
 def _by_row(vectors, rows, bag, width: int, weights) -> torch.Tensor:
     """Adds up, for every row of a table, the vectors of the bags that it is in, (W, k).
 
-    That is an embedding bag for each row of the table; `rows`, sorted, gives their lists.
+    That is an embedding bag for each row of the table; `rows`, sorted, gives their lists. `vectors`
+    are (N, k), `rows` and `bag` (M,) int64, and `weights` (M,) or None.
     """
     ordered, order = rows.to(torch.int16).sort(stable=True)
     every = torch.arange(width, dtype=torch.int16, device=rows.device)

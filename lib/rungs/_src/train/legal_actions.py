@@ -186,7 +186,7 @@ def sampled(
 
 
 def _sums(numbers: torch.Tensor, board: torch.Tensor, boards: int) -> torch.Tensor:
-    """Returns the sums of each position's numbers, in their order."""
+    """Returns the sums of each position's numbers, in their order: of (M,), (boards,)."""
     return numbers.new_zeros(boards).index_add(0, board, numbers)
 
 

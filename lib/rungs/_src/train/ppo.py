@@ -20,6 +20,7 @@ from rungs._src.chess.buffers import Buffers
 from rungs._src.chess.vector_env import ChessVectorEnv
 from rungs._src.core.arguments import integer, shown
 from rungs._src.core.schema import schema_error
+from rungs._src.core.tensors import as_tensor
 from rungs._src.train import learners
 from rungs._src.train.adam import Adam, FlatAdam
 from rungs._src.train.device import Stopwatch, checked_device
@@ -215,8 +216,8 @@ class Learner:
                 for name, points in (("wins", 1), ("draws", 0), ("losses", -1)):
                     episodes[name] += int((result == points).sum())
             if out.truncated.any():
-                last = tensor_of(out.final_observation[out.truncated]).to(self.device)
-                cut = tensor_of(out.truncated).to(self.device)
+                last = as_tensor(out.final_observation[out.truncated]).to(self.device)
+                cut = as_tensor(out.truncated).to(self.device)
                 discount = -gamma if rollout.against_itself else gamma
                 rollout.reward[step, cut] += discount * backend.values(last)
         rollout.value[-1] = backend.values(rollout.observation[-1])
@@ -507,7 +508,7 @@ class Rollout:
         self.against_itself = env.settings.opponent is None
         whole, self._slots = env.rollout(num_steps + 1)
         outputs = [getattr(whole, name) for name in (*Positions._fields, "reward", "ended")]
-        self._here = [tensor_of(output) for output in outputs]
+        self._here = [as_tensor(output) for output in outputs]
         # On the environment's device these share the memory that it writes to.
         self._there = [output.to(device) for output in self._here]
         self._is_tensors = isinstance(whole.reward, torch.Tensor)
@@ -558,12 +559,6 @@ class Rollout:
         if self._transfers:
             for here, there in zip(self._here, self._there, strict=True):
                 there[slot].copy_(here[slot], non_blocking=True)
-
-
-def tensor_of(output) -> torch.Tensor:
-    """Returns an array's memory as a tensor; uint64 as int64, which PyTorch computes with."""
-    tensor = output if isinstance(output, torch.Tensor) else torch.from_numpy(output)
-    return tensor.view(torch.int64) if tensor.dtype == torch.uint64 else tensor
 
 
 def check_minibatch(rows: torch.Tensor) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from rungs._src.core.atomic import atomic_write, reraise_as_storage_error
 from rungs._src.core.folder import Folder
-from rungs._src.core.progress import Progress, silent
+from rungs._src.core.progress import Progress, Say, silent
 from rungs._src.train.torch_file import TorchFile
 from rungs.errors import ConfigurationError, InvalidStateError, UnavailableError, install_hint
 
@@ -100,7 +100,7 @@ class Run:
         checkpoint: Checkpoint,
         last: int,
         clock: float,
-        say: Callable,
+        say: Say,
     ):
         self.training, self.folder, self.say = training, folder, say
         self.checkpoint, self.updates, self.clock = checkpoint, last, clock

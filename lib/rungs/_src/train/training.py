@@ -88,7 +88,10 @@ def train(
         ConfigurationError: there is a checkpoint, or none to resume from, or it is of another
             number of ranks; or the folder is not ours, or another process trains there.
         InvalidStateError: the checkpoint is corrupt, incomplete or of other boards.
+        DivergedError: a loss or gradient is not finite; the last checkpoint stays.
         StorageError: a file can't be written; the last checkpoint stays.
+        CompilerError: the C++ of a rung or learner can't be compiled.
+        EngineError: an engine that plays failed.
         UnavailableError: the device, the rung or TensorBoard is not available.
         WorkerDiedError: another rank died.
     """

@@ -164,4 +164,4 @@ class ThreadsCarts(CppCarts):
         return self._api.rungs_cartpole_useful_threads(self.threads, self.num_envs * steps)
 
     def _find_pool(self, threads: int) -> None:
-        self._pool = pool_of(self._api, threads) if threads > 1 else 0
+        self._pool = pool_of(self._api, threads)

@@ -125,8 +125,8 @@ class CudaBoards(CopyableBoards):
             raise UnavailableError(
                 f"the GPU has too little memory for {num_envs} boards: {error}"
             ) from None
-        gpu = device == "cuda"
-        self._kernels = Gpu(self.threads_per_block, self.device) if gpu else Host()
+        on_gpu = device == "cuda"
+        self._kernels = Gpu(self.threads_per_block, self.device) if on_gpu else Host()
 
     def allocate(self, *boards: int) -> TensorBuffers:
         return TensorBuffers.on(self.device, boards, self.settings)

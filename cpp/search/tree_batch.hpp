@@ -9,12 +9,12 @@
 
 namespace rungs::search {
 
-struct GameBatch {
+struct TreeBatch {
   Settings settings;
   std::int64_t num_games;
   GameTree* game;
   env::History* history;  // null where observations show none
-  // Two trees per game: first one of each game, then the other of each. `settings.nodes` nodes a
+  // A tree per game, and where subtrees are kept then another of each. `settings.nodes` nodes a
   // tree, and `settings.edges` elements of each of the other arrays.
   TreeMemory trees;
   const std::int32_t* schedule;
@@ -24,7 +24,7 @@ struct GameBatch {
   std::int16_t* actions;
   std::int16_t* counts;
 
-  GameView view(std::int64_t i) const {
+  TreeView view(std::int64_t i) const {
     const auto tree = [&](std::int64_t number) -> TreeMemory {
       const std::int64_t first = number * settings.edges;
       return {trees.node + number * settings.nodes, trees.prior + first, trees.action + first,
@@ -34,25 +34,12 @@ struct GameBatch {
             schedule,
             game[i],
             history ? history + i : nullptr,
-            {tree(i), tree(num_games + i)}};
+            {tree(i), tree(settings.keep ? num_games + i : i)}};
   }
 
   LeafBuffers leaf_buffers(std::int64_t i) const {
     return {observation + i * env::observation_bytes(settings.observation),
             actions + i * env::kMaxLegal, counts + i};
-  }
-};
-
-// The results of all games; each array has a row for each game.
-struct ResultArrays {
-  GameResult base;
-
-  GameResult of(std::int64_t i) const {
-    const std::int64_t lists = i * env::kMaxLegal;
-    const GameResult& f = base;
-    return {f.actions + lists, f.counts + i,     f.visits + lists,
-            f.policy + lists,  f.priors + lists, f.action_values + lists,
-            f.value + i,       f.raw_value + i,  f.chosen + i};
   }
 };
 
@@ -99,7 +86,7 @@ inline bool is_valid_evaluation(const float* logits, std::int32_t count, float v
 }
 
 // Moves the rows of waiting games together, in their order; returns their number.
-inline std::int64_t compact_rows(const GameBatch& batch, std::int64_t first, std::int64_t last) {
+inline std::int64_t compact_rows(const TreeBatch& batch, std::int64_t first, std::int64_t last) {
   std::int64_t next = first;
   for (std::int64_t i = first; i < last; ++i) {
     if (!batch.game[i].waiting) continue;
@@ -121,7 +108,7 @@ inline std::int64_t compact_rows(const GameBatch& batch, std::int64_t first, std
 // and simulates until every game waits again or has no simulations left. Returns how many wait;
 // their leaves are in that many rows from `first` on. If the evaluation of game `i` is invalid,
 // nothing is changed and -1 - i is returned.
-inline std::int64_t simulate(const GameBatch& batch, std::int64_t first, std::int64_t last,
+inline std::int64_t simulate(const TreeBatch& batch, std::int64_t first, std::int64_t last,
                              const Evaluation& evaluation, const Helpers& helpers) {
   std::int64_t leaves = 0;
   for (std::int64_t i = first; i < last; ++i) {
@@ -133,7 +120,7 @@ inline std::int64_t simulate(const GameBatch& batch, std::int64_t first, std::in
     game.evaluation_row = leaves++;
   }
   helpers.each(first, last, [&](std::int64_t i) {
-    const GameView view = batch.view(i);
+    const TreeView view = batch.view(i);
     if (view.state.waiting) {
       const std::int64_t row = view.state.evaluation_row;
       expand_and_backup(view, evaluation.logits + row * evaluation.stride, evaluation.values[row]);
@@ -144,9 +131,9 @@ inline std::int64_t simulate(const GameBatch& batch, std::int64_t first, std::in
 }
 
 // Begins game `i` at a position, as its episode number `episode`.
-inline void begin(const GameBatch& batch, std::int64_t i, const chess::Position& position,
+inline void begin(const TreeBatch& batch, std::int64_t i, const chess::Position& position,
                   std::uint32_t episode) {
-  const GameView view = batch.view(i);
+  const TreeView view = batch.view(i);
   chess::start(view.state.game, position);
   if (view.history) {
     view.history->clear();
@@ -156,16 +143,16 @@ inline void begin(const GameBatch& batch, std::int64_t i, const chess::Position&
 }
 
 // Begins game `i` at the state of a board, with the board's random numbers.
-inline void begin(const GameBatch& batch, std::int64_t i, const env::SavedBoard& board,
+inline void begin(const TreeBatch& batch, std::int64_t i, const env::SavedBoard& board,
                   const env::History* history) {
-  const GameView view = batch.view(i);
+  const TreeView view = batch.view(i);
   view.state.game = env::game_of(board);
   if (view.history) *view.history = *history;
   begin(view, {batch.settings.seed, board.board, board.episode, board.ply});
 }
 
 // The first game whose action is neither legal nor -1, or num_games.
-inline std::int64_t first_illegal(const GameBatch& batch, const std::int64_t* actions) {
+inline std::int64_t first_illegal(const TreeBatch& batch, const std::int64_t* actions) {
   std::int64_t i = 0;
   for (; i < batch.num_games; ++i) {
     const chess::Game& game = batch.game[i].game;
