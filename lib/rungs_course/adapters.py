@@ -316,7 +316,7 @@ def _lines(adapter: str) -> str:
     """Counts the lines of the shortest example that imports an adapter; "" where there is none."""
     name = ADAPTERS[adapter][1] if adapter in ADAPTERS else ""  # one that was raced before
     module = f"rungs.adapters.{name}"
-    pages = [HOWTO / "train_with.md", paths.ROOT / "docs" / "library.md"]
+    pages = [HOWTO / "train_with.md", paths.ROOT / "docs" / "moving.md"]
     blocks = [
         block
         for page in pages

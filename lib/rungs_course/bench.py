@@ -25,7 +25,7 @@ from rungs._src.provenance import provenance
 from rungs.errors import ConfigurationError
 from rungs_course import paths, peers
 from rungs_course.measure import disturbance
-from rungs_course.measure.peaks import core_speed, measure_writing
+from rungs_course.measure.peaks import core_speed, writing_seconds
 from rungs_course.peers import race
 from rungs_course.peers.ours import OurChess
 from rungs_course.peers.peer import ChessPeer, Games, Peer
@@ -132,7 +132,9 @@ def measure(
         "times": times.drop(columns=["threads", "bytes_per_ply"]).to_dict("records"),
         "bytes_per_ply": written,
         "writing_seconds_per_ply": {
-            racer: _writing(each * at[racer]) / at[racer] for racer, each in written.items() if each
+            racer: writing_seconds(round(each * at[racer])) / at[racer]
+            for racer, each in written.items()
+            if each
         },
         "conformance": {
             "suite": suite.version,
@@ -222,9 +224,3 @@ def _step(made: str) -> dict[str, str]:
     """Returns what a step of an environment includes, where its class says so."""
     step = getattr(environments.class_of(made), "STEP", None) if ":" in made else None
     return dataclasses.asdict(step) if step else {}
-
-
-def _writing(num_bytes: float) -> float:
-    """Returns the seconds that overwriting this many bytes takes on one core, the least of nine."""
-    rates = measure_writing([round(num_bytes)], [1], repeats=9, seconds=0.01)["per_second"]
-    return num_bytes / rates.max()

@@ -179,8 +179,8 @@ def _add_commands(commands: argparse._SubParsersAction) -> None:
         "--policy",
         nargs="+",
         metavar="RULE",
-        help="the search's rule: gumbel, puct, or both (default: the stronger one for each number "
-        "of simulations)",
+        help="the search's rule: gumbel, puct, or both (default: puct from 1,024 simulations on, "
+        "else gumbel)",
     )
     rate.add_argument("--games", type=int, default=200, help="games of each match (default: 200)")
     rate.add_argument("--seed", type=int, default=0, help="seed of the openings (default: 0)")

@@ -204,7 +204,8 @@ def _roofline(tables: _Tables) -> ipywidgets.VBox:
     """Asks notebook 08's question, under its roofs or some measured now."""
     if not valgrind.have_valgrind():
         raise UnavailableError(
-            "Not measured: operations and bytes are counted by valgrind (apt-get install valgrind)."
+            "Not measured: operations and bytes are counted by valgrind (apt-get install "
+            "valgrind), on processors with AVX2."
         )
     cores = usable_cores()
     compute, bandwidth, points = tables.of_here(*_ROOFLINE) or _peaks(cores)

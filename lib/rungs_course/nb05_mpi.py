@@ -5,6 +5,7 @@ import itertools
 import json
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from rungs._src import paths
 from rungs._src.native import gpp, mpi
 from rungs._src.processes.ranks import launch
 from rungs.errors import WorkerDiedError
-from rungs_course.measure.rank_race import race_games
+from rungs_course.measure.race import race
 from rungs_course.nb04_openmp import StepCost
 from rungs_course.nb04_openmp import make as make_team
 
@@ -41,7 +42,8 @@ def race_layout(
     Args:
         ranks: how many.
         threads: per rank.
-        games: of each race, `num_envs` (boards on all ranks together), `mask` and `steps`.
+        games: of each race, `num_envs` (boards on all ranks together, at least one for each),
+            `mask` and `steps`.
         teams: whether two teams of rank 0's threads race as well, without ranks: "openmp", and
             "twice", which wakes its team for the check and for playing, as a rank does.
         traced: numbers of boards and of steps of the environments, one for each of `TRANSPORTS`,
@@ -79,11 +81,40 @@ def main() -> None:
             "twice": make_team("twice", game["num_envs"], threads, game["mask"]),
         }
 
-    frames = race_games(games, threads, race_settings, more_racers)
+    frames = _race_games(games, threads, race_settings, more_racers)
     for transport in TRANSPORTS if traced else ():
         _note_calls(notes, transport, threads, traced, race_settings["seed"], folder)
     if frames:
         pd.concat(frames).to_csv(Path(folder) / "race.csv", index=False)
+
+
+def _race_games(
+    games: list[dict],
+    threads: int,
+    race_settings: dict,
+    beside: Callable[[dict], dict],
+) -> list[pd.DataFrame]:
+    """Races on one rank, as all others do at the same time.
+
+    Args:
+        games, threads, race_settings: see `race_layout`.
+        beside: makes further racers of rank 0, by name, from `num_envs` and `mask`.
+
+    Returns:
+        The rows of `race` for each game, with columns `num_envs` and `mask`; nothing on a rank that
+        serves another.
+    """
+    frames = []
+    for game in games:
+        steps = game.pop("steps")
+        env = rungs.make("chess", "mpi", threads=threads, **game)
+        if env.serve():
+            continue
+        racers = {"cpp": rungs.make("chess", "cpp", **game), "mpi": env} | beside(game)
+        pilot = rungs.make("chess", "cpp", **game)
+        frames.append(race(racers, pilot, steps=steps, **race_settings).assign(**game))
+        env.close()
+    return frames
 
 
 def _noting() -> ctypes.CDLL:

@@ -12,6 +12,7 @@ import rungs
 from rungs._src.chess.keywords import ChessRung, MaskFormat
 from rungs_course import plots, widgets
 from rungs_course.measure.peaks import measure_writing
+from rungs_course.measure.quartiles import quartiles
 from rungs_course.measure.race import output_bytes, race, steps_of
 from rungs_course.tables import ladder_table
 
@@ -45,7 +46,7 @@ def draw_ladder(table: pd.DataFrame, floor: float | None = None):
         label = f"bound: only writing the outputs, {plots.speed(floor)} "
         axes.text(floor, len(table) - 0.1, label, ha="right", va="center", fontsize="small")
         axes.set_ylim(len(table) + 0.3, -0.6)
-    axes.set_xlabel("plies per second (logarithmic; lines: 94 % intervals)")
+    axes.set_xlabel("plies per second (logarithmic; lines: 93 % intervals)")
     axes.set_title("The ladder: the same games on every rung")
     return figure
 
@@ -154,8 +155,7 @@ def summary(times: pd.DataFrame, limits: pd.DataFrame, threads: dict[str, int]) 
     """
     keys = ["mask", "num_envs", "where", "racer"]
     rates = (times["plies"] / times["seconds"]).groupby([times[key] for key in keys], sort=False)
-    table = rates.quantile([0.5, 0.25, 0.75]).unstack()
-    table.columns = ["plies_per_second", "low", "high"]
+    table = quartiles(rates, "plies_per_second")
     table = table.reset_index().assign(threads=lambda rows: rows["racer"].map(threads))
     bound = limits.set_index(["mask", "num_envs", "threads"])["plies_per_second"]
     at = pd.MultiIndex.from_frame(table[["mask", "num_envs", "threads"]])

@@ -1,5 +1,6 @@
 """Counters: the study's table of them, checked, what our own count, and what a miss costs."""
 
+import contextlib
 import mmap
 import re
 from collections.abc import Iterable, Sequence
@@ -126,7 +127,8 @@ def chain(num_bytes: int, rng: np.random.Generator, *, huge_pages: bool = False)
         next line begins. No stride can be foreseen by a prefetcher.
     """
     memory = mmap.mmap(-1, num_bytes + _HUGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    memory.madvise(mmap.MADV_HUGEPAGE if huge_pages else mmap.MADV_NOHUGEPAGE)
+    with contextlib.suppress(OSError):  # a kernel without huge pages
+        memory.madvise(mmap.MADV_HUGEPAGE if huge_pages else mmap.MADV_NOHUGEPAGE)
     whole = np.frombuffer(memory, np.uint8)
     start = -whole.ctypes.data % _HUGE
     lines = whole[start : start + num_bytes].view(np.int64).reshape(-1, CACHE_LINE // _WORD)
@@ -136,9 +138,12 @@ def chain(num_bytes: int, rng: np.random.Generator, *, huge_pages: bool = False)
 
 
 def _bytes_in_huge_pages() -> int:
-    """Returns how much of this process's memory is in huge pages."""
-    (line,) = re.findall(r"AnonHugePages: +(\d+) kB", Path("/proc/self/smaps_rollup").read_text())
-    return int(line) * 1024
+    """Returns how much of this process's memory is in huge pages; 0 where it is not reported."""
+    try:
+        text = Path("/proc/self/smaps_rollup").read_text()
+    except OSError:
+        return 0
+    return sum(int(line) * 1024 for line in re.findall(r"AnonHugePages: +(\d+) kB", text))
 
 
 def chase(sizes: Iterable[int], *, loads: int, repeats: int, seed: int) -> pd.DataFrame:

@@ -51,7 +51,10 @@ def build(name: str) -> Path:
 
     Raises:
         CompilerError: there is no g++, or it rejects the source.
+        UnavailableError: the processor is none that it is written for.
     """
+    if "avx2" not in cpu_features().split():
+        raise UnavailableError("the hot loop is compiled for x86-64 with AVX2, which is not here")
     return gpp.build("hot-loop", _SOURCE, [*_FLAGS, *BUILDS[name]])
 
 
@@ -222,6 +225,7 @@ def race_builds(number: int, *, times: int, repeats: int, warmup: int, seed: int
     Raises:
         MismatchError: a build finds other squares than the walk.
         CompilerError: as for `build`.
+        UnavailableError: no build runs here.
     """
     rng = np.random.default_rng(seed)
     words = [zeroed_lines(8 * number).view(np.uint64) for _ in range(3)]
@@ -230,6 +234,8 @@ def race_builds(number: int, *, times: int, repeats: int, warmup: int, seed: int
     sliders[:], empty[:] = some[0] & some[1] & some[2], some[3] | some[4]
     addresses = [ctypes.c_void_p(array.ctypes.data) for array in words]
     calls = {name: ctypes.CDLL(str(build(name))).fills for name in BUILDS if runs_here(name)}
+    if not calls:
+        raise UnavailableError("no build of the hot loop runs on this processor: it has no AVX2")
     first = next(iter(calls))
     calls = {"a walk": ctypes.CDLL(str(build(first))).walks} | calls
 

@@ -31,7 +31,7 @@ def strong(
     """Races the same boards on several numbers of threads, one of which must be 1.
 
     Args:
-        api: the compiled functions, by default Cling's.
+        api: the compiled functions, by default the library's.
         **settings: of `rungs_course.measure.race.race`.
 
     Returns:
@@ -138,7 +138,7 @@ def one_point(
         rung: "python", "multiprocessing", "cpp" or "openmp".
         threads: of "openmp"; workers of "multiprocessing"; the others have one.
         schedule: of "openmp".
-        api: the compiled functions, by default Cling's.
+        api: the compiled functions, by default the library's.
 
     Returns:
         Plies per second of the rung, and how many times as fast as `cpp` it is, medians of three.

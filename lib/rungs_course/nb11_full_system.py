@@ -9,14 +9,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import ipywidgets
 import matplotlib.ticker
 import numpy as np
 import pandas as pd
 import scipy.special
 import seaborn
 import torch
-from IPython.display import display
 
 from rungs._src.chess.boards.cpp import CppBoards
 from rungs._src.chess.buffers import POSITION, Buffers
@@ -514,9 +512,8 @@ def draw_ladder(table: pd.DataFrame):
 def explore_updates(updates: pd.DataFrame):
     """Shows what an update's time is made of, for a number of boards of the reader's choice."""
 
-    def show(num_envs):
+    def draw(num_envs):
         chosen = updates[updates["num_envs"] == num_envs]
-        figure = plots.parts(chosen, "racer", f"One update from {num_envs:,} boards")
-        display(plots.image(figure))
+        return plots.parts(chosen, "racer", f"One update from {num_envs:,} boards")
 
-    return ipywidgets.interactive(show, num_envs=widgets.counts_of(updates))
+    return widgets.explore(draw, num_envs=widgets.counts_of(updates))

@@ -1,12 +1,11 @@
 """Notebook 12, peers: figures of their speeds."""
 
-import ipywidgets
 import pandas as pd
-from IPython.display import display
 
 from rungs_course import peers, plots, widgets
 from rungs_course.measure.quartiles import quartiles
 from rungs_course.peers import race
+from rungs_course.tables import with_interval
 
 
 def draw_rates(times: pd.DataFrame, things: str, title: str):
@@ -57,7 +56,7 @@ def headline(times: pd.DataFrame, best: pd.DataFrame) -> str:
     return (
         f"The peer with the most plies a second is **{others[0]}** ({theirs['tuned'] or 'ours'}): "
         f"{plots.speed(theirs['rate'])}, {which}. {ours}, {best.loc[ours, 'bytes_per_ply']:,.0f} "
-        f"bytes a ply, over it: {plots.ratio(over.middle)} ({over.low:.3g} to {over.high:.3g})."
+        f"bytes a ply, over it: {with_interval(over.middle, over.low, over.high)}."
     )
 
 
@@ -93,8 +92,8 @@ def draw_bars(times: pd.DataFrame, ours: str, title: str):
 def explore_peers(times: pd.DataFrame, ours: str, things: str = "boards"):
     """Compares our environment with others, for a number of boards of the reader's choice."""
 
-    def show(num_envs):
+    def draw(num_envs):
         chosen = times[times["num_envs"] == num_envs]
-        display(plots.image(draw_bars(chosen, ours, f"{num_envs:,} {things}")))
+        return draw_bars(chosen, ours, f"{num_envs:,} {things}")
 
-    return ipywidgets.interactive(show, num_envs=widgets.counts_of(times, things))
+    return widgets.explore(draw, num_envs=widgets.counts_of(times, things))

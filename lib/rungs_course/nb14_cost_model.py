@@ -16,7 +16,6 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-import ipywidgets
 import matplotlib.patches
 import matplotlib.ticker
 import numpy as np
@@ -24,7 +23,6 @@ import pandas as pd
 import scipy.optimize
 import seaborn
 import torch
-from IPython.display import display
 
 import rungs
 from rungs._src.train.ppo import Rollout
@@ -524,15 +522,15 @@ def explore_nodes(update: Update, length: int, boards_in_all: int = 65536):
     counts = [2**power for power in range(13)]
     settings = {"length": length, "boards_in_all": boards_in_all}
 
-    def show(nodes, boards, speed, gigabits, microseconds):
+    def draw(nodes, boards, speed, gigabits, microseconds):
         link = Link(microseconds * 1e-6, gigabits * 1e9 / 8)
         links = {algorithm: (link, algorithm) for algorithm in ROUNDS}
         how = settings | {"boards": boards, "speed": speed}
         frames = predict(update, links, counts, **how)
-        display(plots.image(draw_nodes(*frames, mark=nodes)))
+        return draw_nodes(*frames, mark=nodes)
 
-    return ipywidgets.interactive(
-        show,
+    return widgets.explore(
+        draw,
         nodes=widgets.slider(counts, 256, "nodes"),
         boards=widgets.slider(counts, 64, "boards of each"),
         speed=widgets.slider([1, 10, 100, 1000], 1, "node's speed"),

@@ -6,12 +6,11 @@ from pathlib import Path
 
 import ipywidgets
 import pandas as pd
-from IPython.display import display
 
 from rungs._src.train.ppo import PARTS, Learner
 from rungs._src.train.settings import Training
 from rungs.errors import MismatchError
-from rungs_course import plots
+from rungs_course import plots, widgets
 from rungs_course.nb11_full_system import train_each
 
 
@@ -174,9 +173,5 @@ def draw_learning(evaluations: pd.DataFrame, over: str):
 
 def explore_learning(evaluations: pd.DataFrame):
     """Shows the learning curves over steps or over time."""
-
-    def show(over):
-        display(plots.image(draw_learning(evaluations, over)))
-
     over = ipywidgets.ToggleButtons(options=["steps", "seconds"], description="over")
-    return ipywidgets.interactive(show, over=over)
+    return widgets.explore(lambda over: draw_learning(evaluations, over), over=over)

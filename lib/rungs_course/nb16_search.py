@@ -6,11 +6,9 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import chess
-import ipywidgets
 import matplotlib.patches
 import numpy as np
 import pandas as pd
-from IPython.display import display
 
 import rungs
 from rungs._src.chess.actions import move_of
@@ -355,14 +353,12 @@ def draw_tree(nodes: pd.DataFrame):
 
 def explore_search(grown: pd.DataFrame, fen: str):
     """Shows the root's moves after as many simulations as the reader chooses."""
-
-    def show(simulations):
-        display(plots.image(draw_root(grown, fen, simulations)))
-
     steps = sorted(grown["simulation"].unique())
     slider = widgets.slider(steps, steps[len(steps) // 8], "simulations")
     slider.continuous_update = False
-    return ipywidgets.interactive(show, simulations=slider)
+    return widgets.explore(
+        lambda simulations: draw_root(grown, fen, simulations), simulations=slider
+    )
 
 
 def _after(grown: pd.DataFrame, simulation: int) -> pd.DataFrame:
@@ -442,7 +438,7 @@ def compare_rules(matches: pd.DataFrame, anchor: str) -> str:
     gains = []
     for policy, rows in ratings.groupby("policy"):
         first, last = rows.iloc[0], rows.iloc[-1]
-        clear = last["low"] > first["high"]
+        clear = last["low"] > first["high"] or last["high"] < first["low"]
         gained = f"{last['elo'] - first['elo']:+.0f} Elo" if clear else "nothing beyond the noise"
         counts = f"from {first['simulations']:.0f} to {last['simulations']:.0f} simulations"
         gains.append(f"{RULES[policy]} gains {gained} {counts}")
@@ -457,20 +453,20 @@ def _strength(matches: pd.DataFrame, anchor: str) -> pd.DataFrame:
     return merged.sort_values(["policy", "simulations"])
 
 
-def draw_levers(levers: pd.DataFrame):
-    """Draws what each lever of learning gains, in the order of the table; those kept are filled.
+def draw_ablations(ablations: pd.DataFrame):
+    """Draws what each change to learning gains, in the order of the table; those kept are filled.
 
     Args:
-        levers: of `rungs_course.rating.of_levers`.
+        ablations: of `rungs_course.rating.of_ablations`.
     """
-    figure, axes = plots.axes(9, 0.9 + 0.32 * len(levers))
+    figure, axes = plots.axes(9, 0.9 + 0.32 * len(ablations))
     names = [
-        f"{row.lever.partition(' (`')[0]}\nagainst {row.against.partition(' (`')[0]}"
-        for row in levers.itertuples()
+        f"{row.change.partition(' (`')[0]}\nagainst {row.against.partition(' (`')[0]}"
+        for row in ablations.itertuples()
     ]
-    kept = levers["kept"] == "yes"
+    kept = ablations["kept"] == "yes"
     for shown, label, fill in ((kept, "kept", plots.BLUE), (~kept, "not the default", "white")):
-        rows, places = levers[shown], [i for i, each in enumerate(shown) if each]
+        rows, places = ablations[shown], [i for i, each in enumerate(shown) if each]
         around = [rows["elo"] - rows["low"], rows["high"] - rows["elo"]]
         look = {"fmt": "o", "color": plots.BLUE, "markerfacecolor": fill, "capsize": 3}
         axes.errorbar(rows["elo"], places, xerr=around, label=label, **look)

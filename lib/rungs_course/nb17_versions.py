@@ -35,7 +35,7 @@ from rungs.errors import MismatchError
 from rungs_course import plots
 from rungs_course.machine import counters
 from rungs_course.measure import valgrind
-from rungs_course.measure.peaks import measure_writing
+from rungs_course.measure.peaks import writing_seconds
 from rungs_course.measure.turns import timed_rounds
 from rungs_course.nb17_mailbox import Mailbox
 
@@ -328,11 +328,9 @@ def _turn(name: object, racer: Racer, games: Games, steps: int) -> tuple[int, fl
     return steps * games.num_envs, seconds
 
 
-def fill_seconds(num_envs: int, repeats: int = 9) -> float:
+def fill_seconds(num_envs: int) -> float:
     """Returns the seconds per ply that overwriting the outputs alone takes: the bound."""
-    written = num_envs * (NUM_ACTIONS + 1)  # the mask and the outcome
-    rates = measure_writing([written], [1], repeats=repeats, seconds=0.01)["per_second"]
-    return float(written / rates.max() / num_envs)
+    return writing_seconds(num_envs * (NUM_ACTIONS + 1)) / num_envs  # the mask and the outcome
 
 
 def waterfall(times: pd.DataFrame, floor: float) -> pd.DataFrame:

@@ -27,8 +27,7 @@ from rungs_course import paths
 from rungs_course.measure import results
 from rungs_course.measure.disturbance import disturbances, usage
 from rungs_course.measure.noise import Factor
-from rungs_course.plots import ratio
-from rungs_course.tables import markdown
+from rungs_course.tables import markdown, with_interval
 from rungs_course.widgets import WHOLE_LABEL
 
 
@@ -37,13 +36,9 @@ def say(text: str) -> None:
     display(Markdown(text))
 
 
-def _interval(factor: Factor) -> str:
-    return f"{ratio(factor.middle)} ({factor.low:.3g} to {factor.high:.3g})"
-
-
 def in_words(factor: Factor) -> str:
     """Writes a factor with its noise: "1.49× (1.42 to 1.55)", or that it is within noise."""
-    text = _interval(factor)
+    text = with_interval(factor.middle, factor.low, factor.high)
     if not factor.judged:
         return f"{text}, too few repeats to tell noise"
     return text if factor.beyond() else f"{text}, within the noise of this run"
@@ -147,7 +142,8 @@ class NotebookRun:
         rows = []
         for row, each in factors.items():
             verdict = self.judge(each, larger=larger, smaller=smaller, than=than)
-            rows.append((*(row if isinstance(row, tuple) else (row,)), _interval(each), verdict))
+            text = with_interval(each.middle, each.low, each.high)
+            rows.append((*(row if isinstance(row, tuple) else (row,)), text, verdict))
         say(markdown(pd.DataFrame(rows, columns=[*titles, "verdict"])))
 
     def figure(
@@ -339,7 +335,7 @@ class Guesses:
 
 
 def _shown(value: float, unit: str) -> str:
-    number = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+    number = f"{value:,.0f}" if abs(value) >= 999.5 else f"{value:.3g}"
     return f"{number}{'' if unit in '×%' else ' '}{unit}"
 
 

@@ -191,20 +191,20 @@ def medians(
 def speed(value: float) -> str:
     """Writes a rate in plies per second as a person would say it: "9.3 k/s", "4.85 M/s"."""
     for scale, suffix in ((1e9, " G/s"), (1e6, " M/s"), (1e3, " k/s")):
-        if value >= scale:
+        if value >= 0.9995 * scale:  # which rounds to it
             return f"{value / scale:.3g}{suffix}"
     return f"{value:.3g}/s"
 
 
 def ratio(value: float) -> str:
     """Writes a factor: "1.49×", "774×", "12,300×"."""
-    return f"{value:.3g}×" if value < 1000 else f"{value:,.0f}×"
+    return f"{value:.3g}×" if value < 999.5 else f"{value:,.0f}×"
 
 
 def duration(seconds: float) -> str:
     """Writes a time with the unit that suits it: "43 ms", "110 µs"."""
     for scale, suffix in ((1, " s"), (1e-3, " ms"), (1e-6, " µs")):
-        if seconds >= scale:
+        if seconds >= 0.9995 * scale:
             return f"{seconds / scale:.3g}{suffix}"
     return f"{seconds / 1e-9:.3g} ns"
 

@@ -49,8 +49,8 @@ SIMULATIONS: Final = 32
 STRENGTH: Final = Path("data") / "ablations" / "strength.csv"
 # Evaluations of runs of self-play with the same settings but for the seed; see `record_curves`.
 CURVES: Final = Path("data") / "ablations" / "curves.csv"
-# Matches between agents that differ by one lever of self-play's learning.
-LEVERS: Final = Path("data") / "ablations" / "selfplay.csv"
+# Matches between agents that differ by one change to self-play's learning.
+ABLATIONS: Final = Path("data") / "ablations" / "selfplay.csv"
 
 _EVENT = "A rating by Rungs"
 
@@ -181,22 +181,23 @@ def of_matches(matches: pd.DataFrame, anchor: str = RandomPlayer.name) -> pd.Dat
     return elo.rate(points, anchor=anchor)  # type: ignore[arg-type]  # numbers
 
 
-def of_levers(matches: pd.DataFrame) -> pd.DataFrame:
-    """Returns what each lever gains over the agent without it, in Elo, from all seeds together.
+def of_ablations(matches: pd.DataFrame) -> pd.DataFrame:
+    """Returns what each change gains over the agent without it, in Elo, from all seeds together.
 
     Args:
-        matches: as `LEVERS` has them.
+        matches: as `ABLATIONS` has them.
 
     Returns:
-        A row for each `lever` and what it played `against`: `elo` with its 95 % interval, `low` and
-        `high`, and whether it was `kept`.
+        A row for each `change` and what it played `against`: `elo` with its 95 % interval, `low`
+        and `high`, and whether it was `kept`.
     """
     rows = []
-    for (lever, against), played in matches.groupby(["lever", "against"], sort=False):
+    for (change, against), played in matches.groupby(["change", "against"], sort=False):
         won, lost = (float((played[n] + played["draws"] / 2).sum()) for n in ("wins", "losses"))
-        ratings = elo.rate({(lever, against): (won, lost)}, anchor=against).set_index("player")
-        gain = ratings.loc[lever, ["elo", "low", "high"]].to_dict()
-        rows.append({"lever": lever, "against": against} | gain | {"kept": played["kept"].iloc[0]})
+        ratings = elo.rate({(change, against): (won, lost)}, anchor=against).set_index("player")
+        gain = ratings.loc[change, ["elo", "low", "high"]].to_dict()
+        names = {"change": change, "against": against}
+        rows.append(names | gain | {"kept": played["kept"].iloc[0]})
     return pd.DataFrame(rows)
 
 
@@ -280,7 +281,8 @@ def _ways(
         raise ConfigurationError("a rating needs at least one policy and one number of simulations")
     if policies is None:
         return [(stronger_rule(count), count) for count in counts]
-    rules = [choice("policy", each, (*NOISELESS,)) for each in dict.fromkeys(policies)]
+    asked = {choice("policy", each, (*NOISELESS,)) for each in policies}
+    rules = [rule for rule in NOISELESS if rule in asked]  # tables say how the first does
     return [(rule, count) for count in counts for rule in (rules if count else rules[:1])]
 
 

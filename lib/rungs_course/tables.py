@@ -81,7 +81,7 @@ def ladder(frame: pd.DataFrame, floor: float | None = None) -> pd.DataFrame:
             "Plies": frame["plies_per_second"].map(speed),
             "Absolute speed-up": frame["absolute_speedup"].map(ratio),
             "Interval": [
-                f"{low:.4g} to {high:.4g}"
+                interval(low, high)
                 for low, high in zip(frame["speedup_low"], frame["speedup_high"], strict=True)
             ],
             "Relative speed-up": frame["relative_speedup"].map(ratio),
@@ -127,5 +127,9 @@ def fill(page: str, sections: dict[str, str]) -> str:
 
 def with_interval(middle: float, low: float, high: float) -> str:
     """Writes a factor with its interval, both to three digits: "1,238× (1,168 to 1,413)"."""
-    ends = (ratio(end).removesuffix("×") for end in (low, high))
-    return f"{ratio(middle)} ({' to '.join(ends)})"
+    return f"{ratio(middle)} ({interval(low, high)})"
+
+
+def interval(low: float, high: float) -> str:
+    """Writes the interval of a factor: "1,168 to 1,413"."""
+    return " to ".join(ratio(end).removesuffix("×") for end in (low, high))

@@ -112,13 +112,10 @@ CASES = {
         PARTS.assign(seconds=2 * PARTS["seconds"]).rename(columns={"repeat": "update"}),
         file="00_batch.csv",
     ),
-    "each row a repeat": cpp(
-        "worse",
-        PARTS.drop(columns="repeat"),
-        PARTS.assign(seconds=2 * PARTS["seconds"]).drop(columns="repeat"),
-        file="02_queue.csv",
-    ),
     "a derived column": cpp("same", ONE.assign(call=1.0), ONE.assign(call=2.0), "13_times.csv"),
+    "rates next to their seconds": cpp(
+        "same", *(ONE.assign(per_second=1 / ONE["seconds"]) for _ in "ab"), "16_race.csv"
+    ),
     "a small part of an instruction": callgrind(1400.04, "same"),
     "more instructions": callgrind(1400.06, "worse"),
     "fewer instructions": callgrind(1399.94, "better"),
@@ -248,8 +245,8 @@ def test_what_one_run_has_is_counted(run):
 
 def test_settings_that_differ_are_listed_but_not_what_always_does(run):
     tables = {"07_race.csv": race({"cpp": 1.0})}
-    a = run("a", tables, flags="-O3", joblib_seconds=0.1)
-    b = run("b", tables, flags="-O2", joblib_seconds=0.2)
+    a = run("a", tables, flags="-O3", floor_nanoseconds=0.1)
+    b = run("b", tables, flags="-O2", floor_nanoseconds=0.2)
     assert compare(a, b).differing == {"07_race.csv": {"flags": ("-O3", "-O2")}}
 
 

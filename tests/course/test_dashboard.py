@@ -14,7 +14,7 @@ import rungs_course
 from rungs._src.machine.describe import describe, slug
 from rungs._src.native import gpp, loader
 from rungs.errors import ConfigurationError, install_hint
-from rungs_course import dashboard
+from rungs_course import dashboard, nb10_scaling
 from rungs_course.labs.lab import labs
 from rungs_course.measure import peaks, results, valgrind
 from rungs_course.paths import ROOT
@@ -175,6 +175,12 @@ def test_tables_of_the_last_run_come_first_then_this_machines_then_any(
 def test_without_any_results_a_game_and_live_panels_work(tmp_path, monkeypatch):
     monkeypatch.setattr(dashboard, "ROOT", tmp_path)
     monkeypatch.setattr(dashboard, "_PAPER", tmp_path / "none.csv")
+    measure, brief = nb10_scaling.strong, {"seed": 0, "steps": 2, "repeats": 2, "warmup": 0}
+    monkeypatch.setattr(
+        nb10_scaling,
+        "strong",
+        lambda boards, threads, mask, **_: measure(16, threads, mask=mask, **brief),
+    )
     shown = rungs_course.explore()
     for name in SAVED:
         assert "none is here" in panel(shown, name).value
@@ -214,6 +220,7 @@ def test_the_roofline_is_measured_where_no_table_is_of_this_machine(folder, monk
     for measure in (peaks.measure_compute, peaks.measure_bandwidth):
         briefly = functools.partial(briefly_measured, measure)
         monkeypatch.setattr(peaks, measure.__name__, briefly)
+    monkeypatch.setattr(peaks, "working_sets", lambda threads: {"L1": 2**14, "memory": 2**22})
     work = dict.fromkeys(("operations", "instructions", "bytes"), 1000.0)
     monkeypatch.setattr(valgrind, "have_valgrind", lambda: True)
     monkeypatch.setattr(valgrind, "work_per_ply", lambda boards, steps, mask: work)

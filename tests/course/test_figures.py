@@ -266,11 +266,11 @@ def ratings_over_time():
     return nb16.draw_ratings_over_time(pd.DataFrame(rows, columns=names))
 
 
-def levers():
+def ablations():
     rows = [("half (`--value-mix 0.5`)", "none", 80, 60, 100, "yes")]
     rows += [("wide", "half", -20, -60, 20, "no")]
-    names = ["lever", "against", "elo", "low", "high", "kept"]
-    return nb16.draw_levers(pd.DataFrame(rows, columns=names))
+    names = ["change", "against", "elo", "low", "high", "kept"]
+    return nb16.draw_ablations(pd.DataFrame(rows, columns=names))
 
 
 def strength():
@@ -397,7 +397,7 @@ PLOTS = {
     "the growth of a tree": lambda: nb16.draw_growth(grown()),
     "ratings over time": ratings_over_time,
     "strength over simulations": strength,
-    "levers of self-play": levers,
+    "ablations of self-play": ablations,
     "searches": lambda: nb16.draw_search_ladder(raced(), 8),
 }
 

@@ -38,6 +38,7 @@ def runs(monkeypatch, tmp_path):
                 unfinished.write_text(str(parameters["seed"]))
 
     monkeypatch.setattr(chain, "execute", execute)
+    monkeypatch.setattr(chain, "_LOOK", 0.01)
     monkeypatch.setattr(manifest, "fingerprints", lambda notebooks: {})
 
     def run(out, **how):

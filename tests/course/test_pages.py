@@ -168,23 +168,26 @@ def test_recorded_runs_of_self_play_become_a_section(recorded, tmp_path):
     assert (tmp_path / "figures" / "elo.png").exists()
 
 
-def test_levers_of_learning_become_a_section(recorded, tmp_path):
+def test_ablations_become_a_section(recorded, tmp_path):
     """With both seeds together: a win and a loss of each seed are no gain."""
     matches = [("slow", "fast", 0, 3, 1, 0, "no"), ("slow", "fast", 1, 1, 1, 2, "no")]
     matches += [("wide", "fast", 0, 1, 2, 1, "yes"), ("wide", "fast", 1, 0, 4, 0, "yes")]
-    columns = ["lever", "against", "seed", "wins", "draws", "losses", "kept"]
+    columns = ["change", "against", "seed", "wins", "draws", "losses", "kept"]
     facts = {"games": 4, "policy": "gumbel", "simulations": 32, "positions": 9000}
+    facts |= {"measured": "in May"}
     frame = pd.DataFrame(matches, columns=columns)
     results.save(frame, tmp_path / "data" / "ablations" / "selfplay.csv", facts)
-    (tmp_path / "README.md").write_text("before\n<!-- levers -->\nold\n<!-- /levers -->\nafter\n")
-    text = written(recorded, tmp_path, {})["levers"]
-    assert "| Lever | Against | Seed 0 | Seed 1 | Elo | Kept |\n" in text
+    page = "before\n<!-- ablations -->\nold\n<!-- /ablations -->\nafter\n"
+    (tmp_path / "README.md").write_text(page)
+    text = written(recorded, tmp_path, {})["ablations"]
+    assert "| Change | Against | Seed 0 | Seed 1 | Elo | Kept |\n" in text
     slow, wide = (line for line in text.splitlines() if " | fast | " in line)
     assert slow.startswith("| slow | fast | 3, 1, 0 | 1, 1, 2 | +")
     assert wide.startswith("| wide | fast | 1, 2, 1 | 0, 4, 0 | +0 (-")
     assert wide.endswith(" | yes |")
     assert "9,000 positions" in text
     assert "in 4 games by Gumbel, 32 simulations a move" in text
+    assert "95 % interval, in May (" in text
 
 
 def test_strength_over_simulations_becomes_a_section(recorded, tmp_path):

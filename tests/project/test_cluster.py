@@ -89,6 +89,7 @@ def test_torchrun_learns_on_two_nodes_and_is_submitted_again(job):
 
 
 @pytest.mark.system
-def test_mpi_learns_from_boards_on_two_nodes(job):
+def test_mpi_learns_from_boards_on_two_nodes_and_is_submitted_again(job):
     pytest.importorskip("mpi4py")
     assert job("mpi", OMP_NUM_THREADS="1")["steps"].tolist() == [2 * 512 * 32]
+    assert job("mpi", OMP_NUM_THREADS="1", RESUME="1")["update"].tolist() == [1]

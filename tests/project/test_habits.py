@@ -1,6 +1,7 @@
 """The house rules that a machine can check."""
 
 import ast
+import functools
 import itertools
 import os
 import re
@@ -35,6 +36,12 @@ def dependencies():
     extras = PROJECT["optional-dependencies"]
     every = map(Requirement, {*PROJECT["dependencies"], *itertools.chain(*extras.values())})
     return [each for each in every if each.name not in ("rungs-rl", "cuda-toolkit")]
+
+
+@functools.cache
+def heads():
+    """All labs, each with the head of its notebook."""
+    return [(lab, lab.head()) for lab in labs().values()]
 
 
 def test_there_are_notebooks_and_solutions_of_each():
@@ -73,11 +80,11 @@ class TestNotebook:
         assert names <= read
 
     def test_it_links_its_labs_and_the_answers_to_its_exercises(self, path):
-        own = [lab for lab in labs().values() if lab.head().notebook == path.stem]
+        own = [(lab, head) for lab, head in heads() if head.notebook == path.stem]
         assert own
         last = nbformat.read(path, 4).cells[-1].source
-        for lab in own:
-            assert f"[{lab.name}, {lab.head().title}](labs/{lab.notebook.name})" in last
+        for lab, head in own:
+            assert f"[{lab.name}, {head.title}](labs/{lab.notebook.name})" in last
         assert f"](solutions/{path.name})" in last.split("## Exercises")[1]
 
     def test_its_questions_have_one_right_answer_and_explain_every_choice(self, path):

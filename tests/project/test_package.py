@@ -303,7 +303,6 @@ PROGRAMS = {
     "sb3": [
         steps("cartpole", "subproc"),
         *on_pages("docs/howto/train_with.md", "rungs[.]adapters[.]sb3"),
-        *on_pages("docs/training.md", "adapters[.]sb3"),
     ],
     "pettingzoo": on_pages("docs/*.md", "rungs[.]adapters[.]pettingzoo"),
     "gpu": GPU,

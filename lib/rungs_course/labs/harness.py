@@ -115,6 +115,11 @@ void play(std::uint64_t seed, std::int64_t times, std::uint64_t* out) {{
     }"""
 
 
+def race_on_bitboards(rng: np.random.Generator) -> list[Call]:
+    """Returns the calls of a race of `for_bitboards`: `Lab.race`."""
+    return [Call("race", (int(rng.integers(1 << 62)), 1000, np.zeros(BLOCK, np.uint64)))]
+
+
 # Two functions of a template `play<kIdle>`, by the names that a race calls.
 RACE = """
 void race({parameters}) {{ play<false>({arguments}); }}

@@ -123,7 +123,8 @@ class Verdict:
         words = f"Your bound was {expected.bound:.3g} ns per {unit.name}; yours takes {yours:.3g}, "
         words += f"the best known solution {best:.3g}."
         if min(yours, best) < expected.bound:
-            words += " Yours is faster than your bound, so one of its facts is wrong: which?"
+            who = "Yours" if yours < expected.bound else "The best known solution"
+            words += f" {who} is faster than your bound, so one of its facts is wrong: which?"
         yield words
 
     def _speed(self) -> str:

@@ -22,11 +22,11 @@ _SPREADS = 3  # a change is larger than this many spreads of both runs together
 _QUARTILES = 1.349  # from the first to the third, in a normal distribution's standard deviations
 _INTERVAL = 2 * 1.96  # the width of one of 95 %, in the same unit
 
-# The column that numbers the repeats, where it isn't `repeat`; "" where there is none.
-_REPEATS = {"00_batch.csv": "update", "01_python.csv": "step", "02_queue.csv": ""}
+# The column that numbers the repeats, where it isn't `repeat`.
+_REPEATS = {"00_batch.csv": "update", "01_python.csv": "step", "06_updates.csv": "update"}
 _BETTER = {"seconds": -1, "per_second": 1}
 _WORK = ["plies", "leaves", "positions"]  # units of the work that the seconds are for
-_DERIVED = ["call"]
+_DERIVED = ["call", "per_second", "bytes_per_ply"]  # from other columns
 
 _COLUMNS = [
     *("file", "what", "value", "spread", "repeats"),
@@ -41,7 +41,7 @@ _JUDGED = [
 _ABOUT = ("num_envs", "boards", "steps", "mask")
 # What differs between any two runs: the time, and measurements that stand among the settings.
 _VARYING = (
-    *("commit", "date", "joblib_seconds", "floor_plies_per_second", "rest_of_batch_seconds"),
+    *("commit", "date", "floor_plies_per_second", "rest_of_batch_seconds"),
     *("link_latency", "link_bandwidth", "floor_nanoseconds", "clock_mhz", "flops_per_cycle"),
 )
 
@@ -191,7 +191,7 @@ def _groups(run: Run, floor: float) -> pd.DataFrame:
         try:
             if name in _EXACT:
                 groups = _exact(table, _EXACT[name])
-            elif measure and (not repeat or repeat in table):
+            elif measure and repeat in table:
                 groups = _repeated(table, repeat, measure).assign(floor=floor)
             else:
                 continue

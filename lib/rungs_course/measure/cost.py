@@ -29,9 +29,6 @@ def time_updates(
     *,
     seed: int,
     repeats: int,
-    warmup: int = 2,
-    settings: PpoSettings = ONE_STEP,
-    device: str = "cpu",
     learner: str = LADDER[0],
     network: LegalActionNetwork | None = None,
 ) -> pd.DataFrame:
@@ -40,16 +37,15 @@ def time_updates(
     Args:
         env: a chess environment with the learner's `mask`.
         seed: of the games, the network's weights and the actions sampled.
-        repeats: updates timed, after `warmup` that are not.
-        settings: how to learn; by default from one step of all boards, in one epoch.
-        device, learner, network: see `rungs.train.Learner`.
+        repeats: updates timed, after two that are not. Each learns from one step of all boards, in
+            one epoch.
+        learner, network: see `rungs.train.Learner`.
 
     Returns:
         A row per update and part: `update`, `part` (of `PARTS`), `seconds`.
     """
-    how = {"settings": settings, "device": device, "learner": learner, "network": network}
-    made = Learner(env, seed=seed, **how)  # type: ignore[arg-type]  # each its own
-    timed = [made.learn() for _ in range(warmup + repeats)][warmup:]
+    made = Learner(env, seed=seed, settings=ONE_STEP, learner=learner, network=network)
+    timed = [made.learn() for _ in range(2 + repeats)][2:]
     rows = [(i, part, times[part]) for i, times in enumerate(timed) for part in PARTS]
     return pd.DataFrame(rows, columns=["update", "part", "seconds"])
 

@@ -20,7 +20,7 @@ class Factor:
 
     Attributes:
         middle: the median.
-        low, high: where it lies with at least 94 % confidence, if there are enough repeats.
+        low, high: where it lies with at least 93.75 % confidence, if there are enough repeats.
         repeats: their number.
     """
 

@@ -18,7 +18,7 @@ from gymnasium.vector import VectorEnv
 from rungs._src.chess.policy import random_actions
 from rungs._src.chess.vector_env import ChessVectorEnv
 from rungs.errors import MismatchError
-from rungs_course.measure.peaks import measure_writing
+from rungs_course.measure.peaks import writing_seconds
 from rungs_course.measure.turns import Name, rounds
 from rungs_course.measure.verify import verify
 
@@ -129,16 +129,15 @@ def _check_same(
         raise MismatchError(f"{name}: positions differ from the pilot's")
 
 
-def output_floor(env: VectorEnv, threads: int = 1, repeats: int = 9) -> tuple[int, float]:
+def output_floor(env: VectorEnv, threads: int = 1) -> tuple[int, float]:
     """Times only overwriting as many bytes as one `step` writes, a bound that no rung can beat.
 
     Returns:
         The bytes of observation, mask, reward, flags and codes of a batch, and the seconds to write
-        them, the fewest of all repeats.
+        them.
     """
     written = output_bytes(env)
-    rates = measure_writing([written], [threads], repeats=repeats, seconds=0.01)["per_second"]
-    return written, float(written / rates.max())
+    return written, writing_seconds(written, threads)
 
 
 def output_bytes(env: VectorEnv) -> int:

@@ -15,7 +15,7 @@ import pandas as pd
 
 from rungs._src import paths
 from rungs._src.chess.engine import find_program
-from rungs._src.machine.cpu import usable_cores
+from rungs._src.machine.cpu import cpu_features, usable_cores
 from rungs._src.native import gpp
 from rungs_course.machine.topology import Cache
 
@@ -35,8 +35,8 @@ _EVENTS = {
 
 
 def have_valgrind() -> bool:
-    """Returns whether valgrind is installed."""
-    return find_program("valgrind") is not None
+    """Returns whether valgrind is installed, and the processor has what `MACHINE` needs."""
+    return find_program("valgrind") is not None and "avx2" in cpu_features().split()
 
 
 def together(count: Callable, runs: Iterable[tuple]) -> list:

@@ -14,6 +14,7 @@ from rungs_course import nb11_full_system as nb11
 from rungs_course import nb16_search as nb16
 from rungs_course.measure import results
 from rungs_course.measure.noise import Factor, factor_apart
+from rungs_course.measure.quartiles import quartiles
 from rungs_course.plots import duration, ratio, save_figure, speed
 from rungs_course.tables import OWN_JOB, fill, ladder_table, markdown, with_interval
 
@@ -29,7 +30,8 @@ _LEARNERS, _WON = "11_learners_table.csv", Path("figures") / "wins.png"
 _UPDATES, _WINS = "11_learners.csv", "11_curves.csv"
 _GENERATION = "11_generation.csv"
 _DOCS = Path("docs")
-PAGES = (Path("README.md"), *(_DOCS / f"{name}.md" for name in ("numbers", "selfplay", "training")))
+_ON_PAGES = ("numbers", "selfplay", "ablations", "training")
+PAGES = (Path("README.md"), *(_DOCS / f"{name}.md" for name in _ON_PAGES))
 _ROWS = 6  # of the table of self-play
 # The peer that is our rung `python`: not in the table of peers, as the ladder compares it.
 _OURS = "python-chess"
@@ -48,7 +50,16 @@ def sections(root: Path, recorded: Path, machine: dict, usable: set[str]) -> dic
         usable: the names of its tables that may be shown, among them all of `NEEDED`. Sections that
             need other tables say that they are left out.
     """
-    tables = {name: results.load(root / recorded / name) for name in _shown(usable)}
+    return _sections(root, _tables(root, recorded, usable), recorded, machine)
+
+
+def _tables(root: Path, recorded: Path, usable: set[str]) -> dict[str, pd.DataFrame]:
+    return {name: results.load(root / recorded / name) for name in _shown(usable)}
+
+
+def _sections(
+    root: Path, tables: dict[str, pd.DataFrame], recorded: Path, machine: dict
+) -> dict[str, str]:
     where = in_words(machine)
     made = {
         "ladder": _ladder(tables, machine),
@@ -63,8 +74,8 @@ def sections(root: Path, recorded: Path, machine: dict, usable: set[str]) -> dic
         made["steps"] = _steps(tables[_STEPS], recorded)
     if (root / rating.CURVES).exists():
         made["self-play"] = _self_play(results.load(root / rating.CURVES))
-    if (root / rating.LEVERS).exists():
-        made["levers"] = _levers(results.load(root / rating.LEVERS))
+    if (root / rating.ABLATIONS).exists():
+        made["ablations"] = _ablations(results.load(root / rating.ABLATIONS))
     if (root / rating.STRENGTH).exists():
         made["strength"] = _strength(results.load(root / rating.STRENGTH))
     if _WINS in tables:
@@ -80,7 +91,7 @@ def write(root: Path, recorded: Path, machine: dict, usable: set[str]) -> None:
     Args:
         root, recorded, machine, usable: see `sections`. Figures of what is left out are removed.
     """
-    tables = {name: results.load(root / recorded / name) for name in _shown(usable)}
+    tables = _tables(root, recorded, usable)
     for picture in (_WATERFALL, _WON):
         (root / picture).unlink(missing_ok=True)
     bound = float(tables[LADDER].attrs["provenance"]["floor_plies_per_second"])
@@ -93,7 +104,7 @@ def write(root: Path, recorded: Path, machine: dict, usable: set[str]) -> None:
         save_figure(nb16.draw_ratings_over_time(curves), root / _CURVE)
     if _WINS in tables:
         save_figure(nb11.draw_wins(tables[_WINS], over="seconds"), root / _WON)
-    made = sections(root, recorded, machine, usable)
+    made = _sections(root, tables, recorded, machine)
     for page in (root / page for page in PAGES if (root / page).exists()):
         page.write_text(fill(page.read_text(), made))
 
@@ -356,27 +367,27 @@ def _self_play(frame: pd.DataFrame) -> str:
     )
 
 
-def _levers(frame: pd.DataFrame) -> str:
+def _ablations(frame: pd.DataFrame) -> str:
     facts, seeds = frame.attrs["provenance"], frame["seed"].unique()
-    table = rating.of_levers(frame)
+    table = rating.of_ablations(frame)
     for seed in seeds:
-        matches = frame[frame["seed"] == seed].set_index(["lever", "against"])
+        matches = frame[frame["seed"] == seed].set_index(["change", "against"])
         told = matches[["wins", "draws", "losses"]].astype(str).agg(", ".join, axis=1)
         table[f"Seed {seed}"] = [
-            told.get((row.lever, row.against), "not run") for row in table.itertuples()
+            told.get((row.change, row.against), "not run") for row in table.itertuples()
         ]
     table["Elo"] = [
         "{:+d} ({:+d} to {:+d})".format(*map(round, (row.elo, row.low, row.high)))
         for row in table.itertuples()
     ]
-    table = table.rename(columns={"lever": "Lever", "against": "Against", "kept": "Kept"})
-    table = table[["Lever", "Against", *(f"Seed {seed}" for seed in seeds), "Elo", "Kept"]]
+    table = table.rename(columns={"change": "Change", "against": "Against", "kept": "Kept"})
+    table = table[["Change", "Against", *(f"Seed {seed}" for seed in seeds), "Elo", "Kept"]]
     return (
         f"Wins, draws and losses in {facts['games']} games by "
         f"{search_in_words(facts['policy'], int(facts['simulations']))} a move, by agents of "
-        f"{int(facts['positions']):,} positions each, with the same seed and, but for the lever, "
+        f"{int(facts['positions']):,} positions each, with the same seed and, but for the change, "
         f"the same settings; Elo of a row's seeds together, with a 95 % interval, "
-        f"{facts['date'][:10]} ([data](../{rating.LEVERS.as_posix()})).\n\n{markdown(table)}\n"
+        f"{facts['measured']} ([data](../{rating.ABLATIONS.as_posix()})).\n\n{markdown(table)}\n"
     )
 
 
@@ -461,7 +472,7 @@ def raced(root: Path) -> list[dict]:
         groups = rates.groupby([race[name] for name in ("racer", "num_envs", "mask")], sort=False)
         rows = [
             dict(zip(("rung", "boards", "mask"), key, strict=True))
-            | dict(zip(("low", "middle", "high"), own.quantile([0.25, 0.5, 0.75]), strict=True))
+            | quartiles(own, "middle").to_dict()
             for key, own in groups
         ]
         about = {"machine": in_words(facts), "date": facts["date"][:10], "commit": facts["commit"]}

@@ -79,13 +79,12 @@ def race_for(seconds: float) -> pd.DataFrame:
 def report(times: pd.DataFrame) -> str:
     """Writes a race of the ladder for the screen, with its spread: few seconds are noisy."""
     ladder = ladder_table(times, rest_of_batch=0, num_envs=NUM_ENVS)
-    low, high = (ladder[f"speedup_{end}"].map("{:.4g}".format) for end in ("low", "high"))
     table = pd.DataFrame(
         {
             "rung": ladder["rung"],
             "plies/s": ladder["plies_per_second"].map(speed),
             f"times {ladder['rung'][0]}": ladder["absolute_speedup"].map(ratio),
-            "interval": low + " to " + high,
+            "interval": list(map(tables.interval, ladder["speedup_low"], ladder["speedup_high"])),
         }
     )
     repeats = times["repeat"].nunique()

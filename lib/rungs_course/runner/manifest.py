@@ -1,5 +1,6 @@
 """What a run was made from and how far it got: `manifest.json` in the run's folder."""
 
+import functools
 import hashlib
 import importlib.metadata
 import json
@@ -35,16 +36,24 @@ OVER = ("done", "unavailable")
 
 def new(settings: dict, notebooks: list[Path]) -> dict:
     """Makes the manifest of a run that starts now; `resume` takes `settings` from it."""
-    packages = sorted(d.name for d in importlib.metadata.distributions())
     return {
         "settings": settings,
         "started": now(),
         "commit": commit(),
         "machine": describe() | core_speed(),
-        "versions": {name: importlib.metadata.version(name) for name in packages},
+        "versions": _versions(),
         "sources": fingerprints(notebooks),
         "notebooks": {notebook.stem: {"status": "to do"} for notebook in notebooks},
     }
+
+
+@functools.cache
+def _versions() -> dict[str, str]:
+    """Returns the versions of all packages, by name: of two, that which is imported."""
+    found: dict[str, str] = {}
+    for each in importlib.metadata.distributions():
+        found.setdefault(each.name, each.version)
+    return dict(sorted(found.items()))
 
 
 def fingerprints(notebooks: list[Path]) -> dict[str, str]:

@@ -116,14 +116,17 @@ def test_nothing_is_raced_before_something_is_expected():
         _ = verdict.share
 
 
-@pytest.mark.parametrize(("bound", "beaten"), [(1.0, False), (3.0, True)])
-def test_a_prediction_stands_next_to_what_was_measured(bound, beaten):
+@pytest.mark.parametrize(
+    ("bound", "faster"), [(1.0, None), (3.0, "The best known solution"), (5.0, "Yours")]
+)
+def test_a_prediction_stands_next_to_what_was_measured(bound, faster):
     costs = {name: [value] * 11 for name, value in SECONDS.items()}
     expected = submissions.Prediction(2, bound)
     words = str(Verdict(LAB, costs=costs, prediction=expected, counts=("It waits.",)))
     assert "You expected 2 times the baseline; it is 4.00." in words
     assert f"Your bound was {bound:.3g} ns per board; yours takes 3.91" in words
-    assert ("faster than your bound" in words) == beaten
+    assert (f"{faster} is faster than your bound" in words) == bool(faster)
+    assert ("faster than your bound" in words) == bool(faster)
     assert "It waits." in words
 
 

@@ -230,6 +230,7 @@ class TestPufferLib:
         assert ours[0, 0] == -1
 
 
+@pytest.mark.system
 def test_what_pgx_compiles_is_kept_where_nobody_else_writes():
     made("Pgx", 1)
     jax = importlib.import_module("jax")

@@ -7,8 +7,8 @@ import chess
 import numpy as np
 
 from rungs_course.labs.arrays import compare_bitboards, timed_bitboards
-from rungs_course.labs.harness import BLOCK, for_bitboards
-from rungs_course.labs.lab import Call, Lab
+from rungs_course.labs.harness import for_bitboards, race_on_bitboards
+from rungs_course.labs.lab import Lab
 from rungs_course.labs.positions import diagram
 
 _RNG = np.random.default_rng(3)
@@ -36,10 +36,6 @@ def _work(functions):
     return timed_bitboards(functions.run, [_SETS])
 
 
-def _race(rng):
-    return [Call("race", (int(rng.integers(1 << 62)), 1000, np.zeros(BLOCK, np.uint64)))]
-
-
 LAB = Lab(
     "03a",
     ("knight_attacks",),
@@ -53,6 +49,6 @@ LAB = Lab(
         """
       knights[i] = r(0) & r(1);""",
     ),
-    race=_race,
+    race=race_on_bitboards,
     idle="idle",
 )

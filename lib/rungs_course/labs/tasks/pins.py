@@ -7,8 +7,8 @@ import chess
 import numpy as np
 
 from rungs_course.labs.arrays import compare_bitboards, timed_bitboards
-from rungs_course.labs.harness import BLOCK, for_bitboards
-from rungs_course.labs.lab import Call, Lab
+from rungs_course.labs.harness import for_bitboards, race_on_bitboards
+from rungs_course.labs.lab import Lab
 from rungs_course.labs.positions import diagram, random_game
 
 _GAMES, _CROWDED = 6, 1400
@@ -67,10 +67,6 @@ def _work(functions):
     return timed_bitboards(functions.run, _inputs())
 
 
-def _race(rng):
-    return [Call("race", (int(rng.integers(1 << 62)), 1000, np.zeros(BLOCK, np.uint64)))]
-
-
 LAB = Lab(
     "03c",
     ("pinned",),
@@ -95,6 +91,6 @@ LAB = Lab(
       straight[i] = theirs[i] & sliders;
       diagonal[i] = theirs[i] & ~sliders;""",
     ),
-    race=_race,
+    race=race_on_bitboards,
     idle="idle",
 )

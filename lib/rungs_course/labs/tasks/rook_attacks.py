@@ -4,8 +4,8 @@ import chess
 import numpy as np
 
 from rungs_course.labs.arrays import compare_bitboards, timed_bitboards
-from rungs_course.labs.harness import BLOCK, for_bitboards
-from rungs_course.labs.lab import Call, Lab
+from rungs_course.labs.harness import for_bitboards, race_on_bitboards
+from rungs_course.labs.lab import Lab
 from rungs_course.labs.positions import diagram
 
 
@@ -47,10 +47,6 @@ def _work(functions):
     return timed_bitboards(functions.run, [_ROOKS, _PIECES])
 
 
-def _race(rng):
-    return [Call("race", (int(rng.integers(1 << 62)), 1000, np.zeros(BLOCK, np.uint64)))]
-
-
 LAB = Lab(
     "03b",
     ("rook_attacks",),
@@ -69,6 +65,6 @@ LAB = Lab(
       rooks[i] = some & r(2) & r(3);
       pieces[i] = rooks[i] | some & r(4);""",
     ),
-    race=_race,
+    race=race_on_bitboards,
     idle="idle",
 )
