@@ -59,9 +59,6 @@ play: $(INSTALLED) $(WASM)
 doctor: $(INSTALLED)
 	$(BIN)/python -m rungs_course doctor
 
-bench: $(INSTALLED)
-	$(BIN)/python -m rungs_course run --size full --only 07 --out data/run/bench
-
 peers: $(INSTALLED)
 	$(BIN)/python -m rungs_course run --size $(SIZE) --only 12 --out data/run/peers
 
@@ -180,4 +177,4 @@ $(ALL_TESTED): $(TESTED)
 	@$(INSTALL) $(call extras,system wasm wheels rllib torchrl) && $(INSTALL) --no-deps $(call extras,tianshou)
 	@touch $@
 
-.PHONY: run book test test-system test-all test-slow proof mutants lab explore play doctor bench peers conformance record gpu-record check format fuzz compile_commands archive wheels wasm tools free_threaded lock clean
+.PHONY: run book test test-system test-all test-slow proof mutants lab explore play doctor peers conformance record gpu-record check format fuzz compile_commands archive wheels wasm tools free_threaded lock clean

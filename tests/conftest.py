@@ -1,5 +1,7 @@
 """What holds for all tests."""
 
+import functools
+import gc
 import os
 import re
 import signal
@@ -8,6 +10,7 @@ import sys
 import hypothesis
 import pytest
 
+from rungs._src import provenance
 from rungs._src.machine import gpu
 
 gpu.simulated_if_absent()
@@ -15,6 +18,9 @@ gpu.simulated_if_absent()
 # This process and all that tests start load what g++ has compiled once. Cling compiles in every
 # process, which takes 20 s of a core: tests of Cling ask for it.
 os.environ.setdefault("RUNGS_COMPILER", "g++")
+
+# The commit of a folder stays while tests run; they save hundreds of tables.
+provenance._git = functools.cache(provenance._git)
 
 # What reads notebooks imports it, if it can: then it makes a parser of web addresses beyond ASCII,
 # which takes 2.5 s of a core in each process that tests run in. No notebook has such an address.
@@ -45,11 +51,18 @@ def pytest_collection_modifyitems(items):
     """Starts with the files that take longest, which would end on one core.
 
     These are the course, what is compiled for other machines and with sanitizers, installations,
-    PyTorch's ranks, browsers, and labs.
+    PyTorch's ranks, browsers, labs, pages and suites.
     """
     longest = ("test_package.py", "test_wheels.py", "test_cpp.py")
     longest += ("test_ranks.py", "test_browser.py", "test_labs.py")
+    longest += ("test_docs.py", "test_run.py", "test_differential.py")
     items.sort(key=lambda item: "smoke" not in item.fixturenames and item.path.name not in longest)
+
+
+def pytest_collection_finish(session):
+    """Lets no garbage collection look again at modules and collected tests, which stay."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -1,6 +1,7 @@
 """Both command lines, as typed: a status, and one line on stderr that names what is wrong."""
 
 import errno
+import io
 import os
 import re
 import subprocess
@@ -172,22 +173,22 @@ def test_compare_fails_on_a_regression_where_it_is_asked_to(
     assert group.ratio == pytest.approx(factor)
 
 
-def test_a_path_that_is_no_text_can_be_said(tmp_path):
+def test_a_path_that_is_no_text_can_be_said(tmp_path, capsys, monkeypatch):
     folder = tmp_path / "in"
     folder.mkdir()
     (folder / "a.json").write_text("null")
-    out = os.fsencode(tmp_path) + b"/\xff.csv"
-    command = [sys.executable, "-m", "rungs_course", "grade", str(folder), "--out", out]
-    strict = os.environ | {"PYTHONIOENCODING": "utf-8:strict"}
-    done = subprocess.run(command, env=strict, capture_output=True)
-    assert b"\\udcff.csv" in done.stdout
-    assert b"a bug in Rungs" not in done.stderr
+    out = os.fsdecode(os.fsencode(tmp_path) + b"/\xff.csv")
+    said = io.BytesIO()
+    strict = io.TextIOWrapper(said, "utf-8", "strict", write_through=True)
+    monkeypatch.setattr(sys, "stdout", strict)
+    course.main(["grade", str(folder), "--out", out])
+    assert b"\\udcff.csv" in said.getvalue()
+    assert "a bug in Rungs" not in capsys.readouterr().err
 
 
-def test_a_comparison_replaces_no_file_of_others(tmp_path, capsys):
-    recorded = sorted((Path(__file__).parents[2] / "data" / "recorded").iterdir())[0]
+def test_a_comparison_replaces_no_file_of_others(two_runs, tmp_path, capsys):
     (tmp_path / "compare.csv").write_text("precious")
-    arguments = ["compare", str(recorded), str(recorded), "--out", str(tmp_path)]
+    arguments = ["compare", *two_runs(1.0), "--out", str(tmp_path)]
     assert course.main(arguments) == 2
     assert str(tmp_path / "compare.csv") in capsys.readouterr().err
     assert (tmp_path / "compare.csv").read_text() == "precious"

@@ -127,7 +127,12 @@ def test_what_may_have_been_meant_is_named(arguments, meant):
         rungs.make("go")
 
 
-LISTED = [one for one in rungs.list() if one.rung not in ("mpi",)]  # which is made on ranks
+# `mpi` is made on ranks, and `subproc` starts a process that imports PyTorch.
+LISTED = [
+    pytest.param(one, marks=pytest.mark.system if one.rung == "subproc" else ())
+    for one in rungs.list()
+    if one.rung != "mpi"
+]
 
 
 @pytest.mark.parametrize("one", LISTED, ids=lambda one: f"{one.env_id}-{one.rung}")

@@ -296,8 +296,8 @@ def test_a_failed_first_reset_can_be_tried_again(rung, fake):
 
 
 def test_a_mute_engine_is_given_up(rung, fake):
-    env = rungs.make("chess", rung, 2, opponent=fake("mute", timeout=2))
-    with pytest.raises(EngineError, match=r"board 1.*did not answer within 2.0 s"):
+    env = rungs.make("chess", rung, 2, opponent=fake("mute", timeout=0.3))
+    with pytest.raises(EngineError, match=r"board 1.*did not answer within 0.3 s"):
         env.reset()
     assert fake.all_gone()
 

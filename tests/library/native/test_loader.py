@@ -90,9 +90,26 @@ def test_a_missing_compiler_is_named(monkeypatch):
         cling.load()
 
 
+def compile_to(path, code):
+    command = ["g++", "-std=c++20", "-shared", "-fPIC", f"-I{paths.CPP}", "-x", "c++", "-"]
+    subprocess.run([*command, "-o", str(path)], input=code, text=True, check=True)
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    """The bytes of a library with one function."""
+    path = tmp_path_factory.mktemp("library") / "made"
+    compile_to(
+        path,
+        '#include "bindings/abi.hpp"\n'
+        "RUNGS_FUNCTION(std::int64_t, rungs_answer, std::int64_t question) { return question; }",
+    )
+    return path.read_bytes()
+
+
 @pytest.fixture
-def installed(tmp_path, monkeypatch):
-    """A wheel's library and its list of sums, as `setup.py` makes them, and what writes either."""
+def installed(library, tmp_path, monkeypatch):
+    """A wheel's library, its list of sums, as `setup.py` makes them, and what writes the list."""
     compiled = tmp_path / "compiled"
     (variant,) = [each for each in VARIANTS if each.name == "x86-64-v2"]
     made = compiled / file_name(variant)
@@ -106,16 +123,9 @@ def installed(tmp_path, monkeypatch):
         line = f"{hashlib.sha256(made.read_bytes()).hexdigest()}  {made.relative_to(tmp_path)}\n"
         (compiled / "sha256sums").write_text(line)
 
-    def compile_code(code):
-        command = ["g++", "-std=c++20", "-shared", "-fPIC", f"-I{paths.CPP}", "-x", "c++", "-"]
-        subprocess.run([*command, "-o", str(made)], input=code, text=True, check=True)
-        list_sums()
-
-    compile_code(
-        '#include "bindings/abi.hpp"\n'
-        "RUNGS_FUNCTION(std::int64_t, rungs_answer, std::int64_t question) { return question; }"
-    )
-    return made, compile_code, list_sums
+    made.write_bytes(library)
+    list_sums()
+    return made, list_sums
 
 
 def test_a_whole_library_is_loaded(installed):
@@ -153,8 +163,9 @@ def test_a_damaged_library_is_refused(damage, installed):
 
 
 def test_a_library_that_is_whole_and_wrong_is_refused(installed):
-    made, compile_code, list_sums = installed
-    compile_code('extern "C" int rungs_answer() { return 42; }')
+    made, list_sums = installed
+    compile_to(made, 'extern "C" int rungs_answer() { return 42; }')
+    list_sums()
     with pytest.raises(CompilerError, match="rungs_abi"):
         wheel.load()
     made.unlink()  # as what is loaded must not change

@@ -345,12 +345,12 @@ def _first_moment(saved):
 
 @pytest.fixture(scope="module", params=["torch", "flat", "cpp"])
 def gone_on(request):
-    """A learner, and what it saved before its last update."""
+    """A learner, what it saved before its last update, and its state since."""
     made = learner(request.param)
     made.learn()
     saved = copy.deepcopy(made.state_dict())
     made.learn()
-    return made, saved
+    return made, saved, copy.deepcopy(made.state_dict())
 
 
 @pytest.mark.parametrize(
@@ -380,8 +380,8 @@ def gone_on(request):
     ],
 )
 def test_what_cannot_be_gone_on_from_is_refused_and_nothing_changes(gone_on, spoil):
-    made, saved = gone_on[0], copy.deepcopy(gone_on[1])
-    before = copy.deepcopy(made.state_dict())
+    made, saved, before = gone_on
+    saved = copy.deepcopy(saved)
     spoil(saved)
     with pytest.raises(InvalidStateError):
         made.load_state_dict(saved)
