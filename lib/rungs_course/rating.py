@@ -53,6 +53,7 @@ CURVES: Final = Path("data") / "ablations" / "curves.csv"
 ABLATIONS: Final = Path("data") / "ablations" / "selfplay.csv"
 
 _EVENT = "A rating by Rungs"
+_QUARTER = 900  # seconds
 
 
 def rate(
@@ -199,6 +200,29 @@ def of_ablations(matches: pd.DataFrame) -> pd.DataFrame:
         names = {"change": change, "against": against}
         rows.append(names | gain | {"kept": played["kept"].iloc[0]})
     return pd.DataFrame(rows)
+
+
+def by_quarter(evaluations: pd.DataFrame, games: int) -> pd.DataFrame:
+    """Returns a run's points against Stockfish, all matches of a quarter of an hour together.
+
+    Args:
+        evaluations: of one run, with `seconds` and `stockfish`, points a game.
+        games: of each match.
+
+    Returns:
+        A row for each quarter with a match after the run's start: `begin` and `end` in minutes,
+        `games`, `score`, and `low` and `high`, its 95 % interval.
+    """
+    later = evaluations[evaluations["seconds"] > 0]
+    last = max(0, round(later["seconds"].max() / _QUARTER) - 1)  # which may end a little later
+    number = (later["seconds"] // _QUARTER).clip(upper=last)
+    rows = []
+    for quarter, scores in later["stockfish"].groupby(number):
+        played = Evaluation(games * len(scores), 0, 0)
+        score = float(scores.mean())
+        low, high = played.interval(score)
+        rows.append((15 * quarter, 15 * quarter + 15, played.games, score, low, high))
+    return pd.DataFrame(rows, columns=["begin", "end", "games", "score", "low", "high"])
 
 
 def record_curves(runs: Sequence[Path], root: Path = paths.ROOT) -> Path:

@@ -152,18 +152,23 @@ def test_recorded_runs_of_self_play_become_a_section(recorded, tmp_path):
     seconds = [0.0, 100, 300, 700, 1000, 1150, 1200]
     columns = {"elo": [10.4, 1, 2, 3, 4, 5, 600], "low": -50.0, "high": 650.0}
     columns |= {"positions": 8192, "random": 0.975, "search_gain": 212.0, "machine": "4 cores of X"}
+    columns |= {"stockfish": [0.0, 0.1, 0.2, 0.3, 0.5, 0.6, 0.7]}
     run = pd.DataFrame({"seconds": seconds} | columns)
     frame = pd.concat([run.assign(seed=0), run.assign(seed=1, elo=run["elo"] + 100)])
     facts = {"match_policy": "puct", "simulations": 32, "games": 60, "match_plies": 400}
     results.save(frame, tmp_path / "data" / "ablations" / "curves.csv", facts)
     (tmp_path / "README.md").write_text("before\n<!-- self-play -->\n<!-- /self-play -->\nafter\n")
     text = written(recorded, tmp_path, {})["self-play"]
+    text, _, quarters = text.partition("\nPoints per game against Stockfish")
     rows = [line.split(" | ") for line in text.splitlines() if line.startswith("| ")][2:]
     minutes = [row[1].removesuffix(" min") for row in rows]
     assert "by PUCT, 32 simulations a move" in " ".join(text.split())
     assert "seeds 0, 1 on 4 cores of X;" in " ".join(text.split())
     assert minutes == ["0.0", "1.7", "5.0", "11.7", "20.0"] * 2
-    assert rows[4][2:] == ["8,192", "600 (-50 to 650)", "0.97", "+212 |"]
+    assert rows[4][2:] == ["8,192", "600 (-50 to 650)", "0.97", "0.70", "+212 |"]
+    # 1,200 s are one quarter of an hour, which ends a little later: the mean of six matches.
+    assert "| Seed | 0 to 15 min |" in quarters
+    assert "| 0 | 0.40 (0.35 to 0.45) |" in quarters
     assert rows[-1][:4] == ["| 1", "20.0 min", "8,192", "700 (-50 to 650)"]
     assert (tmp_path / "figures" / "elo.png").exists()
 

@@ -3,11 +3,13 @@
 import io
 
 import chess.pgn
+import pandas as pd
 import pytest
 import torch
 
 from rungs._src.selfplay import agent as files
 from rungs._src.selfplay import elo, matches
+from rungs._src.train.evaluate import Evaluation
 from rungs._src.train.network import PolicyValueNetwork
 from rungs.chess import find_program
 from rungs.errors import ConfigurationError
@@ -194,3 +196,17 @@ def test_curves_of_unlike_runs_are_refused_by_what_differs(tmp_path):
         with pytest.raises(ConfigurationError, match=what):
             rating.record_curves(runs, tmp_path)
     assert (tmp_path / rating.CURVES).read_bytes() == before
+
+
+def test_matches_of_a_quarter_of_an_hour_count_together():
+    evaluations = pd.DataFrame(
+        {
+            "seconds": [0, 400, 899, 901, 1700, 3000, 3601],
+            "stockfish": [0, 0.2, 0.4, 0.5, 0.7, 1, 0.9],
+        }
+    )
+    table = rating.by_quarter(evaluations, 60).set_index("end")
+    assert table["score"].round(3).to_dict() == {15: 0.3, 30: 0.6, 60: 0.95}
+    assert table["games"].to_dict() == {15: 120, 30: 120, 60: 120}
+    interval = table.loc[15, ["low", "high"]].tolist()
+    assert interval == pytest.approx(Evaluation(36, 0, 84).interval())

@@ -363,7 +363,26 @@ def _self_play(frame: pd.DataFrame) -> str:
         f"{facts['games']} games; a game that is not over after {facts['match_plies']} plies is "
         "adjudicated by material. *Search adds* is the Elo above the same network without search "
         f"([data](../{rating.CURVES.as_posix()})).\n\n"
-        f"{markdown(table)}\n"
+        f"{markdown(table)}\n" + _quarters(frame, int(facts["games"]))
+    )
+
+
+def _quarters(frame: pd.DataFrame, games: int) -> str:
+    """Writes runs' points against Stockfish by quarters of an hour; "" if it was not played."""
+    if "stockfish" not in frame:
+        return ""
+    points = {
+        seed: {
+            f"{row.begin:.0f} to {row.end:.0f} min": f"{row.score:.2f} ({row.low:.2f} to "
+            f"{row.high:.2f})"
+            for row in rating.by_quarter(run, games).itertuples()
+        }
+        for seed, run in frame.groupby("seed")
+    }
+    table = pd.DataFrame.from_dict(points, orient="index").rename_axis("Seed").reset_index()
+    return (
+        "\nPoints per game against Stockfish at its weakest, all matches of a quarter of an hour "
+        f"together, with a 95 % interval:\n\n{markdown(table.fillna(''))}\n"
     )
 
 
