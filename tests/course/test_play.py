@@ -203,7 +203,8 @@ def test_the_agent_begins_where_you_are_black(opened):
     wait_for_status(page, "Black is to move.")
     assert page.locator("[role=gridcell]").first.get_attribute("data-square") == "h1"
     type_move(page, "a6")
-    wait_for_plies(page, 2)
+    wait_for_plies(page, 3)
+    wait_for_status(page, "Black is to move.")  # a reply writes a status of its own
     page.locator("#white").select_option("0")  # of the next game
     wait_for_status(page, "That begins with a new game.")
     assert f'[White "{AGENTS[1]}"]' in pgn(page)
