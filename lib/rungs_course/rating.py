@@ -26,7 +26,7 @@ from rungs._src.selfplay.players import (
     search_in_words,
     stronger_rule,
 )
-from rungs._src.train.evaluate import Evaluation
+from rungs._src.train.evaluate import Evaluation, interval_of_share
 from rungs._src.train.runs import EVALUATIONS
 from rungs._src.train.training import ENGINE_TIMEOUT
 from rungs.errors import ConfigurationError
@@ -51,6 +51,8 @@ STRENGTH: Final = Path("data") / "ablations" / "strength.csv"
 CURVES: Final = Path("data") / "ablations" / "curves.csv"
 # Matches between agents that differ by one change to self-play's learning.
 ABLATIONS: Final = Path("data") / "ablations" / "selfplay.csv"
+# Matches between the same network's searches that differ by one change to their rules.
+SEARCHES: Final = Path("data") / "ablations" / "search.csv"
 
 _EVENT = "A rating by Rungs"
 _QUARTER = 900  # seconds
@@ -218,10 +220,9 @@ def by_quarter(evaluations: pd.DataFrame, games: int) -> pd.DataFrame:
     number = (later["seconds"] // _QUARTER).clip(upper=last)
     rows = []
     for quarter, scores in later["stockfish"].groupby(number):
-        played = Evaluation(games * len(scores), 0, 0)
-        score = float(scores.mean())
-        low, high = played.interval(score)
-        rows.append((15 * quarter, 15 * quarter + 15, played.games, score, low, high))
+        played, score = games * len(scores), float(scores.mean())
+        low, high = interval_of_share(score, played)
+        rows.append((15 * quarter, 15 * quarter + 15, played, score, low, high))
     return pd.DataFrame(rows, columns=["begin", "end", "games", "score", "low", "high"])
 
 

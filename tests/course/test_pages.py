@@ -9,7 +9,7 @@ import pytest
 from rungs._src.machine.describe import describe, in_words, slug_of
 from rungs._src.registry import DEFAULT_RUNG
 from rungs._src.train.evaluate import Evaluation
-from rungs_course import adapters
+from rungs_course import adapters, rating
 from rungs_course.measure import results
 from rungs_course.pages import machines, numbers
 from rungs_course.paths import ROOT
@@ -195,6 +195,18 @@ def test_ablations_become_a_section(recorded, tmp_path):
     assert "95 % interval, in May (" in text
 
 
+def test_changes_to_a_search_become_a_section(recorded, tmp_path):
+    rows = [("deeper", "plain", 64, 150, 20, 30, "yes"), ("wider", "deeper", 8, 1, 2, 1, "no")]
+    names = ["change", "against", "simulations", "wins", "draws", "losses", "kept"]
+    path = tmp_path / "data" / "ablations" / "search.csv"
+    results.save(pd.DataFrame(rows, columns=names), path, {"measured": "in May"})
+    (tmp_path / "README.md").write_text("before\n<!-- searches -->\n<!-- /searches -->\nafter\n")
+    text = written(recorded, tmp_path, {})["searches"]
+    assert "| deeper | plain | 64 | 150, 20, 30 | 0.80 (0.74 to 0.85) | yes |" in text
+    assert "| wider | deeper | 8 | 1, 2, 1 | 0.50 (0.15 to 0.85) | no |" in text
+    assert "95 % intervals, in May (" in text
+
+
 def test_strength_over_simulations_becomes_a_section(recorded, tmp_path):
     """Which rule is better is said only where the interval of their own match shows it."""
     rows = []
@@ -205,6 +217,8 @@ def test_strength_over_simulations_becomes_a_section(recorded, tmp_path):
             rows += [(player, other, policy, count, *equal) for other in ("random", "weak")]
         both = Evaluation(wins, 80, 120 - wins).row().values()
         rows.append((players["gumbel"], players["puct"], "gumbel", count, *both))
+    strong = [*rating.ENGINES][-1]
+    rows.append(("it, puct, 64", strong, "puct", 64, *Evaluation(20, 0, 180).row().values()))
     # A match of two opponents is in the rating, and no row.
     rows.append(("weak", "random", None, None, *equal))
     names = ["player", "opponent", "policy", "simulations", *Evaluation(1, 0, 0).row()]
@@ -214,12 +228,14 @@ def test_strength_over_simulations_becomes_a_section(recorded, tmp_path):
     (tmp_path / "README.md").write_text("before\n<!-- strength -->\n<!-- /strength -->\nafter\n")
     text = written(recorded, tmp_path, {})["strength"]
     found = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
-    four, many = found[2:]
+    _, _, four, many, headings, _, stronger = found
     assert (four[0], *four[5:]) == ("4", "60, 80, 60", "within noise")
     assert (many[0], *many[5:]) == ("64", "120, 80, 0", "Gumbel")
     assert four[1] == "0.50 (0.43 to 0.57)"
     assert int(many[2].split(" ")[0]) > int(four[2].split(" ")[0]) + 20
     assert "points a game against weak (Weak 1)" in text
+    assert headings == ["Search", strong]
+    assert stronger == ["PUCT, 64 simulations", "0.10 (0.07 to 0.15): 20, 0, 180"]
 
 
 def test_a_recorded_waterfall_becomes_a_section(recorded, tmp_path):

@@ -8,6 +8,7 @@ from rungs._src.machine.describe import in_words
 from rungs._src.registry import DEFAULT_RUNG, rungs_of
 from rungs._src.search.settings import POLICIES
 from rungs._src.selfplay.players import RULES, search_in_words
+from rungs._src.train.evaluate import Evaluation
 from rungs._src.train.ppo import PARTS
 from rungs_course import nb07_ladder, nb17_versions, rating
 from rungs_course import nb11_full_system as nb11
@@ -76,6 +77,8 @@ def _sections(
         made["self-play"] = _self_play(results.load(root / rating.CURVES))
     if (root / rating.ABLATIONS).exists():
         made["ablations"] = _ablations(results.load(root / rating.ABLATIONS))
+    if (root / rating.SEARCHES).exists():
+        made["searches"] = _searches(results.load(root / rating.SEARCHES))
     if (root / rating.STRENGTH).exists():
         made["strength"] = _strength(results.load(root / rating.STRENGTH))
     if _WINS in tables:
@@ -410,14 +413,29 @@ def _ablations(frame: pd.DataFrame) -> str:
     )
 
 
+def _searches(frame: pd.DataFrame) -> str:
+    """Writes what changes to the rules of a search gain in play, with the same network."""
+    facts, rows = frame.attrs["provenance"], []
+    for match in frame.itertuples():
+        played = Evaluation(match.wins, match.draws, match.losses)
+        low, high = played.interval()
+        counts = f"{played.wins}, {played.draws}, {played.losses}"
+        points = f"{played.score:.2f} ({low:.2f} to {high:.2f})"
+        rows.append((match.change, match.against, match.simulations, counts, points, match.kept))
+    columns = ["Change", "Against", "Simulations", "Wins, draws, losses", "Points a game", "Kept"]
+    return (
+        "Matches of a change to the rules of a search against the same network without it, with "
+        f"95 % intervals, {facts['measured']} ([data](../{rating.SEARCHES.as_posix()})).\n\n"
+        f"{markdown(pd.DataFrame(rows, columns=columns))}\n"
+    )
+
+
 def _strength(frame: pd.DataFrame) -> str:
     """Writes how strong an agent is by each rule and number of simulations."""
     facts, rows = frame.attrs["provenance"], []
     ratings = rating.of_matches(frame, facts["against"]).set_index("player")
     # `groupby` leaves out matches between opponents, which have no number of simulations.
     for simulations, group in frame.groupby("simulations"):
-        if group["policy"].nunique() < len(POLICIES):
-            continue  # matches of one rule with opponents that the table leaves out
         told = [f"{simulations:.0f}"]
         for policy in POLICIES:
             against = group[group["policy"] == policy].set_index("opponent")
@@ -436,7 +454,28 @@ def _strength(frame: pd.DataFrame) -> str:
         f"and losses of Gumbel against PUCT at equal simulations; matches of {facts['games']} "
         f"games, 95 % intervals, {facts['date'][:10]} "
         f"([data](../{rating.STRENGTH.as_posix()})).\n\n"
-        f"{markdown(pd.DataFrame(rows, columns=columns))}\n"
+        f"{markdown(pd.DataFrame(rows, columns=columns))}\n{_stronger(frame)}"
+    )
+
+
+def _stronger(frame: pd.DataFrame) -> str:
+    """Writes an agent's matches with Stockfish's stronger settings; nothing without any."""
+    facts, table = frame.attrs["provenance"], {}
+    others = [name for name in rating.ENGINES if name != facts["against"]]
+    for way, group in frame[frame["opponent"].isin(others)].groupby(["simulations", "policy"]):
+        simulations, policy = way
+        matches = group.set_index("opponent")
+        table[search_in_words(policy, int(simulations))] = {
+            name: f"{row.score:.2f} ({row.low:.2f} to {row.high:.2f}): {row.wins}, {row.draws}, "
+            f"{row.losses}"
+            for name, row in matches.iterrows()
+        }
+    if not table:
+        return ""
+    shown = pd.DataFrame(table).T.rename_axis("Search").reset_index()
+    return (
+        "\nThe same agent against stronger settings: points a game, and wins, draws and losses.\n\n"
+        f"{markdown(shown)}\n"
     )
 
 

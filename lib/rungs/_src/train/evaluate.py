@@ -18,6 +18,21 @@ from rungs._src.train.network import LegalActionNetwork
 _Z = 1.959964  # 95 % of a normal distribution lies within this many standard deviations
 
 
+def interval_of_share(share: float, games: int) -> tuple[float, float]:
+    """Returns where a share of games is expected with 95 % confidence, by Wilson (1927).
+
+    Draws, counted as half, make a share vary less than it assumes, never more.
+
+    Args:
+        share: that was found, 0 to 1.
+        games: of how many.
+    """
+    center = share + _Z**2 / (2 * games)
+    spread = _Z * math.sqrt(share * (1 - share) / games + _Z**2 / (4 * games**2))
+    low, high = ((center + sign * spread) / (1 + _Z**2 / games) for sign in (-1, 1))
+    return low, high
+
+
 @dataclasses.dataclass(frozen=True)
 class Evaluation:
     """Results of some games.
@@ -39,18 +54,9 @@ class Evaluation:
         """Points per game: 1 for a win, 1/2 for a draw."""
         return (self.wins + self.draws / 2) / self.games
 
-    def interval(self, share: float | None = None) -> tuple[float, float]:
-        """Returns where the expected score lies with 95 % confidence, or another share of games.
-
-        Wilson's interval (1927). Draws make a score vary less than it assumes, never more.
-
-        Args:
-            share: the value of another share, such as that of wins; by default the score.
-        """
-        n, p = self.games, self.score if share is None else share
-        center, spread = p + _Z**2 / (2 * n), _Z * math.sqrt(p * (1 - p) / n + _Z**2 / (4 * n**2))
-        low, high = ((center + sign * spread) / (1 + _Z**2 / n) for sign in (-1, 1))
-        return low, high
+    def interval(self) -> tuple[float, float]:
+        """Returns where the expected score lies with 95 % confidence, see `interval_of_share`."""
+        return interval_of_share(self.score, self.games)
 
     def row(self) -> dict[str, float]:
         """Returns everything, for a table."""
