@@ -211,12 +211,13 @@ def test_strength_over_simulations_becomes_a_section(recorded, tmp_path):
     """Which rule is better is said only where the interval of their own match shows it."""
     rows = []
     equal = [*Evaluation(50, 100, 50).row().values()]
-    for count, wins in ((4, 60), (64, 120)):
+    for count, wins in ((4, 60), (64, 120), (256, None)):
         players = {policy: f"it, {policy}, {count}" for policy in ("gumbel", "puct")}
         for policy, player in players.items():
             rows += [(player, other, policy, count, *equal) for other in ("random", "weak")]
-        both = Evaluation(wins, 80, 120 - wins).row().values()
-        rows.append((players["gumbel"], players["puct"], "gumbel", count, *both))
+        if wins is not None:
+            both = Evaluation(wins, 80, 120 - wins).row().values()
+            rows.append((players["gumbel"], players["puct"], "gumbel", count, *both))
     strong = [*rating.ENGINES][-1]
     rows.append(("it, puct, 64", strong, "puct", 64, *Evaluation(20, 0, 180).row().values()))
     # A match of two opponents is in the rating, and no row.
@@ -228,9 +229,10 @@ def test_strength_over_simulations_becomes_a_section(recorded, tmp_path):
     (tmp_path / "README.md").write_text("before\n<!-- strength -->\n<!-- /strength -->\nafter\n")
     text = written(recorded, tmp_path, {})["strength"]
     found = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
-    _, _, four, many, headings, _, stronger = found
+    _, _, four, many, most, headings, _, stronger = found
     assert (four[0], *four[5:]) == ("4", "60, 80, 60", "within noise")
     assert (many[0], *many[5:]) == ("64", "120, 80, 0", "Gumbel")
+    assert (most[0], *most[5:]) == ("256", "not played")
     assert four[1] == "0.50 (0.43 to 0.57)"
     assert int(many[2].split(" ")[0]) > int(four[2].split(" ")[0]) + 20
     assert "points a game against weak (Weak 1)" in text

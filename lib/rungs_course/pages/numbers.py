@@ -443,9 +443,11 @@ def _strength(frame: pd.DataFrame) -> str:
             match = against.loc[facts["against"]]
             told.append(f"{match['score']:.2f} ({match['low']:.2f} to {match['high']:.2f})")
             told.append(f"{middle:.0f} ({low:.0f} to {high:.0f})")
-        (both,) = group[group["opponent"].isin(group["player"])].itertuples()
-        better = "Gumbel" if both.low > 0.5 else "PUCT" if both.high < 0.5 else "within noise"
-        rows.append((*told, f"{both.wins}, {both.draws}, {both.losses}", better))
+        between = "not played", ""
+        for both in group[group["opponent"].isin(group["player"])].itertuples():
+            better = "Gumbel" if both.low > 0.5 else "PUCT" if both.high < 0.5 else "within noise"
+            between = f"{both.wins}, {both.draws}, {both.losses}", better
+        rows.append((*told, *between))
     columns = [f"{name}: {what}" for name in RULES.values() for what in ("points", "Elo")]
     columns = ["Simulations", *columns, "Gumbel against PUCT", "Better"]
     return (
@@ -472,7 +474,7 @@ def _stronger(frame: pd.DataFrame) -> str:
         }
     if not table:
         return ""
-    shown = pd.DataFrame(table).T.rename_axis("Search").reset_index()
+    shown = pd.DataFrame(table).T.fillna("not played").rename_axis("Search").reset_index()
     return (
         "\nThe same agent against stronger settings: points a game, and wins, draws and losses.\n\n"
         f"{markdown(shown)}\n"
