@@ -220,8 +220,8 @@ def test_strength_over_simulations_becomes_a_section(recorded, tmp_path):
             rows.append((players["gumbel"], players["puct"], "gumbel", count, *both))
     strong = [*rating.ENGINES][-1]
     rows.append(("it, puct, 64", strong, "puct", 64, *Evaluation(20, 0, 180).row().values()))
-    # A match of two opponents is in the rating, and no row.
-    rows.append(("weak", "random", None, None, *equal))
+    # Matches of two opponents are in the rating, and no row.
+    rows += [("weak", other, None, None, *equal) for other in ("random", strong)]
     names = ["player", "opponent", "policy", "simulations", *Evaluation(1, 0, 0).row()]
     facts = {"agent": "it", "against": "weak", "engine": "Weak 1", "games": 200}
     path = tmp_path / "data" / "ablations" / "strength.csv"

@@ -370,14 +370,23 @@ def _self_play(frame: pd.DataFrame) -> str:
     )
 
 
+def _points(score: float, low: float, high: float) -> str:
+    """Writes points a game with their interval: "0.66 (0.59 to 0.72)"."""
+    return f"{score:.2f} ({low:.2f} to {high:.2f})"
+
+
+def _counts(match) -> str:
+    """Writes the wins, draws and losses of a match: "121, 22, 57"."""
+    return f"{match.wins}, {match.draws}, {match.losses}"
+
+
 def _quarters(frame: pd.DataFrame, games: int) -> str:
     """Writes runs' points against Stockfish by quarters of an hour; "" if it was not played."""
     if "stockfish" not in frame:
         return ""
     points = {
         seed: {
-            f"{row.begin:.0f} to {row.end:.0f} min": f"{row.score:.2f} ({row.low:.2f} to "
-            f"{row.high:.2f})"
+            f"{row.begin:.0f} to {row.end:.0f} min": _points(row.score, row.low, row.high)
             for row in rating.by_quarter(run, games).itertuples()
         }
         for seed, run in frame.groupby("seed")
@@ -414,18 +423,19 @@ def _ablations(frame: pd.DataFrame) -> str:
 
 
 def _searches(frame: pd.DataFrame) -> str:
-    """Writes what changes to the rules of a search gain in play, with the same network."""
+    """Writes the matches of one network's searches that differ by a change to their rules."""
     facts, rows = frame.attrs["provenance"], []
     for match in frame.itertuples():
         played = Evaluation(match.wins, match.draws, match.losses)
-        low, high = played.interval()
-        counts = f"{played.wins}, {played.draws}, {played.losses}"
-        points = f"{played.score:.2f} ({low:.2f} to {high:.2f})"
-        rows.append((match.change, match.against, match.simulations, counts, points, match.kept))
+        points = _points(played.score, *played.interval())
+        rows.append(
+            (match.change, match.against, match.simulations, _counts(match), points, match.kept)
+        )
     columns = ["Change", "Against", "Simulations", "Wins, draws, losses", "Points a game", "Kept"]
     return (
-        "Matches of a change to the rules of a search against the same network without it, with "
-        f"95 % intervals, {facts['measured']} ([data](../{rating.SEARCHES.as_posix()})).\n\n"
+        "Matches of one network's search with a change to its rules, against its search without "
+        f"the change or against Stockfish, with 95 % intervals, {facts['measured']} "
+        f"([data](../{rating.SEARCHES.as_posix()})).\n\n"
         f"{markdown(pd.DataFrame(rows, columns=columns))}\n"
     )
 
@@ -441,13 +451,15 @@ def _strength(frame: pd.DataFrame) -> str:
             against = group[group["policy"] == policy].set_index("opponent")
             low, middle, high = ratings.loc[against["player"].iloc[0], ["low", "elo", "high"]]
             match = against.loc[facts["against"]]
-            told.append(f"{match['score']:.2f} ({match['low']:.2f} to {match['high']:.2f})")
+            told.append(_points(match["score"], match["low"], match["high"]))
             told.append(f"{middle:.0f} ({low:.0f} to {high:.0f})")
-        between = "not played", ""
-        for both in group[group["opponent"].isin(group["player"])].itertuples():
+        between = group[group["opponent"].isin(group["player"])]
+        if between.empty:
+            told += ["not played", ""]
+        for both in between.itertuples():
             better = "Gumbel" if both.low > 0.5 else "PUCT" if both.high < 0.5 else "within noise"
-            between = f"{both.wins}, {both.draws}, {both.losses}", better
-        rows.append((*told, *between))
+            told += [_counts(both), better]
+        rows.append(told)
     columns = [f"{name}: {what}" for name in RULES.values() for what in ("points", "Elo")]
     columns = ["Simulations", *columns, "Gumbel against PUCT", "Better"]
     return (
@@ -461,23 +473,19 @@ def _strength(frame: pd.DataFrame) -> str:
 
 
 def _stronger(frame: pd.DataFrame) -> str:
-    """Writes an agent's matches with Stockfish's stronger settings; nothing without any."""
-    facts, table = frame.attrs["provenance"], {}
-    others = [name for name in rating.ENGINES if name != facts["against"]]
-    for way, group in frame[frame["opponent"].isin(others)].groupby(["simulations", "policy"]):
-        simulations, policy = way
-        matches = group.set_index("opponent")
-        table[search_in_words(policy, int(simulations))] = {
-            name: f"{row.score:.2f} ({row.low:.2f} to {row.high:.2f}): {row.wins}, {row.draws}, "
-            f"{row.losses}"
-            for name, row in matches.iterrows()
-        }
+    """Writes an agent's matches with Stockfish's stronger settings; "" if there are none."""
+    weakest = frame.attrs["provenance"]["against"]
+    table: dict[str, dict[str, str]] = {}
+    against = frame["opponent"].isin({*rating.ENGINES} - {weakest})
+    for row in frame[against].dropna(subset="simulations").itertuples():
+        own = table.setdefault(search_in_words(row.policy, int(row.simulations)), {})
+        own[row.opponent] = f"{_points(row.score, row.low, row.high)}: {_counts(row)}"
     if not table:
         return ""
-    shown = pd.DataFrame(table).T.fillna("not played").rename_axis("Search").reset_index()
+    shown = pd.DataFrame.from_dict(table, orient="index").rename_axis("Search").reset_index()
     return (
-        "\nThe same agent against stronger settings: points a game, and wins, draws and losses.\n\n"
-        f"{markdown(shown)}\n"
+        "\nThe same agent against stronger settings of Stockfish: points a game, and wins, draws "
+        f"and losses.\n\n{markdown(shown.fillna('not played'))}\n"
     )
 
 

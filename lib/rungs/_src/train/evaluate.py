@@ -21,11 +21,12 @@ _Z = 1.959964  # 95 % of a normal distribution lies within this many standard de
 def interval_of_share(share: float, games: int) -> tuple[float, float]:
     """Returns where a share of games is expected with 95 % confidence, by Wilson (1927).
 
-    Draws, counted as half, make a share vary less than it assumes, never more.
+    The interval assumes that games are won or lost. Draws, which count as half, make a share vary
+    less than that, never more.
 
     Args:
-        share: that was found, 0 to 1.
-        games: of how many.
+        share: the share that was found, 0 to 1.
+        games: the number of games that it is a share of.
     """
     center = share + _Z**2 / (2 * games)
     spread = _Z * math.sqrt(share * (1 - share) / games + _Z**2 / (4 * games**2))
