@@ -1,7 +1,13 @@
 """PPO: settings, networks, learners, training runs and evaluation. Imports PyTorch."""
 
 from rungs._src.train.cpp_network import CppNetwork, flat_weights
-from rungs._src.train.evaluate import Evaluation, NetworkEvaluator, NetworkPolicy, evaluate
+from rungs._src.train.evaluate import (
+    Evaluation,
+    NetworkEvaluator,
+    NetworkPolicy,
+    evaluate,
+    interval_of_share,
+)
 from rungs._src.train.layers import SparseSquares
 from rungs._src.train.legal_actions import Legal, Packed, from_lists
 from rungs._src.train.network import LegalActionNetwork, PolicyValueNetwork
@@ -26,6 +32,7 @@ __all__ = [
     "evaluate",
     "flat_weights",
     "from_lists",
+    "interval_of_share",
     "make_env",
     "train",
     "weakest",
