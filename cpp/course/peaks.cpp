@@ -42,27 +42,29 @@ inline void stay_on_core(std::int32_t number) {
 }
 
 // Seconds from when all threads are ready until the last is done. `prepare(t)` and then, on the
-// same thread, `work(t)` are called for t = 0 ... threads - 1; only `work` is timed.
+// same thread, `work(t)` are called for t = 0 ... threads - 1; only `work` is timed. The calling
+// thread sleeps meanwhile: the last thread that is ready starts all.
 template <class Prepare, class Work>
 double seconds_of(std::int32_t threads, Prepare prepare, Work work) {
   using std::chrono::steady_clock;
   std::atomic<std::int32_t> ready = 0;
   std::atomic<bool> go = false;
+  steady_clock::time_point start;
   std::vector<steady_clock::time_point> ends(static_cast<std::size_t>(threads));
   std::vector<std::thread> started;
   for (std::int32_t t = 0; t < threads; ++t)
     started.emplace_back([&, t] {
       stay_on_core(t);
       prepare(t);
-      ++ready;
+      if (++ready == threads) {
+        start = steady_clock::now();
+        go = true;
+      }
       while (!go) {
       }
       work(t);
       ends[t] = steady_clock::now();
     });
-  while (ready < threads) std::this_thread::yield();
-  const auto start = steady_clock::now();
-  go = true;
   for (std::thread& thread : started) thread.join();
   return std::chrono::duration<double>(*std::max_element(ends.begin(), ends.end()) - start).count();
 }

@@ -17,11 +17,11 @@ from rungs._src.train.legal_actions import Legal
 from rungs._src.train.network import PolicyValueNetwork
 from rungs._src.train.settings import PpoSettings
 from rungs.errors import ConfigurationError, MismatchError
-from rungs_course.measure import disturbance, noise
+from rungs_course.measure import disturbance, noise, turns
 from rungs_course.measure.cost import PARTS, SEEN, operations, time_updates
 from rungs_course.measure.disturbance import CpuTimes, Usage, disturbances, usage
 from rungs_course.measure.race import output_floor, race
-from rungs_course.measure.turns import AWAKE_SECONDS, rounds, timed_rounds
+from rungs_course.measure.turns import rounds, timed_rounds
 from rungs_course.measure.verify import verify, verify_games
 from tests.library.train import batches
 
@@ -38,15 +38,23 @@ def test_every_other_round_is_the_other_way_round():
     assert [outcome["a"] for outcome in found] == [i + 1 for i, c in enumerate(calls) if c == "a"]
 
 
-def test_the_threads_of_the_one_before_are_asleep():
-    clock = []
+def test_a_racer_begins_when_the_threads_of_the_one_before_are_asleep(monkeypatch):
+    seconds = iter((0.0, 0.002, 0.002, 0.003, 0.003, 0.003))  # two windows with work, one without
+    monkeypatch.setattr(turns, "_seconds_of_others", lambda: next(seconds))
+    began = []
+    next(rounds({"a": lambda: began.append(next(seconds, None))}))
+    assert began == [None]
 
-    def racer():
-        clock.append(time.perf_counter())  # begins,
-        clock.append(time.perf_counter())  # and ends
 
-    next(rounds({"a": racer, "b": racer}))
-    assert clock[2] - clock[1] >= AWAKE_SECONDS
+def test_the_threads_of_others_are_measured():
+    def compute():
+        while time.thread_time() < 0.01:
+            pass
+
+    before, helper = turns._seconds_of_others(), threading.Thread(target=compute)
+    helper.start()
+    helper.join()
+    assert turns._seconds_of_others() - before >= 0.01
 
 
 def test_what_comes_before_the_clock_does_not_count():
@@ -235,23 +243,13 @@ def test_parts_of_every_update_are_timed():
 
 
 TICKS = os.sysconf("SC_CLK_TCK")
-START = Usage(0.0, CpuTimes(0, 0, 0, 0), 0.0, 0, {1: (0.0, 0), 2: (0.0, 1)}, 0.0, 0.0)
+START = Usage(0.0, CpuTimes(0, 0, 0, 0), 0.0, 0, 0.0, 0.0)
 
 
-def used(
-    seconds=10.0,
-    own=10.0,
-    others=0.0,
-    stolen=0.0,
-    switches=0,
-    preempted=0,
-    waited=0.0,
-    cores=(0, 1),
-):
-    """Two threads have computed for half of the time each, on two cores, next to others."""
+def used(seconds=10.0, own=10.0, others=0.0, stolen=0.0, switches=0, preempted=0, waited=0.0):
+    """A program has computed on two cores, next to others."""
     ticks = [round(amount * TICKS) for amount in (own + others, stolen, 2 * seconds)]
-    threads = {1: (seconds / 2, cores[0]), 2: (seconds / 2, cores[1])}
-    return Usage(seconds, CpuTimes(*ticks, switches), own, preempted, threads, own, waited)
+    return Usage(seconds, CpuTimes(*ticks, switches), own, preempted, own, waited)
 
 
 @pytest.mark.parametrize(
@@ -267,12 +265,7 @@ def used(
         (used(preempted=2500, waited=1.0), False, ["waited for a core for {:.0%}"]),
         (used(preempted=2500, waited=0.1), False, []),  # for moments only
         (used(preempted=10, waited=1.0), False, []),  # from sleeping and waking
-        (used(cores=(1, 1)), False, ["shared a core"]),
-        (
-            used(preempted=2500, waited=1.0, cores=(1, 1)),
-            True,
-            [],
-        ),  # threads that share cores by design
+        (used(preempted=2500, waited=1.0), True, []),  # threads that share cores by design
         (used(others=4.0, preempted=2500, waited=1.0), True, ["other programs"]),
     ],
 )
@@ -288,21 +281,14 @@ def test_a_system_without_counts_of_cores_tells_of_threads_only():
     assert len(disturbances(unknown, case)) == 1
 
 
-def test_usage_counts_this_process_and_its_threads():
-    before, stop = usage(), threading.Event()
-    thread = threading.Thread(target=stop.wait)
-    thread.start()
-    end = time.process_time() + 0.05
+def test_usage_counts_this_process():
+    before, end = usage(), time.process_time() + 0.05
     while time.process_time() < end:
         pass
     after = usage()
-    stop.set()
-    thread.join()
     assert after.own > before.own
     assert after.ran > before.ran
     assert after.waited >= before.waited >= 0
-    assert len(after.threads) == len(before.threads) + 1
-    assert max(seconds for seconds, _ in after.threads.values()) > 0
 
 
 @pytest.fixture

@@ -20,11 +20,7 @@ MAX_SWITCHES = 100.0
 # the time that they ran: on an idle machine two computing threads wait 0.6 % of it, beside a
 # neighbour 6 to 80 %.
 MAX_PREEMPTED, MAX_WAITED = 50.0, 0.02
-# A thread computes if it uses at least this share of the time; only then does its core count.
-_COMPUTING = 0.25
-# A core is busy from this share of the time: threads that take turns leave some of it idle.
-_BUSY = 0.9
-_SHORTEST = 0.2  # seconds: below it, hundredths of a second are too coarse
+_SHORTEST = 0.5  # seconds: below it, hundredths of a second are too coarse
 
 STAT = Path("/proc/stat")
 _TICKS = os.sysconf("SC_CLK_TCK")  # of the system's clock, a second
@@ -114,28 +110,25 @@ class Usage:
         cores: the time of all cores; None where the system does not say.
         own: CPU seconds of this program and all processes that it started.
         preempted: how often the system took a core from a thread of this process.
-        threads: of each thread of this process, its CPU seconds and the core that it was last on.
-        ran, waited: seconds that all of these threads ran, and that they were ready to run but had
-            no core; 0 where the kernel does not count it.
+        ran, waited: seconds that all threads of this process ran, and that they were ready to run
+            but had no core; 0 where the kernel does not count it.
     """
 
     at: float
     cores: CpuTimes | None
     own: float
     preempted: int
-    threads: dict[int, tuple[float, int]]
     ran: float
     waited: float
 
 
 def usage() -> Usage:
-    """Returns what has been used so far; on systems other than Linux, without cores and threads."""
+    """Returns what has been used so far; on systems other than Linux, without cores."""
     return Usage(
         time.perf_counter(),
         cpu_times(),
         _own_seconds(),
         resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw,
-        _threads(),
         *_ran_and_waited(),
     )
 
@@ -167,8 +160,6 @@ def disturbances(
     waited = (after.waited - before.waited) / max(after.ran - before.ran, _SHORTEST)
     if preempted > MAX_PREEMPTED and waited > MAX_WAITED:
         found["threads waited for a core for {:.0%} of the time that they ran"] = waited
-    if (crowd := _threads_on_one_core(before, after, seconds)) > 1:
-        found["{:.0f} computing threads shared a core"] = crowd
     return found
 
 
@@ -183,18 +174,6 @@ def _own_seconds() -> float:
     return seconds
 
 
-def _threads() -> dict[int, tuple[float, int]]:
-    found = {}
-    for folder in Path("/proc/self/task").glob("[0-9]*"):
-        try:
-            # What follows the name, which may hold spaces: from the third field on.
-            fields = (folder / "stat").read_text().rpartition(")")[2].split()
-        except OSError:  # it has just ended
-            continue
-        found[int(folder.name)] = (int(fields[11]) + int(fields[12])) / _TICKS, int(fields[36])
-    return found
-
-
 def _ran_and_waited() -> tuple[float, float]:
     """Returns the seconds that this process's threads ran, and waited for a core."""
     ran = waited = 0
@@ -205,13 +184,3 @@ def _ran_and_waited() -> tuple[float, float]:
             continue
         ran, waited = ran + int(nanoseconds[0]), waited + int(nanoseconds[1])
     return ran * 1e-9, waited * 1e-9
-
-
-def _threads_on_one_core(before: Usage, after: Usage, seconds: float) -> int:
-    """Returns how many computing threads were last on one core that they kept busy together."""
-    of_core: dict[int, list[float]] = {}
-    for thread, (used, core) in after.threads.items():
-        share = (used - before.threads.get(thread, (0.0, core))[0]) / seconds
-        if share > _COMPUTING:
-            of_core.setdefault(core, []).append(share)
-    return max((len(shares) for shares in of_core.values() if sum(shares) > _BUSY), default=0)

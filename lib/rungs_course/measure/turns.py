@@ -8,9 +8,11 @@ from typing import Any, TypeVar
 Name = TypeVar("Name")
 Racers = Mapping[Name, Callable[[], Any]]
 
-# How long a racer's threads may stay awake after it and slow down the next: OpenMP's do so for a
-# millisecond.
-AWAKE_SECONDS = 0.002
+# A racer's threads may stay awake after it, waiting for more work, and take cores from the next
+# racer: LLVM's OpenMP for 1 ms, GNU's for 4 ms on some processors. They sleep once all threads but
+# this one together used less than `_ASLEEP` of the time for so many seconds; a program with a
+# thread that never sleeps is waited for no longer than `_LONGEST` seconds.
+ASLEEP_SECONDS, _ASLEEP, _LONGEST = 0.002, 0.1, 0.1
 
 
 def rounds(racers: Racers[Name]) -> Iterator[dict[Name, Any]]:
@@ -27,16 +29,28 @@ def rounds(racers: Racers[Name]) -> Iterator[dict[Name, Any]]:
         order.reverse()
         outcomes = {}
         for name in order:
-            _stay_awake(AWAKE_SECONDS)
+            _wait_for_sleep()
             outcomes[name] = racers[name]()
         yield outcomes
 
 
-def _stay_awake(seconds: float) -> None:
-    """Waits without sleeping: a thread that sleeps may wake on a core that others use."""
-    end = time.perf_counter() + seconds
-    while time.perf_counter() < end:
-        pass
+def _wait_for_sleep() -> None:
+    """Waits until the other threads of this process sleep.
+
+    It does so without sleeping itself: a thread that sleeps may wake on a core that others use.
+    """
+    end = time.perf_counter() + _LONGEST
+    while (start := time.perf_counter()) < end:
+        before = _seconds_of_others()
+        while time.perf_counter() < start + ASLEEP_SECONDS:
+            pass
+        if _seconds_of_others() - before < _ASLEEP * ASLEEP_SECONDS:
+            return
+
+
+def _seconds_of_others() -> float:
+    """Returns the CPU seconds of all threads of this process but the calling one."""
+    return time.process_time() - time.thread_time()
 
 
 def timed_rounds(
