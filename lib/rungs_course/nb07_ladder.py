@@ -65,7 +65,7 @@ def matrix_product(rows: int = 2048, width: int = 512) -> Callable[[], object]:
 
 
 def race_sizes(
-    groups: Iterable[Iterable[ChessRung]],
+    names: Iterable[ChessRung],
     masks: Iterable[MaskFormat],
     counts: Iterable[int],
     *,
@@ -74,11 +74,10 @@ def race_sizes(
     warmup: int,
     seed: int,
 ) -> pd.DataFrame:
-    """Races rungs alone and in situ, for each mask and number of boards.
+    """Races rungs in turns, alone and in situ, for each mask and number of boards.
 
     Args:
-        groups: names of rungs. Those of a group take turns. OpenMP's threads stay awake for a
-            while, which disturbs others: that rung should be in a group of its own.
+        names: of the rungs.
         masks: formats.
         counts: numbers of boards.
         plies: of a repeat, about; in situ an eighth, but no fewer than two steps.
@@ -94,11 +93,11 @@ def race_sizes(
         MismatchError: racers differ.
         UnavailableError: a rung is not available here.
     """
-    product, found = matrix_product(), []
+    product, found, names = matrix_product(), [], list(names)
     timing = {"seed": seed, "repeats": repeats, "warmup": warmup}
-    for group, mask, num_envs in itertools.product(groups, masks, counts):
+    for mask, num_envs in itertools.product(masks, counts):
         how: dict[str, Any] = {"num_envs": num_envs, "mask": mask}
-        racers = {name: rungs.make("chess", name, **how) for name in group}
+        racers = {name: rungs.make("chess", name, **how) for name in names}
         pilot = rungs.make("chess", "cpp", **how)
         for where, between, length in ((ALONE, None, plies), (IN_SITU, product, plies // 8)):
             steps = max(2, steps_of(length, num_envs))
