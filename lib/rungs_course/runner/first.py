@@ -18,7 +18,8 @@ from rungs_course.tables import ladder_table
 
 # MPI's ranks need a separate job, and a GPU many more boards: notebook 07 races them all.
 RUNGS: tuple[ChessRung, ...] = ("python", "multiprocessing", "cpp", "openmp", "threads")
-NUM_ENVS, STEPS, SECONDS, MIN_REPEATS = 256, 4, 5, 3
+# Fewer steps would time how long sleeping threads take to wake.
+NUM_ENVS, STEPS, SECONDS, MIN_REPEATS = 256, 16, 5, 3
 
 
 def look() -> None:
