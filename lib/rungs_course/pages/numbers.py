@@ -14,7 +14,7 @@ from rungs_course import nb07_ladder, nb17_versions, rating
 from rungs_course import nb11_full_system as nb11
 from rungs_course import nb16_search as nb16
 from rungs_course.measure import results
-from rungs_course.measure.noise import Factor, factor_apart
+from rungs_course.measure.noise import Factor, factor, factor_apart
 from rungs_course.measure.quartiles import quartiles
 from rungs_course.plots import duration, ratio, save_figure, speed
 from rungs_course.tables import OWN_JOB, fill, ladder_table, markdown, with_interval
@@ -30,8 +30,9 @@ _CURVE = Path("figures") / "elo.png"
 _LEARNERS, _WON = "11_learners_table.csv", Path("figures") / "wins.png"
 _UPDATES, _WINS = "11_learners.csv", "11_curves.csv"
 _GENERATION = "11_generation.csv"
+_PERFT = "03_perft.csv"
 _DOCS = Path("docs")
-_ON_PAGES = ("numbers", "selfplay", "ablations", "training")
+_ON_PAGES = ("numbers", "selfplay", "ablations", "training", "peers/index")
 PAGES = (Path("README.md"), *(_DOCS / f"{name}.md" for name in _ON_PAGES))
 _ROWS = 6  # of the table of self-play
 # The peer that is our rung `python`: not in the table of peers, as the ladder compares it.
@@ -70,9 +71,12 @@ def _sections(
         "steps": _LEFT_OUT.format("17", "../notebooks/17_versions.ipynb"),
         "self-play": _LEFT_OUT.format("16", "../notebooks/16_search.ipynb"),
         "learners-measured": _LEFT_OUT.format("11", "../notebooks/11_full_system.ipynb"),
+        "generators": _LEFT_OUT.format("03", "../../notebooks/03_cpp.ipynb"),
     }
     if _STEPS in tables:
         made["steps"] = _steps(tables[_STEPS], recorded)
+    if _PERFT in tables:
+        made["generators"] = _generators(tables[_PERFT], recorded, where)
     if (root / rating.CURVES).exists():
         made["self-play"] = _self_play(results.load(root / rating.CURVES))
     if (root / rating.ABLATIONS).exists():
@@ -114,7 +118,7 @@ def write(root: Path, recorded: Path, machine: dict, usable: set[str]) -> None:
 
 def _shown(usable: set[str]) -> list[str]:
     learners = (_LEARNERS, _UPDATES, _WINS)
-    optional = [_TRAINED, _STEPS, _GENERATION]
+    optional = [_TRAINED, _STEPS, _GENERATION, _PERFT]
     optional += learners if usable.issuperset(learners) else ()
     return [*NEEDED, *(name for name in optional if name in usable)]
 
@@ -323,6 +327,31 @@ def _peers(gains: pd.DataFrame, rules: pd.DataFrame, recorded: Path, where: str)
         "smallest gain. *Rules*: where python-chess, our rung `python`, decides differently. "
         f"[Notebook 12](../notebooks/12_peers.ipynb) says what each step includes "
         f"([data](../{(recorded / GAINS).as_posix()})).\n"
+    )
+
+
+def _generators(perft: pd.DataFrame, recorded: Path, where: str) -> str:
+    facts = perft.attrs["provenance"]
+    leaves = perft["leaves"] / perft["seconds"] / 1e6
+    rates = leaves.groupby([perft["racer"], perft["position"]], sort=False).median().unstack()
+    rates = rates.sort_values("start", ascending=False)
+    seconds = perft.pivot(index=["position", "repeat"], columns="racer", values="seconds")
+    depths = perft.groupby("position", sort=False)["depth"].first()
+    columns = {"Move generator": rates.index}
+    for position, depth in depths.items():
+        own = seconds.loc[position]
+        columns[f"{position}, depth {depth}"] = rates[position].map("{:,.0f}".format)
+        gains = {name: factor(own[name] / own["rungs"]) for name in rates.index}
+        columns[f"rungs over it, {position}"] = [
+            "" if name == "rungs" else with_interval(gain.middle, gain.low, gain.high)
+            for name, gain in gains.items()
+        ]
+    return (
+        f"{markdown(pd.DataFrame(columns))}\n\n"
+        f"Million leaves a second on one core of {where}, {facts['date'][:10]}, "
+        f"{facts['clock_mhz']} MHz: medians of {perft['repeat'].nunique()} turns "
+        f"([notebook 03](../../notebooks/03_cpp.ipynb), "
+        f"[data](../../{(recorded / _PERFT).as_posix()})).\n"
     )
 
 
