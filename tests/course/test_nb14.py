@@ -218,13 +218,7 @@ def ray():
 def test_training_goes_on_without_what_was_killed(ray):
     events = {2: "runner killed", 4: "node killed", 6: "node joined"}
     how = {"num_envs": 8, "num_steps": 8, "events": events}
-    for attempt in range(3):
-        try:
-            log = ray.lose_parts(7, **how).set_index("iteration")
-            break
-        except IndexError:  # on a busy machine Ray may cancel its runners before they have begun
-            if attempt == 2:
-                raise
+    log = ray.lose_parts(7, **how).set_index("iteration")
     assert log["event"][log["event"] != ""].to_dict() == events
     assert (log["steps"] >= 8 * 8).all()  # every update had as many positions as any
     assert log["steps_in_all"].is_monotonic_increasing

@@ -112,7 +112,8 @@ def _copy(stream, to, printed: list) -> None:
 def _watch(folder: Path, job: subprocess.Popen, died: list) -> None:
     """Notes this machine's first rank that ends before it is done: mpiexec kills all others.
 
-    On a busy machine they, too, may have ended when this thread looks; then it notes them all.
+    On a busy machine they, too, may have ended or begun to when this thread looks; then it notes
+    them all. A rank's sockets close, which is what mpiexec sees, before the rank has ended.
     """
     poll = select.poll()
     ranks: dict[int, tuple[int, int]] = {}
@@ -134,10 +135,22 @@ def _watch(folder: Path, job: subprocess.Popen, died: list) -> None:
             for descriptor, _ in poll.poll(0 if ended else 50):
                 poll.unregister(descriptor)
                 ended.append(ranks[descriptor])
+            if ended:
+                ended += [each for each in ranks.values() if each not in ended and _exits(each[1])]
             died += [each for each in ended if any(folder.glob("* {} {}".format(*each)))]
     finally:
         for descriptor in ranks:
             os.close(descriptor)
+
+
+def _exits(pid: int) -> bool:
+    """Says whether a process has begun to exit (PF_EXITING in Linux's `sched.h`) or is gone."""
+    try:
+        status = Path(f"/proc/{pid}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+    flags = int(status.rpartition(")")[2].split()[6])
+    return bool(flags & 0x4)
 
 
 # How MPICH and Open MPI name a rank that called MPI_Abort.
