@@ -55,7 +55,7 @@ def write(folder, record):
 def test_what_is_whole_and_of_an_idle_machine_passes(folder, course):
     assert recorded.check(folder, course) == []
     record = recorded.read(folder)
-    assert set(record) == {"machine", "runs", "unverified", "files"}
+    assert set(record) == {"machine", "runs", "files"}
     assert set(SAME) <= record["machine"].keys()
     assert set(record["runs"][0]) == {"commit", "started", "versions", "notebooks"}
     assert record["runs"][0]["notebooks"]["01_a"]["busy"] == 0.01
@@ -99,15 +99,13 @@ def an_entry(name, **changed):
     return lambda folder, record: record["runs"][0]["notebooks"][name].update(changed)
 
 
-def another_table(name, unverified=True, **facts):
-    """Another table, of no run."""
+def another_table(name, **facts):
+    """Another table, whose head says something else in `facts`."""
 
     def spoil(folder, record):
         results.save(pd.DataFrame({"x": [1]}), folder / name, {})
         for key, value in facts.items():
             edit(folder, name, key, value)
-        if unverified:
-            record["unverified"][name] = "of no run"
         seal(folder, record)
 
     return spoil
@@ -146,7 +144,7 @@ FAULTS = {
     "01_a.csv: changed since": a_changed_table,
     "01_a.csv: missing": lambda folder, record: (folder / "01_a.csv").unlink(),
     "01_old.csv: of no run": an_unknown_table,
-    "07_old.csv: of no run": another_table("07_old.csv", unverified=False),
+    "07_old.csv: of no run": another_table("07_old.csv"),
     "02_b: no table": an_entry("02_b", status="done"),
     f"01_a.csv: {ELSEWHERE} microarchitecture .* not Zen 9": processor,
     f"01_a.csv: {ELSEWHERE} cpu_stepping .* not 4096": lambda folder, record: record[
@@ -154,14 +152,8 @@ FAULTS = {
     ].update(cpu_stepping=4096),
     f"01_a.csv: {ELSEWHERE} cpu_model None": a_fact("cpu_model", None),
     "01_a.csv: of commit abc1234-dirty, not of its run's": a_fact("commit", "abc1234-dirty"),
-    "several versions of Rungs: 0.0.1 .03_c.csv.; ": another_table("03_c.csv", rungs="0.0.1"),
-    f"03_c.csv: commit abc1234-dirty: {IN_NO_COMMIT}": another_table(
-        "03_c.csv", commit="abc1234-dirty"
-    ),
-    f"03_c.csv: {ELSEWHERE} machine Other": another_table(
-        "03_c.csv", cpu_model=None, machine="Other"
-    ),
-    "03_c.csv: missing": lambda folder, record: record["unverified"].update({"03_c.csv": "why"}),
+    "several versions of Rungs: 0.0.1 .02_c.csv.; ": another_table("02_c.csv", rungs="0.0.1"),
+    f"02_c.csv: {ELSEWHERE} machine Other": another_table("02_c.csv", machine="Other"),
     "01_a: others used 50% of the cores": an_entry("01_a", busy=0.5),
     "02_b: the hypervisor took 25% of the cores": an_entry("02_b", stolen=0.25),
     "02_b: not measured": an_entry("02_b", busy=None),
@@ -198,24 +190,12 @@ def test_a_folder_of_another_name_is_refused(folder, course):
         recorded.check(other, course)
 
 
-def test_what_is_missing_or_not_verified_is_listed_and_not_refused(folder, course):
+def test_what_is_missing_is_listed_and_not_refused(folder, course):
     record = recorded.read(folder)
     del record["runs"][0]["notebooks"]["02_b"]
-    results.save(pd.DataFrame({"x": [1]}), folder / "03_c.csv", {})
-    for name in ("cpu_model", "microarchitecture"):
-        edit(folder, "03_c.csv", name, None)
-    record["unverified"]["03_c.csv"] = "names no processor"
-    seal(folder, record)
     write(folder, record)
-    assert recorded.check(folder, course) == [
-        "02_b: not run",
-        "03_c.csv: not verified: names no processor",
-    ]
+    assert recorded.check(folder, course) == ["02_b: not run"]
     assert recorded.of_runs(folder) == {"01_a.csv"}
-    # Run again, it is not an exception any more.
-    took = {"seconds": 4.0, "busy": 0.0, "stolen": 0.0, "switches": 40.0}
-    again = recorded.with_run(run_of({"03_c": {"status": "done"} | took}), folder)
-    assert again["unverified"] == {}
 
 
 @pytest.mark.parametrize("machine", sorted(path.name for path in RECORDED.iterdir()))

@@ -10,7 +10,7 @@ from rungs._src.search.settings import POLICIES
 from rungs._src.selfplay.players import RULES, search_in_words
 from rungs._src.train.evaluate import Evaluation
 from rungs._src.train.ppo import PARTS
-from rungs_course import nb07_ladder, nb17_versions, rating
+from rungs_course import nb07_ladder, nb12_peers, nb17_versions, peers, rating
 from rungs_course import nb11_full_system as nb11
 from rungs_course import nb16_search as nb16
 from rungs_course.measure import results
@@ -31,6 +31,7 @@ _LEARNERS, _WON = "11_learners_table.csv", Path("figures") / "wins.png"
 _UPDATES, _WINS = "11_learners.csv", "11_curves.csv"
 _GENERATION = "11_generation.csv"
 _PERFT = "03_perft.csv"
+_ALONE = "12_alone.csv"
 _DOCS = Path("docs")
 _ON_PAGES = ("numbers", "selfplay", "ablations", "training", "peers/index")
 PAGES = (Path("README.md"), *(_DOCS / f"{name}.md" for name in _ON_PAGES))
@@ -67,7 +68,7 @@ def _sections(
         "ladder": _ladder(tables, machine),
         "rungs": _rungs(tables, recorded, machine),
         "headlines": _headlines(tables, recorded),
-        "peers": _peers(tables[GAINS], tables[_RULES], recorded, where),
+        "peers": _peers(tables, recorded, where),
         "steps": _LEFT_OUT.format("17", "../notebooks/17_versions.ipynb"),
         "self-play": _LEFT_OUT.format("16", "../notebooks/16_search.ipynb"),
         "learners-measured": _LEFT_OUT.format("11", "../notebooks/11_full_system.ipynb"),
@@ -118,7 +119,7 @@ def write(root: Path, recorded: Path, machine: dict, usable: set[str]) -> None:
 
 def _shown(usable: set[str]) -> list[str]:
     learners = (_LEARNERS, _UPDATES, _WINS)
-    optional = [_TRAINED, _STEPS, _GENERATION, _PERFT]
+    optional = [_TRAINED, _STEPS, _GENERATION, _PERFT, _ALONE]
     optional += learners if usable.issuperset(learners) else ()
     return [*NEEDED, *(name for name in optional if name in usable)]
 
@@ -153,12 +154,17 @@ def _ladder(tables: dict[str, pd.DataFrame], machine: dict) -> str:
             bound = _bounds_of_training(tables[_GENERATION])["torch"]
             training += f"; with the learner `torch` it becomes at most {bound:.1f} times as fast"
         training += "."
+    fastest = _least(tables[GAINS]).iloc[0]
+    project = fastest["peer"].partition(",")[0]
+    made = f" ({peers.PROJECTS[project].tuned})" if project in peers.PROJECTS else ""
     return (
         f"![The ladder, how many times as fast as {first['rung']} each rung is: "
         f"{', '.join(speedups)}.]({_PICTURE})\n\n"
         f"On {in_words(machine)}, the default rung, `{DEFAULT_RUNG}`, plays "
         f"{speed(default['plies_per_second']).removesuffix('/s')} plies (moves of one player) a "
-        f"second, {_times(*gains)} as many as `{first['rung']}`.{training} "
+        f"second, {_times(*gains)} as many as `{first['rung']}`.{training} On one core, Rungs "
+        f"plays {_times(*fastest[['gain', 'from', 'to']])} as many as the fastest other "
+        f"environment that was raced, {project}{made}. "
         "[All our numbers](docs/numbers.md) says what each factor compares.\n"
     )
 
@@ -305,10 +311,8 @@ def _steps(frame: pd.DataFrame, recorded: Path) -> str:
     )
 
 
-def _peers(gains: pd.DataFrame, rules: pd.DataFrame, recorded: Path, where: str) -> str:
-    facts = gains.attrs["provenance"]
-    gains = gains[gains["peer"] != _OURS]
-    least = gains.loc[gains.groupby("peer", sort=False)["gain"].idxmin()]
+def _peers(tables: dict[str, pd.DataFrame], recorded: Path, where: str) -> str:
+    facts, rules, least = tables[GAINS].attrs["provenance"], tables[_RULES], _least(tables[GAINS])
     project = least["peer"].str.split(",").str[0]
     wrong = rules[rules["disagreements"] > 0].groupby("peer")["rule"].agg(", ".join)
     table = pd.DataFrame(
@@ -316,10 +320,15 @@ def _peers(gains: pd.DataFrame, rules: pd.DataFrame, recorded: Path, where: str)
             "Chess environment": least["peer"],
             "Its plies per second": least["its rate"].map(speed),
             "Rungs, the same outputs": least["our rate"].map(speed),
-            "Times as fast": least["gain"].map(ratio),
+            "Times as fast": list(map(with_interval, least["gain"], least["from"], least["to"])),
             "Rules it decides differently": project.map(wrong).fillna("none seen"),
         }
     )
+    if _ALONE in tables:
+        clock = float(tables[_ALONE].attrs["provenance"]["clock_mhz"])
+        best = nb12_peers.costs(tables[_ALONE], clock).loc[least["peer"]]
+        table.insert(2, "Plies in 1,000 cycles", best["per_kilocycle"].map("{:.3g}".format).array)
+        table.insert(3, "Bytes a ply", best["bytes_per_ply"].map("{:,.0f}".format).array)
     return (
         f"{markdown(table)}\n\n"
         f"One core of {where}, {facts['date'][:10]}; each environment has the number of boards at "
@@ -328,6 +337,12 @@ def _peers(gains: pd.DataFrame, rules: pd.DataFrame, recorded: Path, where: str)
         f"[Notebook 12](../notebooks/12_peers.ipynb) says what each step includes "
         f"([data](../{(recorded / GAINS).as_posix()})).\n"
     )
+
+
+def _least(gains: pd.DataFrame) -> pd.DataFrame:
+    """Returns the smallest gain over each peer, whose outputs several of ours match."""
+    others = gains[gains["peer"] != _OURS].sort_values("its rate", ascending=False, kind="stable")
+    return others.loc[others.groupby("peer", sort=False)["gain"].idxmin()]
 
 
 def _generators(perft: pd.DataFrame, recorded: Path, where: str) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rungs._src.core.atomic import atomic_write
-from rungs._src.machine.describe import SAME, describe, differing, slug, slug_of
+from rungs._src.machine.describe import describe, differing, slug, slug_of
 from rungs.errors import ConfigurationError
 from rungs_course import paths
 from rungs_course.measure import results
@@ -49,7 +49,6 @@ _FORM = {
             "notebooks": {...: _ENTRY},
         }
     ],
-    "unverified": {...: str},
     "files": {...: str},
 }
 
@@ -84,10 +83,7 @@ def record(out: Path = OUT, root: Path = paths.ROOT) -> Path:
     _require_here(f"the run in {out}", manifest["machine"])
     folder = here(root)
     if (folder / NAME).exists():
-        before = read(folder)["machine"]
-        # Records from before processors were identified lack some of these facts.
-        known = tuple(name for name in SAME if before.get(name) is not None)
-        _require_here(f"the record in {folder}", before, known)
+        _require_here(f"the record in {folder}", read(folder)["machine"])
     if manifest["settings"]["size"] != "full":
         return pace.record(manifest, folder)
     numbers = {name[:2] for name in over}
@@ -110,8 +106,8 @@ def record(out: Path = OUT, root: Path = paths.ROOT) -> Path:
     return folder
 
 
-def _require_here(what: str, machine: dict, names: tuple[str, ...] = SAME) -> None:
-    if apart := differing(machine, describe(), names):
+def _require_here(what: str, machine: dict) -> None:
+    if apart := differing(machine, describe()):
         raise ConfigurationError(f"{what} is of another machine than this one: {apart}")
 
 
@@ -121,26 +117,20 @@ def with_run(manifest: dict, folder: Path) -> dict:
     Returns:
         `machine`, of the run; `runs`, the earlier ones without the notebooks that were run again,
         and this one, each with its `commit`, `started`, `versions` and `notebooks`: each one's
-        `status`, `seconds`, `busy`, `stolen` and `switches`; `unverified`, what is not known of
-        tables from before their processor or their run was recorded; `files`, the SHA-256 of each
-        table.
+        `status`, `seconds`, `busy`, `stolen` and `switches`; `files`, the SHA-256 of each table.
 
     Raises:
         ConfigurationError: what is in `folder` can't be read.
     """
-    before = read(folder) if (folder / NAME).exists() else {"runs": [], "unverified": {}}
+    before = read(folder) if (folder / NAME).exists() else {"runs": []}
     again = manifest["notebooks"]
     for run in before["runs"]:
         run["notebooks"] = {name: of for name, of in run["notebooks"].items() if name not in again}
     last = {name: manifest[name] for name in ("commit", "started", "versions")}
     last["notebooks"] = {name: {key: of.get(key) for key in _ENTRY} for name, of in again.items()}
-    numbers = {name[:2] for name in again}
     return {
         "machine": manifest["machine"],
         "runs": [run for run in (*before["runs"], last) if run["notebooks"]],
-        "unverified": {
-            name: why for name, why in before["unverified"].items() if name[:2] not in numbers
-        },
         "files": {file.name: _checksum(file) for file in _tables(folder)},
     }
 
@@ -173,8 +163,7 @@ def check(folder: Path, notebooks: Path = NOTEBOOKS) -> list[str]:
         notebooks: the folder of the course's notebooks.
 
     Returns:
-        What is missing before they can be published: notebooks that were not run, and tables that
-        `record.json` says are not verified.
+        What is missing before they can be published: notebooks that were not run.
 
     Raises:
         ConfigurationError: the message names every fault.
@@ -185,8 +174,7 @@ def check(folder: Path, notebooks: Path = NOTEBOOKS) -> list[str]:
         raise ConfigurationError("\n".join([f"{folder} is refused:", *faults]))
     run = {name for run in record["runs"] for name in run["notebooks"]}
     course = sorted(path.stem for path in notebooks.glob("[0-9][0-9]_*.ipynb"))
-    missing = [f"{name}: not run" for name in course if name not in run]
-    return missing + [f"{name}: not verified: {why}" for name, why in record["unverified"].items()]
+    return [f"{name}: not run" for name in course if name not in run]
 
 
 def _of_runs(record: dict) -> Iterator[str]:
@@ -219,10 +207,10 @@ def _of_runs(record: dict) -> Iterator[str]:
 def _of_files(record: dict, folder: Path) -> Iterator[str]:
     """Yields the files that are missing, of no run, or changed."""
     there = {file.name: _checksum(file) for file in _tables(folder)}
-    listed, unverified = record["files"], record["unverified"]
-    yield from (f"{name}: missing" for name in sorted((listed.keys() | unverified) - there.keys()))
+    listed = record["files"]
+    yield from (f"{name}: missing" for name in sorted(listed.keys() - there.keys()))
     for name in sorted(there.keys() | listed):
-        if name not in listed or not (name in unverified or _run_of(name, record)):
+        if name not in listed or not _run_of(name, record):
             yield f"{name}: of no run that {NAME} knows"
         elif name in there and listed[name] != there[name]:
             yield f"{name}: changed since"
@@ -240,11 +228,7 @@ def _of_tables(record: dict, folder: Path) -> Iterator[str]:
         commit, run = facts.get("commit"), _run_of(file.name, record)
         if run and commit != str(run["commit"]):
             yield f"{file.name}: of commit {commit}, not of its run's, {run['commit']}"
-        elif not run and not _is_whole(commit):
-            yield f"{file.name}: commit {commit}: its sources are in no commit"
-        # What an early table doesn't say is listed as unverified.
-        names = tuple(n for n in SAME if n in facts) if file.name in record["unverified"] else SAME
-        if apart := differing(facts, machine, names):
+        if apart := differing(facts, machine):
             yield f"{file.name}: of another machine than the record: {apart}"
     if len(versions) > 1:
         listed = [f"{version} ({', '.join(files)})" for version, files in sorted(versions.items())]

@@ -53,7 +53,8 @@ def in_words(facts: dict) -> str:
     gpu_name, kind = facts.get("gpu"), facts.get("microarchitecture", UNKNOWN)
     gpu_text = f" with an {gpu_name}" if gpu_name not in (None, "None") else ""
     cores = "1 core" if int(facts["cores"]) == 1 else f"{facts['cores']} cores"
-    return f"{cores} of {facts['machine']}{'' if kind == UNKNOWN else f', {kind}'}{gpu_text}"
+    processor = re.sub(r"\((R|TM)\)", "", facts["machine"])
+    return f"{cores} of {processor}{'' if kind == UNKNOWN else f', {kind}'}{gpu_text}"
 
 
 def slug() -> str:
