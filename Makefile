@@ -105,6 +105,11 @@ compile_commands: $(INSTALLED)
 archive: $(INSTALLED)
 	$(BIN)/python setup.py --quiet archive
 
+# The source distribution and this platform's wheel of the last commit, tried in empty environments
+# of the Pythons on the path, or of PYTHONS.
+release: $(INSTALLED)
+	$(BIN)/python tools/release.py $(PYTHONS)
+
 # One for each platform, compiled by zig, into dist/.
 wheels: $(ALL_TESTED)
 	$(BIN)/python tools/wheels.py
@@ -177,4 +182,4 @@ $(ALL_TESTED): $(TESTED)
 	@$(INSTALL) $(call extras,system wasm wheels rllib torchrl) && $(INSTALL) --no-deps $(call extras,tianshou)
 	@touch $@
 
-.PHONY: run book test test-system test-all test-slow proof mutants lab explore play doctor peers conformance record gpu-record check format fuzz compile_commands archive wheels wasm tools free_threaded lock clean
+.PHONY: run book test test-system test-all test-slow proof mutants lab explore play doctor peers conformance record gpu-record check format fuzz compile_commands archive release wheels wasm tools free_threaded lock clean
