@@ -21,15 +21,13 @@ def build(folder: Path) -> list[Path]:
     """Builds both files from a copy of the last commit in `folder`, and returns them."""
     archive = subprocess.run(["git", "archive", "HEAD"], cwd=ROOT, check=True, capture_output=True)
     subprocess.run(["tar", "--extract", "-C", folder], input=archive.stdout, check=True)
-    sdist = [sys.executable, "setup.py", "--quiet", "sdist", "--dist-dir", DIST]
-    subprocess.run(sdist, cwd=folder, check=True)
-    (name,) = folder.glob("lib/*.egg-info/PKG-INFO")
-    version = next(line for line in name.read_text().splitlines() if line.startswith("Version: "))
-    source = DIST / f"rungs_rl-{version.removeprefix('Version: ')}.tar.gz"
-    pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", folder]
+    subprocess.run([sys.executable, "setup.py", "--quiet", "sdist"], cwd=folder, check=True)
+    made = folder / "dist"
+    (source,) = made.iterdir()
+    pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", made]
     subprocess.run([*pip, source], check=True)
-    (wheel,) = folder.glob("*.whl")
-    return [source, Path(shutil.copy(wheel, DIST))]
+    DIST.mkdir(exist_ok=True)
+    return [Path(shutil.copy(file, DIST)) for file in sorted(made.iterdir())]
 
 
 def pythons() -> list[str]:
@@ -44,13 +42,13 @@ def try_out(file: Path, python: str, folder: Path) -> str:
     own = folder / "bin" / "python"
     subprocess.run([own, "-m", "pip", "install", "--quiet", file], check=True)
     plain = {name: value for name, value in os.environ.items() if not name.startswith("RUNGS_")}
-    games = subprocess.run([own, "-P", GAMES], env=plain, cwd=folder, check=True, stdout=-1)
-    return games.stdout.decode().strip()
+    play = [own, "-P", GAMES]
+    return subprocess.check_output(play, env=plain, cwd=folder, text=True).strip()
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("pythons", nargs="*", metavar="PYTHON", help="those on the path")
+    parser.add_argument("pythons", nargs="*", metavar="PYTHON", help="default: those on the path")
     chosen = parser.parse_args().pythons or pythons()
     with tempfile.TemporaryDirectory() as folder:
         files = build(Path(folder))

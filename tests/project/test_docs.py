@@ -80,9 +80,9 @@ def test_its_python_runs(page, code, tmp_path, monkeypatch):
         pytest.skip(f"{error.name} is not installed")
     finally:  # what a peer's import sets, as EnvPool's does MPLBACKEND, is gone after the test
         # Ray's stay: a process that has started Ray expects `RAY_AUTH_MODE` of each later cluster.
-        rays = {name: value for name, value in os.environ.items() if name.startswith("RAY_")}
+        of_ray = {name: value for name, value in os.environ.items() if name.startswith("RAY_")}
         os.environ.clear()
-        os.environ.update(before | rays)
+        os.environ.update(before | of_ray)
         if ray := sys.modules.get("ray"):  # RLlib's, which it leaves to the end of the program
             ray.shutdown()
 

@@ -6,7 +6,7 @@ import pandas as pd
 
 from rungs._src.machine.describe import in_words, slug_of
 from rungs_course.measure import results
-from rungs_course.pages.numbers import GAINS, LADDER, RACE, ladder_rates
+from rungs_course.pages.numbers import GAINS, LADDER, RACE, ladder_rates, smallest_gains
 from rungs_course.plots import ratio, speed
 from rungs_course.tables import fill, markdown
 
@@ -67,9 +67,8 @@ def _measured(folder: Path) -> pd.Series:
     rates = ladder_rates({LADDER: ladder, RACE: results.load(raced)}) if raced.exists() else ladder
     values = {f"`{row.rung}`, plies/s": row.plies_per_second for row in rates.itertuples()}
     if (folder / GAINS).exists():
-        gains = results.load(folder / GAINS).groupby("peer", sort=False)["gain"].min()
-        gains = gains.drop("python-chess", errors="ignore")  # which is our rung `python`
-        values |= {f"times as fast as {peer}": gain for peer, gain in gains.items()}
+        gains = smallest_gains(results.load(folder / GAINS))
+        values |= {f"times as fast as {row.peer}": row.gain for row in gains.itertuples()}
     series = pd.Series(values, dtype=float)
     series.attrs = ladder.attrs["provenance"]
     return series

@@ -154,7 +154,8 @@ def _ladder(tables: dict[str, pd.DataFrame], machine: dict) -> str:
             bound = _bounds_of_training(tables[_GENERATION])["torch"]
             training += f"; with the learner `torch` it becomes at most {bound:.1f} times as fast"
         training += "."
-    fastest = _least(tables[GAINS]).iloc[0]
+    least = smallest_gains(tables[GAINS])
+    fastest = least.loc[least["its rate"].idxmax()]
     project = fastest["peer"].partition(",")[0]
     made = f" ({peers.PROJECTS[project].tuned})" if project in peers.PROJECTS else ""
     return (
@@ -312,7 +313,9 @@ def _steps(frame: pd.DataFrame, recorded: Path) -> str:
 
 
 def _peers(tables: dict[str, pd.DataFrame], recorded: Path, where: str) -> str:
-    facts, rules, least = tables[GAINS].attrs["provenance"], tables[_RULES], _least(tables[GAINS])
+    facts, rules = tables[GAINS].attrs["provenance"], tables[_RULES]
+    least = smallest_gains(tables[GAINS])
+    least = least.sort_values("its rate", ascending=False, kind="stable")
     project = least["peer"].str.split(",").str[0]
     wrong = rules[rules["disagreements"] > 0].groupby("peer")["rule"].agg(", ".join)
     table = pd.DataFrame(
@@ -339,9 +342,9 @@ def _peers(tables: dict[str, pd.DataFrame], recorded: Path, where: str) -> str:
     )
 
 
-def _least(gains: pd.DataFrame) -> pd.DataFrame:
-    """Returns the smallest gain over each peer, whose outputs several of ours match."""
-    others = gains[gains["peer"] != _OURS].sort_values("its rate", ascending=False, kind="stable")
+def smallest_gains(gains: pd.DataFrame) -> pd.DataFrame:
+    """Returns for each peer the row of the smallest gain, as several of our outputs compare."""
+    others = gains[gains["peer"] != _OURS]
     return others.loc[others.groupby("peer", sort=False)["gain"].idxmin()]
 
 

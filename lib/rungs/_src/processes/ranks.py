@@ -136,14 +136,16 @@ def _watch(folder: Path, job: subprocess.Popen, died: list) -> None:
                 poll.unregister(descriptor)
                 ended.append(ranks[descriptor])
             if ended:
-                ended += [each for each in ranks.values() if each not in ended and _exits(each[1])]
+                ended += [
+                    each for each in ranks.values() if each not in ended and _is_exiting(each[1])
+                ]
             died += [each for each in ended if any(folder.glob("* {} {}".format(*each)))]
     finally:
         for descriptor in ranks:
             os.close(descriptor)
 
 
-def _exits(pid: int) -> bool:
+def _is_exiting(pid: int) -> bool:
     """Says whether a process has begun to exit (PF_EXITING in Linux's `sched.h`) or is gone."""
     try:
         status = Path(f"/proc/{pid}/stat").read_text()
