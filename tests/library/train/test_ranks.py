@@ -209,7 +209,9 @@ def test_a_killed_mpi_rank_ends_all_and_what_goes_on_is_cpp(one, tmp_path):
     job = start([*MPI, "-n", 3, *mishaps([[0, 2, "deserts", 2]], *ON_MPI, out)])
     ((said, errors),) = finish(job)
     assert job.returncode == 1
-    assert re.search(r"^rungs: worker 2 \(process \d+\) died: SIGKILL$", errors, re.MULTILINE)
+    # On a busy machine those that mpiexec kills may be named too, as they may have died first.
+    named = re.search(r"^rungs: worker (.*) died: SIGKILL$", errors, re.MULTILINE)
+    assert re.search(r"(^|or )2 \(process \d+\)", named[1]), errors
     assert updates(said) == list(range(1, 7))
     assert checkpoint.load(out)["learner"]["updates"] == 3
     said, _ = train([*MPI, "-n", 2, *TRAIN, "--resume", "--out", out])
