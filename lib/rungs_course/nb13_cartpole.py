@@ -179,7 +179,7 @@ def fusing(
         both with `..._low` and `..._high`, and `repeats`: see `share_of_bound` and `gain_of`.
     """
     rates = []
-    for extra, calls in (({}, steps), ({"at_once": at_once}, 2)):
+    for extra, calls in (({}, steps), ({"at_once": at_once}, max(1, steps // at_once))):
         entries = {name: Entry(OurCartPole, each | extra) for name, each in how.items()}
         times = peer_race.race(entries, [num_envs], steps=calls, **timing)
         rates.append((times["plies"] / times["seconds"]).groupby(times["racer"]))

@@ -295,8 +295,11 @@ def test_a_rung_of_another_job_is_compared_by_medians():
 
 
 def ladder(folder, rates, **facts):
-    frame = pd.DataFrame({"rung": list(rates), "plies_per_second": list(rates.values())})
-    results.save(frame, folder / "07_ladder.csv", {"size": "full"})
+    rows = [(rung, 0, 8, "bool", int(rate), 1.0) for rung, rate in rates.items()]
+    columns = ["racer", "repeat", "num_envs", "mask", "plies", "seconds"]
+    results.save(pd.DataFrame(rows, columns=columns), folder / "07_race.csv", {})
+    parameters = {"size": "full", "num_envs": 8, "mask": "bool"}
+    results.save(pd.DataFrame({"rung": list(rates)}), folder / "07_ladder.csv", parameters)
     text = (folder / "07_ladder.csv").read_text()
     for name, value in facts.items():
         before = results.load(folder / "07_ladder.csv").attrs["provenance"][name]

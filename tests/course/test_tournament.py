@@ -161,7 +161,8 @@ def test_a_folder_without_entries_and_an_odd_number_of_games_are_refused(quick, 
 
 @pytest.mark.system
 @pytest.mark.skipif(bool(PROBLEM), reason=str(PROBLEM))
-def test_real_steps_are_judged_and_real_searches_play(tmp_path):
+def test_real_steps_are_judged_and_real_searches_play(tmp_path, monkeypatch):
+    monkeypatch.setattr(tournament, "SIMULATIONS", 4)
     (tmp_path / "steps").mkdir()
     lab = find("open")
     for name in ("solution", "baseline"):

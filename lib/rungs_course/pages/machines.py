@@ -61,16 +61,14 @@ def side_by_side(root: Path, run: Path | None = None) -> str:
 
 def _measured(folder: Path) -> pd.Series:
     """Returns a machine's measured values by the row's title; `attrs` are the machine's facts."""
-    ladder = results.load(folder / LADDER)
-    # The same estimator for every machine: early tables of the ladder used another one.
-    raced = folder / RACE
-    rates = ladder_rates({LADDER: ladder, RACE: results.load(raced)}) if raced.exists() else ladder
+    tables = {name: results.load(folder / name) for name in (LADDER, RACE)}
+    rates = ladder_rates(tables)
     values = {f"`{row.rung}`, plies/s": row.plies_per_second for row in rates.itertuples()}
     if (folder / GAINS).exists():
         gains = smallest_gains(results.load(folder / GAINS))
         values |= {f"times as fast as {row.peer}": row.gain for row in gains.itertuples()}
     series = pd.Series(values, dtype=float)
-    series.attrs = ladder.attrs["provenance"]
+    series.attrs = tables[LADDER].attrs["provenance"]
     return series
 
 
