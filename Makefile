@@ -10,6 +10,9 @@ ZIG := .venv/installed-zig
 WASM := lib/rungs/compiled/rungs.wasm
 CPP = $$(git ls-files '*.c' '*.h' '*.cpp' '*.hpp')
 NOTEBOOKS = $$(git ls-files '*.ipynb')
+# Kernels, workers and tests are hundreds of processes, which load what Python has compiled once, also
+# in a container that forbids it to keep that: else each compiles PyTorch's modules anew.
+export PYTHONDONTWRITEBYTECODE :=
 
 run: $(INSTALLED)
 	$(BIN)/python -m rungs_course run --size $(SIZE) && $(BIN)/python -m rungs_course book
@@ -18,11 +21,10 @@ book: $(INSTALLED)
 	test -e data/run/manifest.json || $(BIN)/python -m rungs_course run --size $(SIZE)
 	$(BIN)/python -m rungs_course book
 
-# A process per core, as most tests use one; each file in one of them, as its fixtures are shared.
-# Threads that wait for others leave their core to the process beside them. Tests start hundreds of
-# processes, which load what Python has compiled once, also in a container that forbids it to keep it.
-PYTEST := KMP_BLOCKTIME=0 OMP_WAIT_POLICY=passive PYTHONDONTWRITEBYTECODE= \
-  $(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
+# A process per core, as most tests use one, and one more for when some wait; each file in one of them,
+# as its fixtures are shared. Threads that wait for others leave their core to the process beside them.
+PYTEST := KMP_BLOCKTIME=0 OMP_WAIT_POLICY=passive $(BIN)/python -m pytest \
+  --numprocesses $$(($$(nproc) + 1)) --dist loadfile --no-loadscope-reorder
 
 test: $(TESTED)
 	$(PYTEST)

@@ -1,8 +1,9 @@
 """Notebook 13, CartPole: what a step takes, and of what."""
 
 import dataclasses
+import itertools
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import matplotlib.patches
@@ -165,33 +166,43 @@ def fusing(
     how: dict[str, dict],
     bandwidth: dict[str, float],
     *,
-    num_envs: int,
+    steps: Mapping[int, int],
     at_once: int,
-    steps: int,
     **timing,
 ) -> pd.DataFrame:
     """Times steps one by one, and many in a call, with random actions that the rung draws itself.
 
+    Args:
+        how: settings of `rungs.make`, by name.
+        bandwidth: bytes per second that memory moves for each name.
+        steps: how many steps a repeat has, by the number of environments.
+        at_once: steps per call.
+        timing: more arguments of `rungs_course.peers.race.race`.
+
     Returns:
-        A row per name: `racer`, `bytes` of `step_bytes`; `bound`, steps per second whose bytes
-        memory can move; `alone` and `fused`, steps per second of all environments, medians;
-        `of_bound`, the share that `alone` reaches, and `gain`, fused / alone, which took no turns,
-        both with `..._low` and `..._high`, and `repeats`: see `share_of_bound` and `gain_of`.
+        A row per number of environments and name: `num_envs`, `racer`, `bytes` of `step_bytes`;
+        `bound`, steps per second whose bytes memory can move; `alone` and `fused`, steps per second
+        of all environments, medians; `of_bound`, the share that `alone` reaches, and `gain`,
+        fused / alone, which took no turns, both with `..._low` and `..._high`, and `repeats`: see
+        `share_of_bound` and `gain_of`.
     """
     rates = []
-    for extra, calls in (({}, steps), ({"at_once": at_once}, max(1, steps // at_once))):
+    for extra, each_call in (({}, 1), ({"at_once": at_once}, at_once)):
+        calls = {count: max(1, number // each_call) for count, number in steps.items()}
         entries = {name: Entry(OurCartPole, each | extra) for name, each in how.items()}
-        times = peer_race.race(entries, [num_envs], steps=calls, **timing)
-        rates.append((times["plies"] / times["seconds"]).groupby(times["racer"]))
+        times = peer_race.race(entries, list(steps), steps=calls.__getitem__, **timing)
+        by_case = [times["racer"], times["num_envs"]]
+        rates.append((times["plies"] / times["seconds"]).groupby(by_case))
     rows = []
-    for name, each in how.items():
-        alone, fused = (groups.get_group(name) for groups in rates)
-        moved = sum(step_bytes(each.get("dtype", "float64")).values())
+    for num_envs, name in itertools.product(steps, how):
+        alone, fused = (groups.get_group((name, num_envs)) for groups in rates)
+        moved = sum(step_bytes(how[name].get("dtype", "float64")).values())
         bound = bandwidth[name] / moved
         share, gain = factor(alone / bound), factor_apart(fused, alone)
         shares, gains = dataclasses.astuple(share)[:3], dataclasses.astuple(gain)
-        rows.append((name, moved, bound, alone.median(), fused.median(), *shares, *gains))
-    columns = ["racer", "bytes", "bound", "alone", "fused"]
+        rates_of = (bound, alone.median(), fused.median())
+        rows.append((num_envs, name, moved, *rates_of, *shares, *gains))
+    columns = ["num_envs", "racer", "bytes", "bound", "alone", "fused"]
     columns += ["of_bound", "of_bound_low", "of_bound_high"]
     return pd.DataFrame(rows, columns=[*columns, "gain", "gain_low", "gain_high", "repeats"])
 

@@ -110,9 +110,10 @@ def test_what_a_step_moves_is_what_the_arrays_hold():
 def test_many_steps_stand_beside_single_ones():
     how = {"single": {"rung": "cpp", "dtype": "float32"}}
     table = nb13.fusing(
-        how, {"single": 71e9}, num_envs=300, at_once=16, steps=8, threads=1, **TIMING
+        how, {"single": 71e9}, steps={20: 32, 300: 8}, at_once=16, threads=1, **TIMING
     )
-    (row,) = table.itertuples()
+    assert table["num_envs"].tolist() == [20, 300]
+    _, row = table.itertuples()
     assert (row.racer, row.bytes, row.bound) == ("single", 71, 1e9)
     assert row.of_bound == pytest.approx(row.alone / 1e9)  # medians of an even number of runs
     assert row.gain == pytest.approx(row.fused / row.alone)
