@@ -10,8 +10,8 @@ ZIG := .venv/installed-zig
 WASM := lib/rungs/compiled/rungs.wasm
 CPP = $$(git ls-files '*.c' '*.h' '*.cpp' '*.hpp')
 NOTEBOOKS = $$(git ls-files '*.ipynb')
-# Kernels, workers and tests are hundreds of processes, which load what Python has compiled once, also
-# in a container that forbids it to keep that: else each compiles PyTorch's modules anew.
+# Python keeps the modules that it compiles, also in a container that sets this variable: kernels,
+# workers and tests are hundreds of processes, and each would compile PyTorch's modules anew.
 export PYTHONDONTWRITEBYTECODE :=
 
 run: $(INSTALLED)

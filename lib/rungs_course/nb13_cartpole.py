@@ -187,21 +187,21 @@ def fusing(
         `share_of_bound` and `gain_of`.
     """
     rates = []
-    for extra, each_call in (({}, 1), ({"at_once": at_once}, at_once)):
-        calls = {count: max(1, number // each_call) for count, number in steps.items()}
+    for extra, per_call in (({}, 1), ({"at_once": at_once}, at_once)):
+        calls = {num_envs: max(1, count // per_call) for num_envs, count in steps.items()}
         entries = {name: Entry(OurCartPole, each | extra) for name, each in how.items()}
         times = peer_race.race(entries, list(steps), steps=calls.__getitem__, **timing)
-        by_case = [times["racer"], times["num_envs"]]
+        by_case = [times["num_envs"], times["racer"]]
         rates.append((times["plies"] / times["seconds"]).groupby(by_case))
     rows = []
-    for num_envs, name in itertools.product(steps, how):
-        alone, fused = (groups.get_group((name, num_envs)) for groups in rates)
-        moved = sum(step_bytes(how[name].get("dtype", "float64")).values())
+    for num_envs, (name, settings) in itertools.product(steps, how.items()):
+        alone, fused = (groups.get_group((num_envs, name)) for groups in rates)
+        moved = sum(step_bytes(settings.get("dtype", "float64")).values())
         bound = bandwidth[name] / moved
         share, gain = factor(alone / bound), factor_apart(fused, alone)
         shares, gains = dataclasses.astuple(share)[:3], dataclasses.astuple(gain)
-        rates_of = (bound, alone.median(), fused.median())
-        rows.append((num_envs, name, moved, *rates_of, *shares, *gains))
+        medians = alone.median(), fused.median()
+        rows.append((num_envs, name, moved, bound, *medians, *shares, *gains))
     columns = ["num_envs", "racer", "bytes", "bound", "alone", "fused"]
     columns += ["of_bound", "of_bound_low", "of_bound_high"]
     return pd.DataFrame(rows, columns=[*columns, "gain", "gain_low", "gain_high", "repeats"])
