@@ -35,7 +35,7 @@ struct rungs_cartpole {
 
 namespace {
 
-rungs_cartpole_config default_config() {
+rungs_cartpole_config cartpole_defaults() {
   rungs_cartpole_config config{};
   config.size = sizeof config;
   config.num_envs = 1;
@@ -95,11 +95,11 @@ rungs_status check_begun(const char* function, const rungs_cartpole* envs) {
 }  // namespace
 
 void rungs_cartpole_config_init(rungs_cartpole_config* config, std::size_t size) {
-  c::write_structure(default_config(), size, config);
+  c::write_structure(cartpole_defaults(), size, config);
 }
 
 rungs_status rungs_cartpole_create(const rungs_cartpole_config* config, rungs_cartpole** envs) {
-  return c::create("rungs_cartpole", config, default_config(), check, fill, envs);
+  return c::create("rungs_cartpole", config, cartpole_defaults(), check, fill, envs);
 }
 
 void rungs_cartpole_destroy(rungs_cartpole* envs) { delete envs; }

@@ -79,7 +79,7 @@ static_assert(env::kMaxPlies == RUNGS_REASON_MAX_PLIES);
 static_assert(chess::kActions == RUNGS_CHESS_ACTIONS && chess::kMaxLegal == RUNGS_CHESS_MAX_LEGAL);
 static_assert(sizeof(bool) == 1);
 
-rungs_chess_config default_config() {
+rungs_chess_config chess_defaults() {
   rungs_chess_config config{};
   config.size = sizeof config;
   config.num_envs = 1;
@@ -220,11 +220,11 @@ rungs_status Boards::save(const rungs_chess& envs, std::int64_t num_envs, const 
 }  // namespace rungs::c
 
 void rungs_chess_config_init(rungs_chess_config* config, std::size_t size) {
-  c::write_structure(default_config(), size, config);
+  c::write_structure(chess_defaults(), size, config);
 }
 
 rungs_status rungs_chess_create(const rungs_chess_config* config, rungs_chess** envs) {
-  return c::create("rungs_chess", config, default_config(), check, fill, envs);
+  return c::create("rungs_chess", config, chess_defaults(), check, fill, envs);
 }
 
 void rungs_chess_destroy(rungs_chess* envs) { delete envs; }

@@ -26,7 +26,7 @@ struct rungs_network {
 
 namespace {
 
-rungs_network_config default_config() {
+rungs_network_config network_defaults() {
   rungs_network_config config{};
   config.size = sizeof config;
   config.num_threads = 1;
@@ -87,11 +87,11 @@ rungs_status fill(const rungs_network_config& given, rungs_network& made) {
 }  // namespace
 
 void rungs_network_config_init(rungs_network_config* config, std::size_t size) {
-  c::write_structure(default_config(), size, config);
+  c::write_structure(network_defaults(), size, config);
 }
 
 rungs_status rungs_network_create(const rungs_network_config* config, rungs_network** network) {
-  return c::create("rungs_network", config, default_config(), check, fill, network);
+  return c::create("rungs_network", config, network_defaults(), check, fill, network);
 }
 
 void rungs_network_destroy(rungs_network* network) { delete network; }

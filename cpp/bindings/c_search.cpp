@@ -50,7 +50,7 @@ namespace {
 
 constexpr std::int32_t kMaxSimulations = 100'000, kEdgesPerNode = 40;
 
-rungs_search_config default_config() {
+rungs_search_config search_defaults() {
   rungs_search_config config{};
   config.size = sizeof config;
   config.num_games = 1;
@@ -200,11 +200,11 @@ void clear(const search::GameResult& results, std::int64_t games) {
 }  // namespace
 
 void rungs_search_config_init(rungs_search_config* config, std::size_t size) {
-  c::write_structure(default_config(), size, config);
+  c::write_structure(search_defaults(), size, config);
 }
 
 rungs_status rungs_search_create(const rungs_search_config* config, rungs_search** search) {
-  return c::create("rungs_search", config, default_config(), check, fill, search);
+  return c::create("rungs_search", config, search_defaults(), check, fill, search);
 }
 
 void rungs_search_destroy(rungs_search* search) { delete search; }

@@ -19,6 +19,7 @@ What several use:
 """
 
 import importlib
+import sys
 from typing import TYPE_CHECKING
 
 from rungs._src.native import loader
@@ -36,6 +37,10 @@ if TYPE_CHECKING:
 __all__ = ["check", "explore", "predict"]
 
 loader.prepare()  # OpenMP's runtime before PyTorch's, which notebooks import
+
+# What checks notebooks imports it, if it can: then it makes a parser of web addresses beyond ASCII,
+# which takes 2 s of a core in each process. No notebook has such an address.
+sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]  # can't be imported
 
 
 def explore(results: "Path | str | None" = None) -> "ipywidgets.VBox":

@@ -84,7 +84,7 @@ def _check_openmp() -> None:
 
 
 def _check_any_compiler() -> None:
-    _check_compiler(loader.CLING if cling.is_here() else loader.GPP)
+    _check_compiler(loader.installed_compiler())
 
 
 def _check_gpu_of_numba() -> None:

@@ -163,7 +163,8 @@ def _run_rest(manifest: dict, chosen: list[Path], values: dict, folders: list[Fo
         if entry["status"] == "done":
             say(f"{label}: done before, {entry['seconds']:.1f} s")
             continue
-        alone, rest = (pace.about(manifest["expected"], each) for each in ([name], names[i:]))
+        done = pace.seconds_of(manifest)
+        alone, rest = (pace.about(manifest["expected"], each, done) for each in ([name], names[i:]))
         say(f"{label} … {alone}{rest and f'; {rest} left'}".rstrip())
         entry["busy"] = disturbance.busy_for(_LOOK)
         times, start = disturbance.cpu_times(), time.perf_counter()

@@ -19,7 +19,7 @@ def expect(size: str, notebooks: list[str], out: Path, root: Path = paths.ROOT) 
         Seconds by notebook; nothing where no run holds all of them.
     """
     last = manifests.read(out) if (out / manifests.NAME).exists() else None
-    earlier = [_seconds(last)] if last and last["settings"]["size"] == size else []
+    earlier = [seconds_of(last)] if last and last["settings"]["size"] == size else []
     for folder in results.recorded_folders(root):
         if (folder / _NAME).exists():
             table = results.load(folder / _NAME)
@@ -29,11 +29,21 @@ def expect(size: str, notebooks: list[str], out: Path, root: Path = paths.ROOT) 
     return {name: seconds[name] for seconds in list(known)[:1] for name in notebooks}
 
 
-def about(expected: dict[str, float], notebooks: Iterable[str]) -> str:
-    """Writes how long notebooks will take: "about 40 s", "about 3 min"; "" if it is not known."""
+def about(
+    expected: dict[str, float], notebooks: Iterable[str], done: dict[str, float] | None = None
+) -> str:
+    """Writes how long notebooks will take: "about 40 s", "about 3 min"; "" if it is not known.
+
+    Args:
+        expected: seconds by notebook, of an earlier run, perhaps of another machine.
+        notebooks: which will be run.
+        done: seconds of those that this run has finished, which say how fast this machine is.
+    """
     if not expected:
         return ""
-    seconds = sum(expected[name] for name in notebooks)
+    earlier = sum(expected[name] for name in done or ())
+    scale = sum(done.values()) / earlier if done and earlier else 1.0
+    seconds = scale * sum(expected[name] for name in notebooks)
     return f"about {in_words(seconds)}" if seconds else ""
 
 
@@ -51,7 +61,7 @@ def record(manifest: dict, folder: Path) -> Path:
         The file: a row per `size` and `notebook`, with its `seconds`, and `commit` and `date` of
         its run.
     """
-    table = pd.DataFrame(_seconds(manifest).items(), columns=["notebook", "seconds"]).round(1)
+    table = pd.DataFrame(seconds_of(manifest).items(), columns=["notebook", "seconds"]).round(1)
     table.insert(0, "size", manifest["settings"]["size"])
     table = table.assign(commit=manifest["commit"], date=manifest["started"])
     path = folder / _NAME
@@ -62,7 +72,7 @@ def record(manifest: dict, folder: Path) -> Path:
     return path
 
 
-def _seconds(manifest: dict) -> dict[str, float]:
+def seconds_of(manifest: dict) -> dict[str, float]:
     """Returns how many seconds each finished notebook of a run took."""
     entries = manifest["notebooks"].items()
     return {name: entry["seconds"] for name, entry in entries if entry["status"] in manifests.OVER}

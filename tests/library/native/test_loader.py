@@ -10,7 +10,7 @@ import pytest
 
 import rungs
 from rungs._src import paths
-from rungs._src.native import cling, headers, loader, wheel
+from rungs._src.native import cling, gpp, headers, loader, wheel
 from rungs._src.native.variants import VARIANTS, file_name, of_machine
 from rungs.errors import CompilerError, ConfigurationError, UnavailableError, install_hint
 
@@ -49,19 +49,21 @@ def test_a_wheels_code_comes_first(processor, monkeypatch):
     monkeypatch.delenv("RUNGS_COMPILER", raising=False)
     assert loader.chosen() == "wheel"
     monkeypatch.setattr(wheel, "is_here", lambda: False)
+    assert loader.chosen() == "g++"
+    monkeypatch.setattr(gpp, "is_here", lambda: False)
     assert loader.chosen() == "cling"
     monkeypatch.setattr(cling, "is_here", lambda: False)
-    assert loader.chosen() == "g++"
+    assert loader.chosen() == "g++"  # which says what to install
 
 
 def test_a_wheels_loops_with_openmp_come_first_where_it_has_them(processor, tmp_path, monkeypatch):
     monkeypatch.delenv("RUNGS_COMPILER", raising=False)
     for name in loader.COMPILERS:
         monkeypatch.setitem(loader._OPENMP, name, lambda name=name: name)
-    assert loader.load_openmp() == "cling"
-    (tmp_path / file_name(BEST_FIRST[0], openmp=True)).touch()
+    assert loader.load_openmp() == "g++"
+    (tmp_path / file_name(wheel.chosen(), openmp=True)).touch()
     assert loader.load_openmp() == "wheel"
-    assert loader.load_openmp("g++") == "g++"
+    assert loader.load_openmp("cling") == "cling"
 
 
 def test_a_compiler_can_be_chosen(monkeypatch):

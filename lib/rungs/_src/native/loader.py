@@ -20,7 +20,7 @@ def load(compiler: str | None = None) -> Api:
         compiler: one of `COMPILERS`: "wheel", the compiled code of the installation; "g++",
             compiled for this processor, once for this version of the sources; or "cling", compiled
             in each process. None: the value of the environment variable `RUNGS_COMPILER`, else
-            the wheel's code, else that of the compiler that is installed.
+            the wheel's code, else g++, else Cling where it alone is installed.
 
     Raises:
         ConfigurationError: there is no such compiler.
@@ -38,30 +38,27 @@ def chosen(compiler: str | None = None) -> str:
         return choice("compiler", compiler, COMPILERS)
     if asked := os.environ.get("RUNGS_COMPILER"):
         return choice("RUNGS_COMPILER", asked, COMPILERS)
-    if wheel.is_here():
-        return WHEEL
-    return CLING if cling.is_here() else GPP
+    return WHEEL if wheel.is_here() else installed_compiler()
+
+
+def installed_compiler() -> str:
+    """Returns g++, which compiles once and not in each process, unless Cling alone is installed."""
+    return CLING if cling.is_here() and not gpp.is_here() else GPP
 
 
 def load_learn(compiler: str | None = None) -> Api:
-    """Loads the functions of `cpp/bindings/learn.cpp`; as `load`.
-
-    Where no compiler is chosen, g++ comes before Cling, as it compiles once, not in each process.
-    """
-    chose = chosen(compiler)
-    if compiler is None and chose == CLING and "RUNGS_COMPILER" not in os.environ and gpp.is_here():
-        chose = GPP
-    return _loaded(_LEARNERS[chose])
+    """Loads the functions of `cpp/bindings/learn.cpp`; as `load`."""
+    return _loaded(_LEARNERS[chosen(compiler)])
 
 
 def load_openmp(compiler: str | None = None) -> Api:
     """Loads the functions with OpenMP's; as `load`.
 
-    Where a wheel was built without g++, it lacks them, and Cling or g++ compiles them.
+    Where a wheel was built without g++, it lacks them, and g++ or Cling compiles them.
     """
     chose = chosen(compiler)
     if chose == WHEEL and not wheel.has_openmp():
-        chose = CLING if cling.is_here() else GPP
+        chose = installed_compiler()
     openmp.load(_CALLS[chose])
     return _loaded(_OPENMP[chose])
 
@@ -73,9 +70,9 @@ def load_mpi() -> Api:
         UnavailableError: there is no mpi4py, no MPI library, no `mpi.h` that belongs to it, or
             no compiler in addition to a wheel.
     """
-    compile_once = chosen() == GPP or (gpp.is_here() and not cling.is_here())
-    openmp.load(openmp.GCC if compile_once else openmp.CLANG)
-    return _loaded(gpp.load_mpi if compile_once else cling.load_mpi)
+    compiler = installed_compiler() if chosen() == WHEEL else chosen()
+    openmp.load(_CALLS[compiler])
+    return _loaded(gpp.load_mpi if compiler == GPP else cling.load_mpi)
 
 
 def prepare(compiler: str | None = None) -> None:

@@ -76,3 +76,9 @@ def of_machine(machine: str) -> list[Variant]:
     """Returns the variants of a family of processors, by any system's name of it."""
     machine = _ALIASES.get(machine.lower(), machine)
     return [variant for variant in VARIANTS if variant.machine == machine]
+
+
+def for_processor(variants: list[Variant], features: set[str]) -> list[Variant]:
+    """Returns the best of a family's variants for a processor with `features`, and the least."""
+    able = [variant for variant in variants if features.issuperset(variant.features)]
+    return [*able[:1], *(variants[-1:] if able[:1] != variants[-1:] else [])]

@@ -52,8 +52,12 @@ def c_paths() -> dict[str, Path]:
 
 
 def has_openmp() -> bool:
-    """Returns whether this installation has code with OpenMP's loops, as a wheel by g++ has."""
-    return any(path(variant, openmp=True).exists() for variant in VARIANTS)
+    """Returns whether the variant that `load` loads is here with OpenMP's loops, too.
+
+    Raises:
+        UnavailableError: as for `load`.
+    """
+    return path(chosen(), openmp=True).exists()
 
 
 def load_openmp() -> Api:
