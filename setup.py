@@ -49,6 +49,17 @@ def openmp_compilers(platform: str) -> list[str]:
     return [asked] if platform.startswith("linux") and is_gcc else []
 
 
+def processor_features() -> set[str]:
+    """Returns this processor's instruction sets, as Linux names them; none on other systems.
+
+    None either where code is compiled for another machine.
+    """
+    cpuinfo = Path("/proc/cpuinfo")
+    if "_PYTHON_HOST_PLATFORM" in os.environ or not cpuinfo.exists():
+        return set()
+    return set(cpuinfo.read_text().split())
+
+
 class Build(build_py):
     """Adds compiled code to the package, but to an editable one, which compiles when it is used."""
 
@@ -63,14 +74,21 @@ class Build(build_py):
             sys.exit("Rungs: no C++ compiler is here. Install a wheel of Rungs, or clang++ or g++.")
         variants = runpy.run_path(str(HERE / "lib/rungs/_src/native/variants.py"))
         made = variants["of_machine"](platform.rpartition("-")[2])
+        with_openmp = made
+        if os.environ.get("RUNGS_VARIANTS") != "all":
+            made = variants["for_processor"](made, processor_features())
+            with_openmp = made[:1]
         if platform.startswith("win") and "g++" in found[0]:
             made = made[-1:]  # MinGW's g++ doesn't align its stack as wider vectors need it
         folder = Path(self.build_lib, "rungs", "compiled")
         libraries = [
             (compiler, variant, openmp)
-            for compilers, openmp in ((found, False), (openmp_compilers(platform), True))
+            for compilers, variants_made, openmp in (
+                (found, made, False),
+                (openmp_compilers(platform), with_openmp, True),
+            )
             for compiler in compilers
-            for variant in made
+            for variant in variants_made
         ]
 
         def build(library):
@@ -103,18 +121,18 @@ def compile_library(
     (compiles,) = [COMPILE[name] for name in COMPILE if platform.startswith(name)]
     (links,) = [LINK[name] for name in LINK if platform.startswith(name)]
     options = [*os.environ.get("ARCHFLAGS", "").split()]
-    sources = [
-        HERE / "cpp" / "bindings" / f"{name}.cpp"
-        for name in (OPENMP_SOURCES if openmp else SOURCES)
-    ]
+    names = OPENMP_SOURCES if openmp else SOURCES
+    includes = "".join(f'#include "{name}.cpp"\n' for name in names)
     with tempfile.TemporaryDirectory() as objects:
         flags = [*FLAGS.split(), *compiles.split(), *variant, *(["-fopenmp"] if openmp else [])]
-        for source in sources:  # one at a time, as zig makes one object of what it is given
-            command = [*compiler.split(), "-c", *flags, *options, source]
-            subprocess.run(command, cwd=objects, check=True)
+        # All in one unit, as each would compile the same headers.
+        source = Path(objects, "library.cpp")
+        source.write_text(includes)
+        command = [*compiler.split(), "-c", *flags, *options, f"-I{HERE / 'cpp' / 'bindings'}"]
+        subprocess.run([*command, source], cwd=objects, check=True)
         # The linker reads its flags where they stand.
         linked = Path(objects, file.name)  # beside which zig puts what is not for a wheel
-        made = [*sorted(Path(objects).iterdir()), "-o", linked, *shlex.split(links)]
+        made = [*sorted(Path(objects).glob("*.o*")), "-o", linked, *shlex.split(links)]
         if "ziglang" in compiler:  # it links so in any case, and by `-static` means an archive
             made = [flag for flag in made if flag != "-static"]
         if platform.startswith("linux") and not openmp:

@@ -66,6 +66,7 @@ def build(tag: str, out: Path) -> Path:
     """
     target = TARGETS[tag]
     host = {"CXX": " ".join(compiler(target.triple)), "_PYTHON_HOST_PLATFORM": target.system}
+    host |= {"RUNGS_VARIANTS": "all"}
     # A copy, as what setuptools leaves in a tree would be in the next platform's wheel; always at
     # the same place, as by its path zig may find again what it has compiled.
     folder = ROOT / "build" / "wheels" / tag
