@@ -10,9 +10,25 @@ ZIG := .venv/installed-zig
 WASM := lib/rungs/compiled/rungs.wasm
 CPP = $$(git ls-files '*.c' '*.h' '*.cpp' '*.hpp')
 NOTEBOOKS = $$(git ls-files '*.ipynb')
+SHELL_SCRIPTS = $$(git ls-files '*.sh' '.ci/*')
+# What checks style, before anything large is installed or with the rest.
+STYLE = $(if $(wildcard $(TESTED)),$(TESTED),build/style/installed)
+STYLE_BIN = $(if $(wildcard $(TESTED)),$(BIN),build/style/bin)
+# Debian's packages of programs that some tests and notebooks use.
+TOOLS := bubblewrap chromium clang cmake g++-aarch64-linux-gnu iproute2 libclang-rt-dev linux-perf \
+  llvm musl nodejs papi-tools qemu-user stockfish valgrind wine64
+
 # Python keeps the modules that it compiles, also in a container that sets this variable: kernels,
 # workers and tests are hundreds of processes, and each would compile PyTorch's modules anew.
 export PYTHONDONTWRITEBYTECODE :=
+# Git reads this clone also where it belongs to another user.
+export GIT_CONFIG_COUNT := 1
+export GIT_CONFIG_KEY_0 := safe.directory
+export GIT_CONFIG_VALUE_0 := $(shell pwd -P)
+# Where there is no home, or none to write to, caches and settings are kept below build/.
+ifneq ($(shell test -n "$$HOME" && test -w "$$HOME" && echo yes),yes)
+export HOME := $(shell mkdir -p build/home && cd build/home && pwd -P)
+endif
 
 run: $(INSTALLED)
 	$(BIN)/python -m rungs_course run --size $(SIZE) && $(BIN)/python -m rungs_course book
@@ -21,21 +37,24 @@ book: $(INSTALLED)
 	test -e data/run/manifest.json || $(BIN)/python -m rungs_course run --size $(SIZE)
 	$(BIN)/python -m rungs_course book
 
-# A process per core, as most tests use one, and one more for when some wait; each file in one of them,
-# as its fixtures are shared. Threads that wait for others leave their core to the process beside them.
-PYTEST := KMP_BLOCKTIME=0 OMP_WAIT_POLICY=passive $(BIN)/python -m pytest \
-  --numprocesses $$(($$(nproc) + 1)) --dist loadfile --no-loadscope-reorder
-
 test: $(TESTED)
-	$(PYTEST)
+	$(BIN)/python -m tests.run
 
+# What the changes since a commit, SINCE, can have broken; everything without it. The tests that need
+# an optional program are among them, so that what `make test` skips is run once the program is here.
 test-system: $(ALL_TESTED) wasm
-	$(PYTEST) -m 'system and not slow'
+	$(BIN)/python -m tests.run -m '(system or needs) and not slow' $(if $(SINCE),--since $(SINCE))
 
 test-all: test test-system
 
 test-slow: $(ALL_TESTED)
 	$(BIN)/python -m pytest -m slow
+
+# What continuous integration runs, in a fresh clone of the last commit.
+ci:
+	rm -rf build/ci && git clone --quiet . build/ci/clone
+	build/ci/clone/.ci/run $(SINCE)
+	git -C build/ci/clone rev-parse HEAD > build/ci/passed
 
 # A thousand million random plies, compared with other move generators; goes on where it was stopped.
 proof: $(ALL_TESTED)
@@ -79,21 +98,29 @@ gpu-record: $(TESTED)
 	$(BIN)/python -m rungs_course record data/run/gpu
 
 # All of them run, whichever fails.
-check: $(TESTED)
+style: $(STYLE)
+	@test -n "$$(git ls-files)" || { echo "git lists no files here"; exit 1; }
 	@failed=; \
-	$(BIN)/ruff check . || failed=1; \
-	$(BIN)/ruff format --check . || failed=1; \
-	$(BIN)/python -m mypy || failed=1; \
-	$(BIN)/clang-format --dry-run --Werror $(CPP) || failed=1; \
-	$(BIN)/nbstripout --verify $(NOTEBOOKS) || failed=1; \
+	$(STYLE_BIN)/ruff check . || failed=1; \
+	$(STYLE_BIN)/ruff format --check . || failed=1; \
+	$(STYLE_BIN)/clang-format --dry-run --Werror $(CPP) || failed=1; \
+	$(STYLE_BIN)/nbstripout --verify $(NOTEBOOKS) || failed=1; \
+	$(STYLE_BIN)/shellcheck $(SHELL_SCRIPTS) || failed=1; \
+	$(STYLE_BIN)/codespell $$(git ls-files '*.md' '*.py' '*.?pp' '*.ipynb' '*.js' '*.toml') || failed=1; \
+	if command -v node >/dev/null; then \
+	  for file in $$(git ls-files '*.js' '*.mjs'); do node --check $$file || failed=1; done; \
+	else echo "JavaScript is not checked: there is no node"; fi; \
 	test -z "$$failed"
 
-# What `check` asks of layout, done.
-format: $(TESTED)
-	$(BIN)/ruff check --fix --quiet . || true
-	$(BIN)/ruff format .
-	$(BIN)/clang-format -i $(CPP)
-	$(BIN)/nbstripout $(NOTEBOOKS)
+check: style $(TESTED)
+	$(BIN)/python -m mypy
+
+# What `style` asks of layout, done.
+format: $(STYLE)
+	$(STYLE_BIN)/ruff check --fix --quiet . || true
+	$(STYLE_BIN)/ruff format .
+	$(STYLE_BIN)/clang-format -i $(CPP)
+	$(STYLE_BIN)/nbstripout $(NOTEBOOKS)
 
 fuzz: $(INSTALLED)
 	for target in fen actions states; do tests/proof/cpp/fuzz.sh $$target $(FUZZ_SECONDS) || exit 1; done
@@ -105,7 +132,7 @@ compile_commands: $(INSTALLED)
 
 # The C library: include/ and lib/ with pkg-config's and CMake's files, in dist/.
 archive: $(INSTALLED)
-	$(BIN)/python setup.py --quiet archive
+	RUNGS_VARIANTS=all $(BIN)/python setup.py --quiet archive
 
 # The source distribution and this platform's wheel of the last commit, tried in empty environments
 # of the Pythons on the path, or of PYTHONS.
@@ -127,10 +154,15 @@ $(ZIG): $(INSTALLED)
 	  || { echo "WebAssembly needs zig's compiler, and pip can't install ziglang"; exit 1; }
 	@touch $@
 
+# One by one where a system lacks any of them.
 tools:
-	apt-get update --quiet && apt-get install --quiet --yes --no-install-recommends \
-	  bubblewrap chromium clang cmake g++-aarch64-linux-gnu iproute2 libclang-rt-dev linux-perf llvm musl papi-tools qemu-user stockfish valgrind wine64
+	apt-get update --quiet
+	apt-get install --quiet --yes --no-install-recommends $(TOOLS) || for tool in $(TOOLS); do \
+	  apt-get install --quiet --yes --no-install-recommends $$tool || echo "$$tool can't be installed"; done
 	tests/arm_python.sh build/arm
+
+list-tools:
+	@echo $(TOOLS)
 
 # CUDA's libraries are left to PyTorch, whose builds for GPUs pin their own versions of them.
 lock: $(ALL_TESTED)
@@ -156,8 +188,9 @@ INSTALL := $(BIN)/python -m pip install $(QUIET) --no-compile --constraint const
 KERNELS := $(if $(shell command -v nvidia-smi),gpu,kernels)
 WHEELS := .venv/wheels
 
-# Two at a time: one core compiles cppyy, which no registry holds for Linux, the other fetches the
-# rest. EnvPool comes without what it needs for environments that are not raced here.
+# While pip fetches, the other core compiles the library, which stays in the user's cache, and cppyy,
+# which no registry holds for Linux. EnvPool comes without what it needs for environments that are not
+# raced here.
 $(INSTALLED): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Rungs needs Python 3.11 or newer: make PYTHON=...")'
 	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || { echo "Rungs needs Python's venv (Debian: python3-venv)"; exit 1; }
@@ -166,8 +199,10 @@ $(INSTALLED): pyproject.toml constraints.txt
 	  || { echo "Rungs needs Python's headers (Debian: python3-dev)"; exit 1; }
 	@echo "Installing into .venv: about 3 GB, some 4 minutes on 2 cores; only this once."
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	@CFLAGS=-g0 $(BIN)/python -m pip wheel --quiet --no-deps --constraint constraints.txt \
-	  --wheel-dir $(WHEELS) CPyCppyy cppyy & compiling=$$!; \
+	@$(INSTALL) --editable .
+	@{ $(BIN)/python -c 'from rungs._src.native import gpp; gpp.load(); gpp.load_learn()' \
+	    && CFLAGS=-g0 $(BIN)/python -m pip wheel --quiet --no-deps --constraint constraints.txt \
+	      --wheel-dir $(WHEELS) CPyCppyy cppyy; } & compiling=$$!; \
 	$(INSTALL) $(call extras,book course mpi peers train $(KERNELS)) \
 	  && $(INSTALL) --no-deps envpool && wait $$compiling \
 	  || { kill $$compiling 2>/dev/null; exit 1; }
@@ -176,7 +211,7 @@ $(INSTALLED): pyproject.toml constraints.txt
 
 $(TESTED): $(INSTALLED)
 	@echo "Installing what the tests need: 0.1 GB."
-	@$(INSTALL) $(call extras,dev)
+	@$(INSTALL) $(call extras,dev style)
 	@touch $@
 
 $(ALL_TESTED): $(TESTED)
@@ -184,4 +219,9 @@ $(ALL_TESTED): $(TESTED)
 	@$(INSTALL) $(call extras,system wasm wheels rllib torchrl) && $(INSTALL) --no-deps $(call extras,tianshou)
 	@touch $@
 
-.PHONY: run book test test-system test-all test-slow proof mutants lab explore play doctor peers conformance record gpu-record check format fuzz compile_commands archive release wheels wasm tools free_threaded lock clean
+build/style/installed: pyproject.toml constraints.txt
+	@$(PYTHON) -m venv build/style
+	@build/style/bin/python -m pip install $(QUIET) --constraint constraints.txt $(call extras,style)
+	@touch $@
+
+.PHONY: run book test test-system test-all test-slow ci style proof mutants lab explore play doctor peers conformance record gpu-record check format fuzz compile_commands archive release wheels wasm tools list-tools free_threaded lock clean

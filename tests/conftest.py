@@ -5,26 +5,22 @@ import gc
 import os
 import re
 import signal
-import sys
 
 import hypothesis
 import pytest
 
+import rungs_course  # noqa: F401  # before nbformat, whose import it makes short
 from rungs._src import provenance
+from rungs._src.chess.engine import find_program
 from rungs._src.machine import gpu
+from rungs_course.labs.sandbox import Sandbox
+from rungs_course.measure.valgrind import have_valgrind
+from tests import areas
 
 gpu.simulated_if_absent()
 
-# This process and all that tests start load what g++ has compiled once. Cling compiles in every
-# process, which takes 20 s of a core: tests of Cling ask for it.
-os.environ.setdefault("RUNGS_COMPILER", "g++")
-
 # The commit of a folder stays while tests run; they save hundreds of tables.
 provenance._git = functools.cache(provenance._git)
-
-# What reads notebooks imports it, if it can: then it makes a parser of web addresses beyond ASCII,
-# which takes 2.5 s of a core in each process that tests run in. No notebook has such an address.
-sys.modules["rfc3987_syntax"] = None
 
 # A shell makes processes in the background ignore Ctrl-C; tests press it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -36,9 +32,19 @@ os.environ["RAY_ADDRESS"] = "local"
 hypothesis.settings.register_profile("rungs", deadline=None)
 hypothesis.settings.load_profile("rungs")
 
+# Files that share what is made once per process: the first of a group is what its process is given.
+GROUPS = {
+    "by Cling": ("test_abi.py", "test_cling.py", "test_doctor.py", "test_gpp.py", "test_loader.py"),
+}
 
-# Files of which some tests compile all of the headers by Cling in the tests' own process.
-BY_CLING = ("test_abi.py", "test_cling.py", "test_doctor.py", "test_gpp.py", "test_loader.py")
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--since",
+        metavar="COMMIT",
+        help="of the system tier, run only what the changes since then can have broken",
+    )
+    parser.addoption("--update", action="store_true", help="write the golden files anew")
 
 
 def pytest_ignore_collect(collection_path, config):
@@ -47,16 +53,38 @@ def pytest_ignore_collect(collection_path, config):
         return re.search(r"^pytestmark = .*\bsystem\b", collection_path.read_text(), re.M) and True
 
 
-def pytest_collection_modifyitems(items):
-    """Starts with the files that take longest, which would end on one core.
-
-    These are the course, what is compiled for other machines and with sanitizers, installations,
-    PyTorch's ranks, browsers, labs, pages and suites.
-    """
+def pytest_collection_modifyitems(config, items):
+    """Leaves out the areas that have not changed, and starts with the files that take longest."""
+    since = config.getoption("--since")
+    selected = areas.tests_of(areas.changed_since(since)) if since else None
+    if selected is not None:
+        unchanged = [
+            item
+            for item in items
+            if item.get_closest_marker("system")
+            and not areas.is_selected(item.nodeid.partition("::")[0], selected)
+        ]
+        config.hook.pytest_deselected(items=unchanged)
+        items[:] = [item for item in items if item not in unchanged]
     longest = ("test_package.py", "test_wheels.py", "test_cpp.py")
     longest += ("test_ranks.py", "test_browser.py", "test_labs.py")
     longest += ("test_docs.py", "test_run.py", "test_differential.py")
     items.sort(key=lambda item: "smoke" not in item.fixturenames and item.path.name not in longest)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    """Skips a test of a program that is not here; where `make tools` was run, that is a failure."""
+    for marker in item.iter_markers("needs"):
+        missing = [program for program in marker.args if not find_program(program)]
+        if missing and os.environ.get("RUNGS_REQUIRE_TOOLS"):
+            pytest.fail(f"{missing[0]} is not here, which `make tools` installs")
+        elif missing:
+            pytest.skip(f"needs {missing[0]}, which `make tools` installs")
+        elif "bwrap" in marker.args and (problem := Sandbox().problem()):
+            pytest.skip(problem)  # a container may forbid what it does
+        elif "valgrind" in marker.args and not have_valgrind():
+            pytest.skip("valgrind needs a processor with AVX2 here")
 
 
 def pytest_collection_finish(session):
@@ -67,12 +95,12 @@ def pytest_collection_finish(session):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """Gives each file to one process, and all that needs Cling to the same one."""
+    """Gives each file to one process, and each of `GROUPS`."""
     from xdist.scheduler import LoadFileScheduling
 
     class Scheduling(LoadFileScheduling):
         def _split_scope(self, nodeid):
             file = super()._split_scope(nodeid)
-            return "by Cling" if file.endswith(BY_CLING) else file
+            return next((group for group, ends in GROUPS.items() if file.endswith(ends)), file)
 
     return Scheduling(config, log)

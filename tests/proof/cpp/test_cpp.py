@@ -23,13 +23,12 @@ SANITIZED += ["-fopenmp", "-ffp-contract=off", "-D_GLIBCXX_ASSERTIONS"]
 
 # With all of the processor's instructions, with the vectors of any x86-64, and without vectors, as
 # on a GPU: these write to memory in different ways. Without sanitizers, so only for what they
-# compute: with vectors of 256 bits, and for another processor, which is simulated.
+# compute: for another processor, which is simulated.
 OPTIMIZED = ["-O2", "-fopenmp", "-ffp-contract=off"]
 MACHINES = {
     "native": [*SANITIZED, "-march=native"],
     "x86-64": [*SANITIZED, "-march=x86-64"],
     "plain": [*SANITIZED, "-march=native", "-DRUNGS_SCALAR_LANES"],
-    "avx2": [*OPTIMIZED, "-march=x86-64-v3"],
     "arm": [*OPTIMIZED, "-static"],
 }
 ARM_COMPILER, ARM = "aarch64-linux-gnu-g++", "qemu-aarch64"
@@ -58,7 +57,6 @@ def checks():
         "native",
         pytest.param("x86-64", marks=pytest.mark.system),
         pytest.param("plain", marks=pytest.mark.system),
-        pytest.param("avx2", marks=pytest.mark.system),
         pytest.param("arm", marks=[pytest.mark.system, NEEDS_ARM]),
     ]
 )
