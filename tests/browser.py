@@ -1,6 +1,7 @@
 """A server on loopback, and Chromium to use its pages as a reader does."""
 
 import contextlib
+import dataclasses
 import os
 import re
 import socket
@@ -18,7 +19,8 @@ ROOT = Path(__file__).parents[1]
 SCREENSHOTS = ROOT / "figures" / "run"
 
 CHROMIUM = find_program("chromium")
-needs_chromium = pytest.mark.skipif(not CHROMIUM, reason="no Chromium: apt-get install chromium")
+needs_chromium = pytest.mark.needs("chromium")
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
 
 # Chromium of its own accord asks hosts that a closed network refuses.
 QUIET = [
@@ -32,43 +34,66 @@ QUIET = [
 ]
 
 
-def free_port():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
+@dataclasses.dataclass(frozen=True)
+class Server:
+    """A server at work, with the token in the address that it prints for its reader."""
+
+    process: subprocess.Popen
+    address: str
+    token: str
 
 
-def made(target, *options):
-    """The command that `make` runs for a target, of the Python that runs the tests."""
-    this = f"BIN={Path(sys.executable).parent}"
-    command = ["make", "--silent", "--dry-run", "--assume-old=.venv/installed", this, target]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    return ["sh", "-c", f"exec env {done.stdout.strip()} {' '.join(options)}"]
-
-
-def printed_token(log):
-    """The token in the address that a server prints for its reader, in one line."""
-    return re.search(r"^\s*http://127\.0\.0\.1:\d+/\S*\?token=(\w{16,})$", log.read_text(), re.M)[1]
+def poll(condition, seconds=120):
+    """Waits until a condition holds, and returns its value."""
+    end = time.monotonic() + seconds
+    while not (value := condition()):
+        assert time.monotonic() < end, condition
+        time.sleep(0.1)
+    return value
 
 
 @contextlib.contextmanager
-def served(command, address, log, *, cwd, env):
-    """Runs a server until the context ends; yields its process once it answers at `address`."""
+def served(target, ready, home, *options, cwd=ROOT):
+    """Runs the server of a target of `make` until the context ends.
+
+    Args:
+        target: of the Makefile.
+        ready: the path that it answers first.
+        home: the folder for its settings.
+        options: more arguments, with `{port}`.
+        cwd: where it runs.
+    """
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        port = unused.getsockname()[1]
+    names = ("JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR", "XDG_DATA_HOME")
+    names += ("JUPYTERLAB_SETTINGS_DIR", "JUPYTERLAB_WORKSPACES_DIR")
+    environment = os.environ | {name: str(home / name) for name in names}
+    command = [*make_command(target), *(option.format(port=port) for option in options)]
+    address, log = f"http://127.0.0.1:{port}", home / "log"
     with open(log, "w") as file:
-        server = subprocess.Popen(command, cwd=cwd, env=os.environ | env, stdout=file, stderr=file)
+        process = subprocess.Popen(command, cwd=cwd, env=environment, stdout=file, stderr=file)
+
+    def answers():
+        assert process.poll() is None, log.read_text()
+        with contextlib.suppress(OSError):
+            return urllib.request.urlopen(address + ready, timeout=5)
+
     try:
-        end = time.monotonic() + 60
-        while True:
-            with contextlib.suppress(OSError):
-                urllib.request.urlopen(address, timeout=5)
-                break
-            assert server.poll() is None, log.read_text()
-            assert time.monotonic() < end, f"{command[2]} does not answer"
-            time.sleep(0.2)
-        yield server
+        poll(answers).close()
+        printed = re.search(rf"^\s*{address}/\S*\?token=(\w{{16,}})$", log.read_text(), re.M)
+        yield Server(process, address, printed[1])
     finally:
-        server.terminate()
-        server.wait(30)
+        process.terminate()
+        process.wait(30)
+
+
+def make_command(target):
+    """The command that `make` runs for a target, by the Python that runs the tests."""
+    python = f"BIN={Path(sys.executable).parent}"
+    command = ["make", "--silent", "--dry-run", "--assume-old=.venv/installed", python, target]
+    dry_run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    return ["sh", "-c", f'exec env {dry_run.stdout.strip()} "$@"', target]
 
 
 @contextlib.contextmanager
@@ -81,20 +106,32 @@ def browser():
         chromium.close()
 
 
+def assert_fits_a_phone(page, name):
+    """Looks at a page on a phone, in the dark, and keeps a picture of it."""
+    page.set_viewport_size(PHONE["viewport"])
+    page.emulate_media(color_scheme="dark")
+    page.screenshot(path=SCREENSHOTS / f"{name}_phone.png", full_page=True)
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["viewport"]["width"]
+
+
 @contextlib.contextmanager
-def opener(chromium, own=("file:", "blob:")):
-    """Yields what opens a page by its address; at the end, nothing went wrong or left the machine.
+def opener(chromium):
+    """Yields what opens an address for a reader who was never there.
 
-    `own` are the beginnings of addresses that a page may ask for.
+    At the end, no page had an error, or asked for what is elsewhere.
     """
-    pages, wrong = [], []
+    pages, faults = [], []
 
-    def open_page(address, **how):
-        page = chromium.new_page(**{"viewport": {"width": 1280, "height": 900}} | how)
-        page.set_default_timeout(120_000)
-        page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.on("console", lambda said: said.type == "error" and wrong.append(said.text))
-        page.on("request", lambda asked: asked.url.startswith(own) or wrong.append(asked.url))
+    def open_page(address, levels=("error",), **context):
+        page = chromium.new_page(**{"viewport": {"width": 1280, "height": 900}} | context)
+        page.set_default_timeout(300_000)
+        origin = re.match("file:|http://[^/]*", address)[0]
+        origins = (origin, origin.replace("http:", "ws:"), "data:", "blob:")
+        page.on("pageerror", lambda error: faults.append((page.url, str(error))))
+        page.on(
+            "console", lambda line: line.type in levels and faults.append((page.url, line.text))
+        )
+        page.on("request", lambda sent: sent.url.startswith(origins) or faults.append(sent.url))
         page.goto(address)
         pages.append(page)
         return page
@@ -102,4 +139,4 @@ def opener(chromium, own=("file:", "blob:")):
     yield open_page
     for page in pages:
         page.close()
-    assert not wrong
+    assert not faults

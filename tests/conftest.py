@@ -32,10 +32,14 @@ os.environ["RAY_ADDRESS"] = "local"
 hypothesis.settings.register_profile("rungs", deadline=None)
 hypothesis.settings.load_profile("rungs")
 
-# Files that share what is made once per process: the first of a group is what its process is given.
+# Files that share what is made once per process, and so are given to one.
 GROUPS = {
     "by Cling": ("test_abi.py", "test_cling.py", "test_doctor.py", "test_gpp.py", "test_loader.py"),
-}
+    "servers and browser": (
+        "test_board.py", "test_browser.py", "test_browser_pages.py", "test_play.py",
+        "test_servers.py",
+    ),
+}  # fmt: skip
 
 
 def pytest_addoption(parser):

@@ -7,91 +7,116 @@ import pytest
 import torch
 
 from rungs._src.selfplay import agent as files
+from rungs._src.train.network import PolicyValueNetwork
 from rungs.errors import ConfigurationError, InvalidStateError, StorageError
 from rungs_course import agents
-from tests.library.selfplay.test_agents import FACTS, made, same
+from tests.saved import contents
+
+FACTS = {"kind": "self-play", "seconds": "90"}
 
 
-def test_two_trained_ones_are_below_3_mb_and_as_they_were_within_a_128th(tmp_path):
-    agent = made()
+def tiny_agent(number=0):
+    """An agent that trained a minute longer than the one before."""
+    torch.manual_seed(number)
+    facts = FACTS | {"seconds": str(90 + 60 * number)}
+    return files.freeze(PolicyValueNetwork(16, 1, 8), "it", facts)
+
+
+def has_weights_of(agent, other):
+    weights = other.network.state_dict()
+    return all(torch.equal(w, weights[name]) for name, w in agent.network.state_dict().items())
+
+
+def test_two_recorded_ones_are_below_3_mb_and_as_they_were_within_a_128th(tmp_path):
     torch.manual_seed(0)
-    for weight in agent.network.parameters():
+    network = PolicyValueNetwork()
+    for weight in network.parameters():
         torch.nn.init.normal_(weight, std=0.15)
+    agent = files.freeze(network, "it", FACTS)
     files.save(agent, tmp_path / "it.pt")
     (path,) = agents.record([tmp_path / "it.pt"], tmp_path)
     assert agents.MAX_RECORDED * path.stat().st_size < 3_000_000
-    for rounded, weight in zip(
-        files.load(path).network.parameters(), agent.network.parameters(), strict=True
-    ):
+    pairs = zip(files.load(path).network.parameters(), agent.network.parameters(), strict=True)
+    for rounded, weight in pairs:
         assert (rounded * 64 == (rounded * 64).round()).all()
         assert (rounded - weight).abs().max() < 1 / 120  # half precision rounds, too
 
 
-def test_recorded_ones_come_first_and_the_untrained_last(tmp_path):
-    pool = tmp_path / "data" / "run" / "mine" / agents.POOL
-    for number in (0, 20):
-        files.save(made(number), pool / f"{number:06}.pt")
-    (pool.parent / agents.MATCHES).mkdir()
-    (pool.parent / agents.MATCHES / "000020.pgn").write_text("1. e4 *")
-    assert list(agents.known(tmp_path)) == ["mine, update 20", "mine, update 0", "untrained"]
-    agents.record([pool / "000000.pt", pool / "000020.pt"], tmp_path)
-    known = agents.known(tmp_path)
-    assert list(known)[:2] == ["self-play, 22 min", "self-play, 2 min"]
-    assert same(known["mine, update 20"](), made(20))
-    games = {path.name: path.read_text() for path in agents.recorded_in(tmp_path).glob("*.pgn")}
-    assert games == {"1.pgn": "1. e4 *"}
-    agents.record([pool / "000000.pt"], tmp_path)
-    assert [path.name for path in agents.recorded_in(tmp_path).iterdir()] == ["0.pt"]
-
-
-def test_recording_refuses_too_many_and_keeps_what_was(tmp_path):
-    pool = [tmp_path / f"{number}.pt" for number in range(3)]
-    for path in pool:
-        files.save(made(), path)
-    agents.record(pool[:1], tmp_path)
-    with pytest.raises(ConfigurationError, match="3 agents: at most 2"):
-        agents.record(pool, tmp_path)
-    with pytest.raises(ConfigurationError, match="there is no"):
-        agents.record([tmp_path / "none.pt"], tmp_path)
-    assert len(list(agents.recorded_in(tmp_path).glob("*.pt"))) == 1
-
-
 @pytest.fixture
-def recorded(tmp_path):
-    """Two recorded agents with the games that they played; returns the root, and all bytes."""
-    pool = tmp_path / "run" / agents.POOL
-    for number in (0, 1):
-        files.save(made(number), pool / f"{number:06}.pt")
-        games = tmp_path / "run" / agents.MATCHES / f"{number:06}.pgn"
-        games.parent.mkdir(exist_ok=True)
-        games.write_text(f"1. e{3 + number} *")
+def root(tmp_path):
+    """Two recorded agents with their games, and the pool of the run that they are from."""
+    pool = tmp_path / "data" / "run" / "mine" / agents.POOL
+    games = pool.parent / agents.MATCHES
+    games.mkdir(parents=True)
+    for number in (0, 20):
+        files.save(tiny_agent(number), pool / f"{number:06}.pt")
+        (games / f"{number:06}.pgn").write_text(f"1. e4 *; update {number}")
     agents.record(sorted(pool.iterdir()), tmp_path)
-    return tmp_path, kept(tmp_path)
+    return tmp_path
 
 
-def kept(root):
-    return {path.name: path.read_bytes() for path in sorted(agents.recorded_in(root).iterdir())}
+def recorded(root):
+    return contents(agents.recorded_in(root))
 
 
-@pytest.mark.parametrize("wrong", ["seconds", "kind", "text", "corrupt", "a folder"])
-def test_what_was_recorded_stays_where_others_cannot_be(recorded, wrong):
-    root, before = recorded
-    path = root / "new.pt"
-    facts = {"kind": FACTS, "seconds": {"kind": "self-play"}, "text": FACTS | {"seconds": "long"}}
-    facts["kind"] = {"seconds": "90"}
-    files.save(dataclasses.replace(made(), provenance=facts.get(wrong, FACTS)), path)
-    if wrong == "corrupt":
-        path.write_bytes(path.read_bytes()[:-100])
-    if wrong == "a folder":
-        path.unlink()
-        path.mkdir()
+def test_recorded_ones_come_first_and_the_untrained_last(root):
+    known = agents.known(root)
+    names = ["self-play, 22 min", "self-play, 2 min", "mine, update 20", "mine, update 0"]
+    assert list(known) == [*names, "untrained"]
+    assert has_weights_of(known["mine, update 20"](), tiny_agent(20))
+    assert recorded(root)["1.pgn"] == b"1. e4 *; update 20"
+
+
+def test_one_takes_the_place_of_two_with_its_games_and_of_no_other_file(root):
+    pool = root / "data" / "run" / "mine" / agents.POOL
+    (agents.recorded_in(root) / "mine.pt").write_text("precious")
+    (pool.parent / agents.MATCHES / "000000.pgn").unlink()
+    agents.record([pool / "000000.pt"], root)
+    assert {*recorded(root)} == {"0.pt", "mine.pt"}
+
+
+def test_recorded_agents_are_recorded_again_with_their_games(root):
+    before, folder = recorded(root), agents.recorded_in(root)
+    agents.record([folder / "1.pt", folder / "0.pt"], root)
+    after = recorded(root)
+    assert (after["0.pgn"], after["1.pgn"]) == (before["1.pgn"], before["0.pgn"])
+    assert (after["0.pt"], after["1.pt"]) == (before["1.pt"], before["0.pt"])
+    agents.record([folder / "1.pt"], root)
+    assert recorded(root) == {"0.pt": after["1.pt"], "0.pgn": after["1.pgn"]}
+
+
+def save_with(**facts):
+    return lambda path: files.save(dataclasses.replace(tiny_agent(), provenance=facts), path)
+
+
+def save_in_part(path):
+    files.save(tiny_agent(), path)
+    path.write_bytes(path.read_bytes()[:-100])
+
+
+FAULTS = {
+    "no kind": save_with(seconds="90"),
+    "no seconds": save_with(kind="self-play"),
+    "seconds that are no number": save_with(kind="self-play", seconds="long"),
+    "corrupt": save_in_part,
+    "a folder": lambda path: path.mkdir(),
+    "missing": lambda path: None,
+}
+
+
+@pytest.mark.parametrize("save", FAULTS.values(), ids=FAULTS)
+def test_what_can_not_be_recorded_is_named_and_what_was_stays(root, save):
+    before, path = recorded(root), root / "new.pt"
+    save(path)
     with pytest.raises((ConfigurationError, InvalidStateError), match=r"new\.pt"):
-        agents.record([root / "run" / agents.POOL / "000000.pt", path], root)
-    assert kept(root) == before
+        agents.record([agents.recorded_in(root) / "1.pt", path], root)
+    with pytest.raises(ConfigurationError, match="3 agents"):
+        agents.record([path] * 3, root)
+    assert recorded(root) == before
 
 
-def test_what_was_recorded_stays_where_the_disk_is_full(recorded, monkeypatch):
-    root, before = recorded
+def test_what_was_recorded_stays_where_the_disk_is_full(root, monkeypatch):
+    before, folder = recorded(root), agents.recorded_in(root)
     save, calls = files.save, []
 
     def full(agent, path):
@@ -102,48 +127,27 @@ def test_what_was_recorded_stays_where_the_disk_is_full(recorded, monkeypatch):
 
     monkeypatch.setattr(files, "save", full)
     with pytest.raises(StorageError):
-        agents.record(sorted((root / "run" / agents.POOL).iterdir(), reverse=True), root)
-    assert kept(root) == before
+        agents.record([folder / "1.pt", folder / "0.pt"], root)
+    assert recorded(root) == before
 
 
-def test_recorded_agents_are_recorded_again_with_their_games(recorded):
-    root, before = recorded
-    folder = agents.recorded_in(root)
-    (folder / "mine.pt").write_text("precious")
-    agents.record([folder / "1.pt", folder / "0.pt"], root)
-    after = kept(root)
-    assert (after["0.pgn"], after["1.pgn"]) == (before["1.pgn"], before["0.pgn"])
-    assert (after["0.pt"], after["1.pt"]) == (before["1.pt"], before["0.pt"])
-    agents.record([folder / "1.pt"], root)
-    assert kept(root) == {"0.pt": after["1.pt"], "0.pgn": after["1.pgn"], "mine.pt": b"precious"}
-
-
-def test_agents_of_the_same_name_are_all_known(tmp_path):
-    for number in (0, 1):
-        files.save(made(), agents.recorded_in(tmp_path) / f"{number}.pt")
-    assert list(agents.known(tmp_path)) == ["it", "it (0.pt)", "untrained"]
-
-
-def test_what_is_no_agent_is_left_out_and_the_others_are_known(recorded):
-    root, _ = recorded
-    (agents.recorded_in(root) / "notes.pt").write_text("precious")
-    pool = root / "data" / "run" / "mine" / agents.POOL
-    files.save(made(), pool / "000020.pt")
+def test_what_is_no_agent_is_left_out_and_those_of_the_same_name_are_known(root):
+    folder, pool = agents.recorded_in(root), root / "data" / "run" / "mine" / agents.POOL
+    shutil.copy(folder / "1.pt", folder / "0.pt")
     shutil.copy(pool / "000020.pt", pool / "0000020.pt")
-    for name in ("notes.pt", "1e3.pt", "٣.pt"):
-        (pool / name).write_text("precious")
+    for path in (folder / "notes.pt", pool / "notes.pt", pool / "1e3.pt", pool / "٣.pt"):
+        path.write_text("precious")
     (pool / "000040.pt").write_text("corrupt")
-    with pytest.warns(RuntimeWarning, match=r"left out: .*notes\.pt"):
+    with pytest.warns(RuntimeWarning, match=r"notes\.pt"):
         known = agents.known(root)
-    selves = ["mine, update 40", "mine, update 20"]
-    kept = ["self-play, 2 min", "self-play, 2 min (0.pt)"]
-    assert list(known) == [*kept, *selves, "untrained"]
-    assert same(known["mine, update 20"](), made())
+    names = ["self-play, 22 min", "self-play, 22 min (0.pt)"]
+    names += [f"mine, update {update}" for update in (40, 20, 0)]
+    assert list(known) == [*names, "untrained"]
     with pytest.raises(InvalidStateError, match=r"000040\.pt"):
         known["mine, update 40"]()
 
 
-def test_what_is_recorded_can_be_played_against():
-    """Of this repository."""
-    for name, load in agents.known().items():
-        assert load().name, name
+def test_this_repositorys_agents_can_be_loaded():
+    paths = sorted(agents.recorded_in().glob("*.pt"))
+    assert paths
+    assert all(files.load(path).name for path in paths)

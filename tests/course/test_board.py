@@ -8,7 +8,7 @@ import pytest
 from rungs._src.chess.actions import legal_actions
 from rungs_course import paths
 from rungs_course.runner import bundle
-from tests.browser import SCREENSHOTS, browser, needs_chromium, opener
+from tests.browser import PHONE, SCREENSHOTS, needs_chromium
 
 pytestmark = [pytest.mark.system, needs_chromium]
 
@@ -21,12 +21,12 @@ PAGE = """<!doctype html><meta charset="utf-8"><title>Board</title>
 MODULE = f"""import {{ Board }} from "{paths.ROOT}/js/board.js";
 import {{ json }} from "{paths.ROOT}/js/files.js";
 import {{ toUci }} from "{paths.ROOT}/js/moves.js";
-globalThis.told = [];
+globalThis.events = [];
 globalThis.toUci = toUci;
 globalThis.board = new Board(document.getElementById("board"), {{
   pieces: await json("pieces.json"),
-  onMove: (move) => told.push(move),
-  onSquare: (square) => told.push(square),
+  onMove: (move) => events.push(move),
+  onSquare: (square) => events.push(square),
 }});
 """
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
@@ -41,30 +41,23 @@ def address(tmp_path_factory):
     (source / "board_test.js").write_text(MODULE)
     for style in bundle.SOURCES.glob("*.css"):
         (source / style.name).write_bytes(style.read_bytes())
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(bundle, "SOURCES", source)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bundle, "SOURCES", source)
         bundle.build(out)
     return (out / "board_test.html").as_uri()
 
 
-@pytest.fixture(scope="module")
-def chromium():
-    with browser() as started:
-        yield started
-
-
 @pytest.fixture
-def opened(chromium, address):
-    """Opens the page with something shown on the board."""
-    with opener(chromium) as open_page:
+def opened(open_page, address):
+    """Opens the page with a position on the board."""
 
-        def show(shown, **how):
-            page = open_page(address, **how)
-            page.wait_for_function("globalThis.board")
-            page.evaluate("(shown) => board.show(shown)", shown)
-            return page
+    def show(position, **context):
+        page = open_page(address, **context)
+        page.wait_for_function("globalThis.board")
+        page.evaluate("(position) => board.show(position)", position)
+        return page
 
-        yield show
+    return show
 
 
 def square(page, name):
@@ -75,8 +68,8 @@ def label(page, name):
     return square(page, name).get_attribute("aria-label")
 
 
-def told(page):
-    return page.evaluate("told.splice(0)")
+def events(page):
+    return page.evaluate("events.splice(0)")
 
 
 def test_moves_are_chosen_by_clicks_and_by_dragging(opened):
@@ -88,13 +81,13 @@ def test_moves_are_chosen_by_clicks_and_by_dragging(opened):
     assert label(page, "f3") == "f3, empty"
     page.screenshot(path=SCREENSHOTS / "board_selected.png")
     square(page, "e4").click()
-    assert told(page) == ["e2", "e2e4"]
+    assert events(page) == ["e2", "e2e4"]
     square(page, "g1").drag_to(square(page, "f3"))
-    assert told(page) == ["g1f3"]
+    assert events(page) == ["g1f3"]
     square(page, "g1").drag_to(square(page, "h3"))  # where it may not go
-    assert told(page) == []
+    assert events(page) == []
     square(page, "h3").click()
-    assert told(page) == ["h3"]
+    assert events(page) == ["h3"]
     assert page.locator("svg[style*=translate]").count() == 0
 
 
@@ -114,7 +107,7 @@ def test_the_keyboard_moves_and_promotes(opened):
     page.keyboard.press("ArrowRight")
     assert page.evaluate("document.activeElement.ariaLabel") == "white bishop"
     page.keyboard.press("Enter")
-    assert told(page) == ["c7", "c7d8b"]
+    assert events(page) == ["c7", "c7d8b"]
     assert page.evaluate("document.activeElement.dataset.square") == "d8"
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowLeft")
@@ -126,14 +119,13 @@ def test_the_keyboard_moves_and_promotes(opened):
 def test_touch_chooses_on_a_flipped_board_with_marks(opened):
     black = {"fen": START.replace(" w ", " b "), "moves": ["g8f6"], "flipped": True}
     marks = {"marks": {"e5": "fill pinned"}, "check": "e8"}
-    phone = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
-    page = opened(black | marks, **phone, color_scheme="dark")
+    page = opened(black | marks, **PHONE, color_scheme="dark")
     assert page.locator("[role=gridcell]").first.get_attribute("data-square") == "h1"
     assert label(page, "e5") == "e5, empty, fill pinned"
     assert label(page, "e8") == "e8, black king, in check"
     square(page, "g8").tap()
     square(page, "f6").tap()
-    assert told(page) == ["g8", "g8f6"]
+    assert events(page) == ["g8", "g8f6"]
     box = square(page, "e4").bounding_box()
     assert box["width"] == pytest.approx(box["height"], abs=1)
     assert box["width"] > 36  # a finger's
@@ -149,17 +141,16 @@ def test_what_no_longer_may_move_is_not_selected(opened):
 
 def test_actions_are_written_as_uci(opened):
     page = opened({"fen": START})
-    board, generator = chess.Board(), random.Random(1)
-    for fen in [PROMOTING, PROMOTING.replace("w", "b"), CASTLING, CASTLING.replace("w", "b")]:
-        assert_written(page, chess.Board(fen))
+    fens = [fen.replace(" w ", f" {side} ") for fen in (PROMOTING, CASTLING) for side in "wb"]
+    boards = [chess.Board(fen) for fen in fens]
+    board, rng = chess.Board(), random.Random(1)
     for _ in range(80):
-        assert_written(page, board)
-        board.push(generator.choice(list(board.legal_moves)))
-
-
-def assert_written(page, board):
-    legal = legal_actions(board)
+        boards.append(board.copy())
+        board.push(rng.choice(list(board.legal_moves)))
+    legal = [legal_actions(board) for board in boards]
+    positions = [[list(moves), board.fen()] for moves, board in zip(legal, boards, strict=True)]
     written = page.evaluate(
-        "([actions, fen]) => actions.map((each) => toUci(each, fen))", [list(legal), board.fen()]
+        "(all) => all.map(([actions, fen]) => actions.map((action) => toUci(action, fen)))",
+        positions,
     )
-    assert written == [move.uci() for move in legal.values()]
+    assert written == [[move.uci() for move in moves.values()] for moves in legal]

@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -11,13 +10,12 @@ import pytest
 from rungs_course import paths
 from rungs_course.pages import numbers
 from rungs_course.runner import bundle
-from tests.browser import SCREENSHOTS, browser, needs_chromium, opener
+from tests.browser import PHONE, SCREENSHOTS, assert_fits_a_phone, needs_chromium
 
 pytestmark = [
     pytest.mark.system,
     pytest.mark.skipif(bool(bundle.missing()), reason="`make wasm` was not run"),
 ]
-PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
 
 
 @pytest.fixture(scope="module")
@@ -27,18 +25,12 @@ def folder(tmp_path_factory):
     return out
 
 
-@pytest.fixture(scope="module")
-def chromium():
-    with browser() as started:
-        yield started
-
-
 @pytest.fixture
-def opened(chromium, folder):
+def opened(open_page, folder):
     """Opens a page by its name."""
-    with opener(chromium) as open_page:
-        address = folder.as_uri()
-        yield lambda name, query="", **how: open_page(f"{address}/{name}.html{query}", **how)
+    return lambda name, query="", **context: open_page(
+        f"{folder.as_uri()}/{name}.html{query}", **context
+    )
 
 
 def square(page, name):
@@ -51,13 +43,18 @@ def marked(page, name):
     return {cell.get_attribute("data-square") for cell in cells}
 
 
-@pytest.mark.skipif(not shutil.which("node"), reason="node is not installed")
+@pytest.mark.needs("node")
 def test_bitboards_allow_what_the_environment_does():
-    command = ["node", "--test", Path(__file__).with_name("bitboards_test.mjs")]
-    environment = os.environ | {"RUNGS_WASM": str(bundle.NEEDED)}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    tests = Path(__file__).with_name("bitboards_test.mjs")
+    done = subprocess.run(
+        ["node", "--test", "--test-reporter=tap", tests],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"RUNGS_WASM": str(bundle.NEEDED)},
+    )
     assert done.returncode == 0, done.stdout
-    assert "\n# pass 1\n" in done.stdout
+    assert re.search(r"^# pass [1-9]", done.stdout, re.MULTILINE)
+    assert re.search(r"^# fail 0$", done.stdout, re.MULTILINE)
 
 
 def test_pages_are_small(folder):
@@ -69,7 +66,7 @@ def test_bitboards_by_mouse(opened):
     page = opened("bitboards")
     square(page, "e2").click()
     assert marked(page, "filled") == {"d1", "f1", "d3", "f3", "c4"}
-    assert page.locator("#word").inner_text() == "0x0000000004280028, 5 bits"
+    assert "0x0000000004280028" in page.locator("#word").inner_text()
     page.screenshot(path=SCREENSHOTS / "bitboards_desktop.png")
     page.get_by_label("step of the fill").fill("1")
     assert marked(page, "filled") == {"e2", "d3"}
@@ -77,7 +74,7 @@ def test_bitboards_by_mouse(opened):
     assert marked(page, "legal") == {"d3"}
     square(page, "d3").click()
     assert square(page, "d3").get_attribute("data-piece") == "B"
-    assert "rank 1 is Black's own" in page.locator("#mask-about").inner_text()
+    assert "Black" in page.locator("#mask-about").inner_text()
 
     page.get_by_label("A position").select_option("two pins")
     page.get_by_role("button", name="pins").click()
@@ -89,7 +86,7 @@ def test_bitboards_by_mouse(opened):
     assert marked(page, "allowed") == {"e2", "f3", "g4", "h5"}
     page.get_by_label("A position").select_option("a double check")
     assert marked(page, "allowed") == set()
-    assert "Double check from e1 and f6" in page.locator("#about").inner_text()
+    assert re.search("e1.*f6", page.locator("#about").inner_text())
 
     page.get_by_label("A position").select_option("the start")
     page.locator("[data-word='56']").click()  # 2 north, 1 east
@@ -112,49 +109,43 @@ def test_bitboards_by_keyboard_to_the_end_of_a_game(opened):
             break
     for key in ["ArrowLeft", "Enter"] + ["ArrowUp"] * 7 + ["Enter"]:
         page.keyboard.press(key)
-    assert page.locator("#status").inner_text() == "The game is over: checkmate."
+    assert "checkmate" in page.locator("#status").inner_text()
     assert page.get_by_role("button", name="random move").is_disabled()
     page.get_by_role("button", name="take back").click()
     assert square(page, "d1").get_attribute("data-piece") == "R"
 
 
 @needs_chromium
-@pytest.mark.parametrize("shade", ["light", "dark"])
-def test_bitboards_by_touch(opened, shade):
-    page = opened("bitboards", **PHONE, color_scheme=shade)
+def test_bitboards_by_touch(opened):
+    page = opened("bitboards", **PHONE)
     square(page, "c3").tap()
-    assert "c3, white knight, " in square(page, "c3").get_attribute("aria-label")
+    assert square(page, "c3").get_attribute("aria-label").startswith("c3, white knight")
     assert {"b1", "b5", "d5", "a4"} <= marked(page, "filled")
     square(page, "d5").tap()
     assert square(page, "d5").get_attribute("data-piece") == "N"
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    page.screenshot(path=SCREENSHOTS / f"bitboards_phone_{shade}.png", full_page=True)
+    assert_fits_a_phone(page, "bitboards")
 
 
 @needs_chromium
-@pytest.mark.parametrize("how", [{"color_scheme": "light"}, PHONE | {"color_scheme": "dark"}])
-def test_a_race(opened, how):
-    page = opened("race", "?seconds=1", **how)
-    page.set_default_timeout(300_000)  # three rounds at least, beside other tests
+def test_a_race(opened):
+    page = opened("race", "?seconds=1")
     page.locator("#start:enabled").focus()
     page.keyboard.press("Enter")
     page.wait_for_function("document.getElementById('status').innerText.endsWith('done.')")
-    shade = how["color_scheme"]
-    page.screenshot(path=SCREENSHOTS / f"race_{shade}.png", full_page=True)
+    page.screenshot(path=SCREENSHOTS / "race.png", full_page=True)
     rows = page.locator("#table tr").all()
-    assert len(rows) == 5
     cells = [row.locator("td").all_inner_texts() for row in rows[1:]]
     assert [row[1] for row in cells] == ["508", "656", "4,744", "35,136"]
     assert cells[3][5] == "left out"
     for cell in (cell for row in cells for cell in row[2:] if cell != "left out"):
-        found = re.findall(r"([\d.]+)( [kM])?", cell)
+        numerals = re.findall(r"([\d.]+)( [kM])?", cell)
         units = {" k": 1e3, " M": 1e6, "": 1}
-        middle, low, high = (float(number) * units[unit] for number, unit in found)
+        middle, low, high = (float(numeral) * units[unit] for numeral, unit in numerals)
         assert 0 < low <= middle <= high
     ladder = page.locator("#ladder").text_content()
     for row in numbers.raced(paths.ROOT)[0]["rows"]:
         assert f"{row['rung']}: " in ladder
-    assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
+    assert_fits_a_phone(page, "race")
 
 
 RANDOM = """
@@ -173,63 +164,62 @@ function knightAttacks(n) {
 }"""
 
 
+def verdict_on(page, name, code=None):
+    """Checks the code that is there or other code; returns the page's words on it."""
+    section = page.locator(f"#{name}")
+    section.wait_for()  # hidden until the page listens, which pressing a key does not mind
+    if code is not None:
+        section.locator("textarea").fill(code)
+    section.locator("textarea").press("Control+Enter")
+    verdict = section.locator(".verdict:is(.right, .not)")
+    verdict.wait_for()
+    return verdict.inner_text()
+
+
 @needs_chromium
-@pytest.mark.parametrize("how", [{"color_scheme": "light"}, PHONE | {"color_scheme": "dark"}])
-def test_the_first_lab_from_wrong_to_right(opened, how):
-    page = opened("lab", "?limit=100", **how)
-    shade = how["color_scheme"]
-
-    def answer(name, code):
-        section = page.locator(f"#{name}")
-        section.wait_for()  # hidden until the page listens, which pressing a key does not mind
-        if code is not None:
-            section.locator("textarea").fill(code)
-        section.locator("textarea").press("Control+Enter")
-        verdict = section.locator(".verdict:is(.right, .not)")
-        verdict.wait_for()
-        return verdict.inner_text()
-
-    assert "1, b1 to b2, is no legal action here" in answer("randomAction", None)
+def test_the_first_lab_from_wrong_to_right(opened):
+    page = opened("lab", "?limit=100")
+    editor = page.locator("#randomAction textarea")
+    stub = editor.input_value()
+    assert "b1 to b2" in verdict_on(page, "randomAction")
     assert marked(page, "from") == {"b1"}
-    page.screenshot(path=SCREENSHOTS / f"lab_wrong_{shade}.png", full_page=True)
+    page.screenshot(path=SCREENSHOTS / "lab_page_wrong.png", full_page=True)
     first = RANDOM.replace("Math.floor(random() * legal.length)", "0")
-    assert "came 2000 times of 2000" in answer("randomAction", first)
-    assert answer("randomAction", RANDOM).startswith("Right in all 100 cases")
+    assert "2000 times of 2000" in verdict_on(page, "randomAction", first)
+    assert verdict_on(page, "randomAction", RANDOM).startswith("Right")
     assert page.locator("[role=grid]").count() == 0
     page.locator("#randomAction .again").click()
-    assert "hardly ever" in page.locator("#randomAction textarea").input_value()
+    assert editor.input_value() == stub
 
-    assert answer("knightAttacks", None).endswith("Knights on a1: missing c2.")
+    assert "c2" in verdict_on(page, "knightAttacks")
     assert (marked(page, "missing"), marked(page, "right")) == ({"c2"}, {"b3"})
     comes_back = KNIGHTS.replace("~0x8080808080808080n", "~0n")
-    assert "too many" in answer("knightAttacks", comes_back)
-    assert answer("knightAttacks", KNIGHTS).startswith("Right in all 565 cases")
-    page.screenshot(path=SCREENSHOTS / f"lab_right_{shade}.png", full_page=True)
-    assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
+    assert "too many" in verdict_on(page, "knightAttacks", comes_back)
+    assert verdict_on(page, "knightAttacks", KNIGHTS).startswith("Right")
+    assert_fits_a_phone(page, "lab")
 
 
 @needs_chromium
 def test_the_first_lab_says_what_else_is_wrong(opened):
-    def answer(body, limit=100):
-        page = opened("lab", f"?limit={limit}")
-        page.locator("#knightAttacks textarea").fill(f"function knightAttacks(knights) {{{body}}}")
-        page.locator("#knightAttacks .check").click()
-        verdict = page.locator("#knightAttacks .verdict:is(.right, .not)")
-        verdict.wait_for()
-        return verdict.inner_text()
+    def verdict(page, body):
+        return verdict_on(page, "knightAttacks", f"function knightAttacks(knights) {{{body}}}")
 
-    assert "SyntaxError" in answer("return knights <<< 1;")
-    assert "TypeError" in answer("return knights << 17;")
-    assert "is not a BigInt" in answer("return 17;")
-    assert "A value of type undefined" in answer("")
-    assert "no set of 64 bits" in answer("return ~0n;")
-    assert "No answer after 1 s" in answer("for (;;);", limit=1)
+    page = opened("lab", "?limit=100")
+    for body, named in (
+        ("return knights <<< 1;", "SyntaxError"),
+        ("return knights << 17;", "TypeError"),
+        ("return 17;", "BigInt"),
+        ("", "undefined"),
+        ("return ~0n;", "64 bits"),
+    ):
+        assert named in verdict(page, body)
+    assert "1 s" in verdict(opened("lab", "?limit=1"), "for (;;);")
 
 
 def test_without_scripts_there_is_something_to_read_and_to_see(folder):
     for name in ("bitboards", "lab", "play", "race"):
         page = (folder / f"{name}.html").read_text()
         (instead,) = re.findall("<noscript>(.*?)</noscript>", page, re.DOTALL)
-        assert "needs JavaScript" in instead
+        assert "JavaScript" in instead
         (source,) = re.findall('<img src="([^"]+)"', instead)
         assert (folder / source).stat().st_size > 10_000

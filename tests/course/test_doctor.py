@@ -1,7 +1,5 @@
 """The doctor goes on whatever is broken, and says what is."""
 
-import itertools
-
 import pytest
 
 from rungs._src import registry
@@ -23,68 +21,70 @@ BROKEN = Finding("chess on openmp", False, True, "no such thing")
 @pytest.mark.system
 def test_all_that_is_needed_works_here():
     findings = {finding.what: finding for finding in doctor.examine()}
-    needed = [finding for finding in findings.values() if finding.needed]
-    assert len(needed) >= 8
-    assert all(finding.works for finding in needed), needed
-    assert {"chess on cuda", "two MPI ranks", "hardware counters", "GPU", "Pgx"} <= findings.keys()
+    assert all(finding.works for finding in findings.values() if finding.needed), findings
     assert all(finding.detail for finding in findings.values())
+    needed = {what for what, finding in findings.items() if finding.needed}
+    assert needed >= {"C++", "compilers", "chess on python", "chess on cpp"}
+    assert {"chess on cuda", "two MPI ranks", "hardware counters", "GPU", "Pgx"} <= findings.keys()
 
 
 @pytest.mark.parametrize("error", [UnavailableError("no such thing"), OSError("no such thing")])
 def test_whatever_breaks_is_said_and_the_rest_goes_on(monkeypatch, error):
     make = registry.make
 
-    def broken(env_id, rung, num_envs):
+    def break_one(env_id, rung, num_envs):
         if rung == "multiprocessing":
             raise error
         return make(env_id, rung, num_envs)
 
-    monkeypatch.setattr(registry, "make", broken)
+    monkeypatch.setattr(registry, "make", break_one)
     monkeypatch.setattr(cling, "load", lambda: None)  # which takes 20 s
-    findings = doctor._examine_quickly()
-    for finding in findings:
-        if finding.what == "chess on multiprocessing":
-            assert finding.needed
-            assert not finding.works
-            assert "no such thing" in finding.detail
+    findings = {}
+    for finding in doctor._examine_quickly():
+        findings[finding.what] = finding
+        if finding.what == "chess on cpp":
             break
-    rest = {finding.what: finding for finding in itertools.islice(findings, 2)}
-    assert rest["chess on cpp"] == Finding(
-        "chess on cpp", True, True, "40 plies, as python-chess plays them"
-    )
+    broken = findings["chess on multiprocessing"]
+    assert (broken.works, broken.needed) == (False, True)
+    assert "no such thing" in broken.detail
+    assert (finding.works, finding.needed) == (True, True)
 
 
 @pytest.mark.parametrize(("findings", "status"), [(FINDINGS, 0), ([*FINDINGS, BROKEN], 1)])
 def test_the_command_says_what_was_found(monkeypatch, capsys, findings, status):
     monkeypatch.setattr(doctor, "examine", lambda: iter(findings))
     assert cli.main(["doctor"]) == status
-    _, *lines = capsys.readouterr().out.splitlines()
+    lines = capsys.readouterr().out.splitlines()[1:]
     assert lines[0].split(maxsplit=2) == ["works", "OpenMP", "a team of 2 threads"]
-    assert lines[3].startswith("not here  chess on mpi")
-    assert [line[:6] for line in lines[5:]] == ["BROKEN"] * status
+    for finding, line in zip(findings, lines, strict=True):
+        assert finding.what in line
+        assert finding.detail in line
+    assert [line.split()[0] for line in lines[5:]] == ["BROKEN"] * status
 
 
 def test_the_summary_says_what_works_and_what_is_not_here(monkeypatch):
     monkeypatch.setattr(doctor, "_examine_quickly", lambda: iter(FINDINGS))
     works, missing = doctor.summary().splitlines()
-    assert works == "works: chess on python, cpp; OpenMP"
-    assert "chess on mpi (no MPI)" in missing
+    assert all(name in works for name in ("python", "cpp", "OpenMP"))
+    assert all(name in missing for name in ("mpi", "no MPI", "stockfish"))
     monkeypatch.setattr(doctor, "_examine_quickly", lambda: iter([*FINDINGS, BROKEN]))
-    with pytest.raises(UnavailableError, match="broken: chess on openmp: no such thing"):
+    with pytest.raises(UnavailableError, match="chess on openmp: no such thing"):
         doctor.summary()
 
 
 @pytest.mark.system
 def test_a_compiler_whose_code_plays_other_games_is_found(monkeypatch):
-    assert doctor._compilers() == "40 steps, the same by g++ and cling"
+    detail = doctor._compilers()
+    assert "g++" in detail
+    assert "cling" in detail
     make = registry.make
 
-    def shorter(env_id, rung, num_envs, compiler, **settings):
+    def make_shorter(env_id, rung, num_envs, compiler, **settings):
         if (env_id, compiler) == ("cartpole", "g++"):
             settings["max_episode_steps"] = 3
         return make(env_id, rung, num_envs, compiler=compiler, **settings)
 
-    monkeypatch.setattr(registry, "make", shorter)
+    monkeypatch.setattr(registry, "make", make_shorter)
     with pytest.raises(MismatchError, match=r"cling: .* in step"):
         doctor._compilers()
 
@@ -92,9 +92,9 @@ def test_a_compiler_whose_code_plays_other_games_is_found(monkeypatch):
 def test_a_rung_that_plays_other_games_is_found(monkeypatch):
     make = registry.make
 
-    def shorter(env_id, rung, num_envs):
+    def make_shorter(env_id, rung, num_envs):
         return make(env_id, rung, num_envs, **({"max_plies": 3} if rung == "cpp" else {}))
 
-    monkeypatch.setattr(registry, "make", shorter)
+    monkeypatch.setattr(registry, "make", make_shorter)
     with pytest.raises(MismatchError, match=r"cpp: .* in step"):
         doctor._play("cpp")

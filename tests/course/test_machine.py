@@ -14,6 +14,7 @@ import pytest
 from rungs._src.machine.known import microarchitecture
 from rungs._src.native import gpp
 from rungs._src.native.abi import described
+from rungs.chess import NUM_ACTIONS
 from rungs.errors import CompilerError, UnavailableError
 from rungs_course import compiled
 from rungs_course.machine import counters
@@ -21,15 +22,8 @@ from rungs_course.machine.roofline import A100, CORRECTED, PAPER, attainable, ri
 from rungs_course.machine.topology import Cache, caches, topology
 from rungs_course.measure import peaks
 from rungs_course.measure.load import busy_process
-from rungs_course.measure.peaks import (
-    COMPUTE,
-    STREAMS,
-    core_speed,
-    measure_bandwidth,
-    measure_compute,
-    working_sets,
-)
-from rungs_course.measure.valgrind import counts_per_ply, have_valgrind, simulated, work_per_ply
+from rungs_course.measure.peaks import core_speed, measure_compute, working_sets
+from rungs_course.measure.valgrind import counts_per_ply, simulated, work_per_ply
 
 
 def write(root, files):
@@ -78,13 +72,11 @@ def test_what_is_not_reported_is_unknown(tmp_path):
     ("vendor", "family", "model", "name", "flops"),
     [
         ("AuthenticAMD", 0x17, 0x01, "Zen", None),
-        ("AuthenticAMD", 0x17, 0x31, "Zen 2", 4),
         ("AuthenticAMD", 0x19, 0x01, "Zen 3", 4),
         ("AuthenticAMD", 0x19, 0x11, "Zen 4", 2),
         ("AuthenticAMD", 0x1A, 0x02, "Zen 5", 4),
         ("AuthenticAMD", 0x1A, 0x24, "Zen 5", None),
         ("GenuineIntel", 6, 0x3F, "Haswell", 4),
-        ("GenuineIntel", 6, 0x4F, "Broadwell", 4),
         ("GenuineIntel", 6, 0x8F, "Sapphire Rapids", 4),
         ("GenuineIntel", 6, 1, None, None),
         ("AuthenticAMD", 6, 0x8F, None, None),
@@ -107,38 +99,26 @@ def work():
 
 
 @needs_papi
-def test_reading_an_event_that_every_kernel_counts():
-    # The time that the process has run, in nanoseconds, which needs no hardware.
+@pytest.mark.parametrize(
+    ("event", "least"),
+    [("PAPI_TOT_INS", 100_000), ("perf::TASK-CLOCK", 1)],  # the latter needs no hardware
+)
+def test_an_event_is_counted_or_refused_with_its_name(event, least):
     try:
-        counted = counters.count(work, {"time": "perf::TASK-CLOCK"})
-    except UnavailableError as error:
-        pytest.skip(str(error))
-    assert 10_000 < counted["time"] < 10_000_000_000
-
-
-@needs_papi
-def test_counters_are_read_or_refused_with_the_reason():
-    reason = ""
-    try:
-        counted = counters.count(work)
+        counted, reason = counters.count(work, {"count": event}), ""
     except UnavailableError as error:
         counted, reason = {}, str(error)
-    assert bool(counted) != ("PAPI_TOT_INS: " in reason)
-    assert counted.get("instructions", 100_001) > 100_000
+    assert event in reason or counted["count"] >= least
 
 
-def test_without_papi_how_to_get_it(monkeypatch):
+@pytest.mark.parametrize(
+    ("library", "named"), [(None, "papi-tools"), ("libpapi.so.7", r"libpapi\.so\.7")]
+)
+def test_a_papi_that_is_missing_or_has_no_version_is_named(library, named, monkeypatch):
     counters._papi.cache_clear()
-    monkeypatch.setattr(ctypes.util, "find_library", lambda name: None)
-    with pytest.raises(UnavailableError, match="papi-tools"):
-        counters.count(work)
-
-
-def test_a_papi_without_a_version_is_named(monkeypatch):
-    counters._papi.cache_clear()
-    monkeypatch.setattr(ctypes.util, "find_library", lambda name: "libpapi.so.7")
+    monkeypatch.setattr(ctypes.util, "find_library", lambda name: library)
     monkeypatch.setattr(ctypes, "CDLL", lambda name: mock.MagicMock())
-    with pytest.raises(UnavailableError, match=r"libpapi.so.7 has no version in its name"):
+    with pytest.raises(UnavailableError, match=named):
         counters.count(work)
 
 
@@ -148,31 +128,24 @@ def test_a_counter_that_stays_at_0_is_not_believed(monkeypatch):
     monkeypatch.setattr(counters, "_count_one", lambda papi, event, work: numbers[event])
     events = {"instructions": "PAPI_TOT_INS", "cycles": "PAPI_TOT_CYC"}
     assert counters.count(work, events) == {"instructions": 5}
-    with pytest.raises(UnavailableError, match="PAPI_TOT_CYC: it stays at 0"):
+    with pytest.raises(UnavailableError, match="PAPI_TOT_CYC"):
         counters.count(work, {"cycles": "PAPI_TOT_CYC"})
 
 
 @pytest.mark.parametrize(
     ("processor", "single", "double", "bandwidth"),
-    [(PAPER[0], 2560e9, 1280e9, 76.8e9), (PAPER[1], 6553.6e9, 3276.8e9, 51.2e9)],
+    [
+        (PAPER[0], 2560e9, 1280e9, 76.8e9),
+        (PAPER[1], 6553.6e9, 3276.8e9, 51.2e9),
+        (CORRECTED[0], 2560e9, 1280e9, 2 * 76.8e9),  # two sockets
+        (CORRECTED[1], 6553.6e9 / 4, 3276.8e9 / 4, 4 * 51.2e9),  # modules share a unit
+        (A100, 19.49184e12, 9.74592e12, 1555.2e9),
+    ],
 )
-def test_the_papers_numbers(processor, single, double, bandwidth):
+def test_peaks_of_data_sheets(processor, single, double, bandwidth):
     assert processor.peak_flops(32) == pytest.approx(single)
     assert processor.peak_flops(64) == pytest.approx(double)
     assert processor.peak_bandwidth() == pytest.approx(bandwidth)
-
-
-def test_corrected_for_sockets_and_shared_units():
-    assert CORRECTED[0].peak_flops(64) == PAPER[0].peak_flops(64)
-    assert CORRECTED[0].peak_bandwidth() == 2 * PAPER[0].peak_bandwidth()
-    assert CORRECTED[1].peak_flops(64) == PAPER[1].peak_flops(64) / 4
-    assert CORRECTED[1].peak_bandwidth() == 4 * PAPER[1].peak_bandwidth()
-
-
-def test_the_gpus_data_sheet():
-    assert A100.peak_flops(32) == pytest.approx(19.5e12, rel=1e-2)
-    assert A100.peak_flops(64) == pytest.approx(9.7e12, rel=1e-2)
-    assert A100.peak_bandwidth() == pytest.approx(1555e9, rel=1e-2)
 
 
 def test_memory_bounds_left_of_the_ridge_and_computing_right_of_it():
@@ -214,51 +187,15 @@ def test_without_a_compiler_a_cores_speed_is_not_known(monkeypatch):
     assert core_speed.__wrapped__() == {"clock_mhz": None, "flops_per_cycle": None}
 
 
-def best(frame, *names):
-    return frame.groupby([*names])["per_second"].max()
-
-
-def test_a_row_for_everything_measured():
-    compute = best(measure_compute([1, 2], repeats=2, seconds=0.0005), "peak", "threads")
-    assert set(compute.index) == {(peak, threads) for peak in COMPUTE for threads in (1, 2)}
-    assert (compute > 0).all()
-    # However busy the machine: others make each measurement lower.
-    assert compute["clock", 1] < 10e9
-    assert compute["float32", 1] < 128 * 10e9
-
-
 def test_products_have_a_peak_in_each_format_that_the_processor_multiplies():
-    found = peaks.product_peaks(1)
-    assert found["float32"] > 0
+    formats = peaks.product_peaks(1)
+    assert all(formats.values())
     if gpp.load_learn().rungs_learn_has_bfloat16():
-        assert 0 < found["bfloat16"] < 256 * 10e9
+        assert set(formats) == {"float32", "bfloat16"}
     else:
-        assert set(found) == {"float32"}
+        assert set(formats) == {"float32"}
         with pytest.raises(UnavailableError, match="bfloat16"):
             measure_compute([1], repeats=1, seconds=0.001, peaks=["bfloat16"])
-
-
-@pytest.mark.slow  # and only true where nothing else runs
-def test_peaks_stand_in_the_proportions_that_vectors_give():
-    compute = best(measure_compute([1, 2], repeats=15, seconds=0.005), "peak", "threads")
-    # Single precision has twice the lanes of double; vectors of integers beat single ones.
-    assert 1.3 < compute["float32", 1] / compute["float64", 1] < 3
-    assert compute["64-bit integers, vectors", 1] > compute["64-bit integers", 1]
-    # A core does several independent operations per cycle of its clock, and a clock ticks in GHz.
-    assert compute["64-bit integers", 1] > compute["clock", 1]
-    assert compute["clock", 1] > 0.5e9
-    # A vector's lanes are counted twice at least, and 64 times at most.
-    assert 2 < compute["float32", 1] / compute["clock", 1] < 128
-
-
-def test_bandwidth_of_each_level_and_stream(monkeypatch):
-    sets = {level: min(size, 2**22) for level, size in working_sets(1).items()}
-    monkeypatch.setattr(peaks, "working_sets", lambda threads: sets)
-    found = best(measure_bandwidth([1], repeats=2, seconds=0.0005), "level", "stream")
-    assert set(found.index) == {(level, stream) for level in sets for stream in STREAMS}
-    assert (found > 0).all()
-    some = measure_bandwidth([1], repeats=1, seconds=0.0005, levels=["memory"], streams=["copy"])
-    assert some[["level", "stream", "threads"]].to_numpy().tolist() == [["memory", "copy", 1]]
 
 
 def test_memory_is_larger_than_the_last_caches_of_all_threads(monkeypatch):
@@ -271,16 +208,9 @@ def test_memory_is_larger_than_the_last_caches_of_all_threads(monkeypatch):
     assert working_sets(128)["L3"] == 2**25 // 8 // 2
 
 
-@pytest.mark.slow  # and only true where nothing else runs
-def test_near_memory_is_read_faster_than_far():
-    bandwidth = best(measure_bandwidth([1], repeats=2, seconds=0.002), "level", "stream")
-    assert bandwidth["L1", "read"] > bandwidth["memory", "read"]
-
-
-STARTS_ONE = """
+STARTER = """
 import os, time
 from pathlib import Path
-from rungs_course.measure import peaks
 from rungs_course.measure.load import busy_process
 with busy_process():
     print(Path(f"/proc/self/task/{os.getpid()}/children").read_text(), flush=True)
@@ -303,7 +233,7 @@ def test_a_busy_process_stays_on_its_core_and_ends_with_the_block():
 
 
 def test_a_busy_process_ends_with_who_started_it():
-    with subprocess.Popen([sys.executable, "-c", STARTS_ONE], stdout=subprocess.PIPE) as starter:
+    with subprocess.Popen([sys.executable, "-c", STARTER], stdout=subprocess.PIPE) as starter:
         busy = Path("/proc", starter.stdout.readline().decode().strip())
         assert busy.exists()
         starter.kill()
@@ -322,30 +252,21 @@ def test_a_cache_is_simulated_with_a_power_of_two_of_sets():
 
 
 @pytest.mark.system
-@pytest.mark.skipif(not have_valgrind(), reason="valgrind is not installed")
+@pytest.mark.needs("valgrind")
 def test_counts_per_ply():
     bits = counts_per_ply(8, 10, "bits", FIRST, LAST)
     assert bits == counts_per_ply(8, 10, "bits", FIRST, LAST)
-    assert bits["loads"] + bits["stores"] < bits["instructions"]
-    assert bits["mispredicted branches"] < bits["branches"]
-    assert bits["last-level misses"] <= bits["L1 misses"] <= bits["loads"] + bits["stores"]
+    assert all(bits.values())
     odd = counts_per_ply(8, 10, "bits", FIRST, Cache(2, 3 * 2**18, 4, 64, 1))
     assert odd["L1 misses"] == bits["L1 misses"]
     tiny = counts_per_ply(8, 10, "bits", Cache(1, 1024, 2, 64, 1), LAST)
-    assert tiny["L1 misses"] > bits["L1 misses"]
+    assert tiny["L1 misses"] != bits["L1 misses"]
     assert tiny["instructions"] == bits["instructions"]
 
 
 @pytest.mark.system
-@pytest.mark.skipif(not have_valgrind(), reason="valgrind is not installed")
+@pytest.mark.needs("valgrind")
 def test_operations_and_bytes():
-    work = {mask: work_per_ply(8, 10, mask) for mask in ("bits", "bool", "list")}
-    assert len({each["bytes"] for each in work.values()}) == 3
-    # A `bool` mask is 4,672 bytes. Bits are fewer, but are moved more often: they are transposed.
-    assert work["bool"]["bytes"] > 4672
-    assert work["bool"]["bytes"] > work["bits"]["bytes"]
-    counted = counts_per_ply(8, 10, "bits", FIRST, LAST)
-    for each in work.values():
-        assert 0 < each["operations"] < each["instructions"]
-    assert work["bits"]["instructions"] > counted["instructions"]
-    assert work["bits"]["bytes"] > 8 * counted["stores"]
+    counts = work_per_ply(8, 10, "bool")
+    assert 0 < counts["operations"] < counts["instructions"]
+    assert counts["bytes"] > NUM_ACTIONS  # those of the mask

@@ -9,7 +9,7 @@ import time
 import numpy as np
 import pytest
 import torch
-from torch.utils.flop_counter import FlopCounterMode
+from torch.overrides import TorchFunctionMode
 
 import rungs
 from rungs._src.train.attacks import attack_states
@@ -18,9 +18,9 @@ from rungs._src.train.network import PolicyValueNetwork
 from rungs._src.train.settings import PpoSettings
 from rungs.errors import ConfigurationError, MismatchError
 from rungs_course.measure import disturbance, noise, turns
-from rungs_course.measure.cost import PARTS, SEEN, operations, time_updates
+from rungs_course.measure.cost import SEEN, operations
 from rungs_course.measure.disturbance import CpuTimes, Usage, disturbances, usage
-from rungs_course.measure.race import output_floor, race
+from rungs_course.measure.race import output_bytes, race
 from rungs_course.measure.turns import rounds, timed_rounds
 from rungs_course.measure.verify import verify, verify_games
 from tests.library.train import batches
@@ -41,6 +41,7 @@ def test_every_other_round_is_the_other_way_round():
 def test_a_racer_begins_when_the_threads_of_the_one_before_are_asleep(monkeypatch):
     seconds = iter((0.0, 0.002, 0.002, 0.003, 0.003, 0.003))  # two windows with work, one without
     monkeypatch.setattr(turns, "_seconds_of_others", lambda: next(seconds))
+    monkeypatch.setattr(turns, "_LONGEST", np.inf)
     began = []
     next(rounds({"a": lambda: began.append(next(seconds, None))}))
     assert began == [None]
@@ -76,20 +77,30 @@ def test_an_interval_holds_the_median_as_often_as_it_says():
     rng = np.random.default_rng(0)
     for count in (5, 9, 15, 40):
         held = 0
-        for _ in range(2000):
+        for _ in range(500):
             low, high = noise.interval(rng.lognormal(size=count))
             held += low <= 1 <= high
-        assert held / 2000 > 0.92, count
+        assert held / 500 > 0.92, count
 
 
-def test_a_factor_is_beyond_noise_where_no_repeat_says_otherwise():
-    assert noise.factor([1.1, 1.2, 1.3, 1.2, 1.1]).beyond()
-    assert noise.factor([0.9, 0.8, 0.9, 0.8, 0.9]).beyond()
-    assert not noise.factor([1.1, 1.2, 0.99, 1.2, 1.1]).beyond()
-    assert not noise.factor([1.1, 1.2, 1.3, 1.2, 1.1]).beyond(1.25)
-    few = noise.factor([1.1, 1.2, 1.3, 1.2])
-    assert not few.judged
-    assert not few.beyond()
+@pytest.mark.parametrize(
+    ("ratios", "than", "judged", "beyond"),
+    [
+        ([1.1, 1.2, 1.3, 1.2, 1.1], 1, True, True),
+        ([0.9, 0.8, 0.9, 0.8, 0.9], 1, True, True),
+        ([1.1, 1.2, 0.99, 1.2, 1.1], 1, True, False),
+        ([1.1, 1.2, 1.3, 1.2, 1.1], 1.25, True, False),
+        ([1.2] * 5 + [np.nan], 1, False, False),
+        ([1.1, 1.2, 1.3, 1.2], 1, False, False),
+        ([1.2] + [np.nan] * 5, 1, False, False),
+        ([1.2] + [np.inf] * 5, 1, False, False),
+    ],
+)
+def test_a_factor_is_beyond_noise_where_no_repeat_is_on_the_other_side(
+    ratios, than, judged, beyond
+):
+    factor = noise.factor(ratios)
+    assert (factor.judged, factor.beyond(than)) == (judged, beyond)
 
 
 def test_two_that_took_no_turns_have_a_noise_each():
@@ -98,21 +109,13 @@ def test_two_that_took_no_turns_have_a_noise_each():
     assert (found.low, found.high) == pytest.approx((2 / 2.5, 4 / 1))
 
 
-@pytest.mark.parametrize("odd", [np.nan, np.inf])
-def test_a_median_that_is_no_number_is_not_judged(odd):
-    found = noise.factor([1.2] + [odd] * 5)
-    assert not found.judged
-    assert not found.beyond()
-    assert not noise.factor([1.2] * 5 + [np.nan]).beyond()
-
-
 def test_seconds_of_0_are_not_judged():
-    for ours, theirs in (([0.0] * 5, [0.0] * 5), ([1.0] * 5, [0.0] * 5)):
-        assert not noise.factor_apart(ours, theirs).beyond()
+    for seconds in (0.0, 1.0):
+        assert not noise.factor_apart([seconds] * 5, [0.0] * 5).beyond()
 
 
 def test_no_repeats_have_no_median():
-    with pytest.raises(ConfigurationError, match="no repeats"):
+    with pytest.raises(ConfigurationError, match="repeats"):
         noise.factor([])
 
 
@@ -146,10 +149,8 @@ def test_a_single_wrong_bit_stops_the_race(output):
         race({"honest": boards(), "liar": liar}, boards(), **SETTINGS)
 
 
-def test_writing_the_outputs_takes_time():
-    num_bytes, seconds = output_floor(boards())
-    assert num_bytes == boards().num_envs * (72 + 4672 + 4 + 4)
-    assert seconds > 0
+def test_bytes_of_a_step_are_those_of_its_outputs():
+    assert output_bytes(boards()) == boards().num_envs * (72 + 4672 + 4 + 4)
 
 
 def test_what_else_is_done_before_each_step_is_not_timed(monkeypatch):
@@ -176,20 +177,20 @@ def outcome(**changed):
 
 
 @pytest.mark.parametrize(
-    ("changed", "why"),
+    ("changed", "named"),
     [
-        ({"observation": np.zeros((2, 4), np.int16)}, "observation: int16"),
-        ({"observation": np.zeros((2, 3), np.int8)}, "observation: int8 of \\(2, 3\\)"),
-        ({"reward": np.array([0, -0.0], np.float32)}, "reward differs"),
-        ({"truncated": np.array([False, True])}, "truncated differs"),
-        ({"action_mask": np.zeros((2, 3), np.bool_)}, "action_mask differs"),
-        ({"final_obs": np.array([[1, 0], [3, 4]])}, "final_obs differs"),
-        ({"final_info": {"reason": np.array([0, 6])}}, "final_info\\[reason\\] differs"),
-        ({"player": 0}, "info has"),
+        ({"observation": np.zeros((2, 4), np.int16)}, "observation.*int16"),
+        ({"observation": np.zeros((2, 3), np.int8)}, r"observation.*\(2, 3\)"),
+        ({"reward": np.array([0, -0.0], np.float32)}, "reward"),
+        ({"truncated": np.array([False, True])}, "truncated"),
+        ({"action_mask": np.zeros((2, 3), np.bool_)}, "action_mask"),
+        ({"final_obs": np.array([[1, 0], [3, 4]])}, "final_obs"),
+        ({"final_info": {"reason": np.array([0, 6])}}, "final_info.*reason"),
+        ({"player": 0}, "info"),
     ],
 )
-def test_what_differs_is_named(changed, why):
-    with pytest.raises(MismatchError, match=f"liar: {why}.* in step 3"):
+def test_what_differs_is_named(changed, named):
+    with pytest.raises(MismatchError, match=f"liar.*{named}.*step 3"):
         verify("liar", outcome(**changed), outcome(), "in step 3")
 
 
@@ -199,47 +200,53 @@ def test_rows_of_episodes_that_go_on_do_not_count():
 
 
 def test_other_games_are_found():
-    how = {"num_envs": 3, "opponent": "random"}
-    envs = {name: rungs.make("chess", "cpp", **how) for name in ("right", "same")}
+    settings = {"num_envs": 3, "opponent": "random"}
+    envs = {name: rungs.make("chess", "cpp", **settings) for name in ("first", "same")}
     verify_games(envs, seed=1, steps=20)
-    envs["shorter"] = rungs.make("chess", "cpp", max_plies=4, **how)
-    with pytest.raises(MismatchError, match=r"shorter: .* in step 1"):
+    envs["shorter"] = rungs.make("chess", "cpp", max_plies=4, **settings)
+    with pytest.raises(MismatchError, match=r"shorter.*step 1"):
         verify_games(envs, seed=1, steps=20)
 
 
-@pytest.mark.parametrize("how", [{}, {"width": 32, "blocks": 3, "keys": 8}])
-def test_products_are_counted(how):
-    network, count = PolicyValueNetwork(**how), 16
+class Products(TorchFunctionMode):
+    """Counts the operations of matrix products; PyTorch's own counter takes 7 s to import."""
+
+    operations = 0
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        result = function(*args, **(kwargs or {}))
+        if function.__name__ in ("linear", "matmul"):
+            self.operations += 2 * result.numel() * args[0].shape[-1]
+        return result
+
+
+@pytest.mark.parametrize("sizes", [(16, 1, 8), (32, 3, 8)])
+def test_products_are_counted(sizes):
+    network, count = PolicyValueNetwork(*sizes), 4
     observation = batches.positions("list", None, count).observation
     none = torch.zeros(count, dtype=torch.int64)
     legal = Legal(none[:0], none[:0], none)
     width = network.query.in_features
     dense = 2 * 840 * width
-    ours = (64 + SEEN) * width + 2 * 8 * width  # of the first layer
-    with FlopCounterMode(display=False) as counted:
+    needed = (64 + SEEN) * width + 2 * 8 * width  # of the first layer
+    with Products() as products:
         network.scores(observation, legal)
-    with FlopCounterMode(display=False) as attacks:  # read off tables by products
+    with Products() as attacks:  # read off tables by products
         attack_states(observation)
-    forward = (counted.get_total_flops() - attacks.get_total_flops()) / count
-    found = operations(network, legal=0)
-    assert found.infer == forward - dense + ours
+    forward = (products.operations - attacks.operations) / count
+    counted = operations(network, legal=0)
+    assert counted.infer == forward - dense + needed
     # Differentiated by both factors, but for the first layer's zeros and ones.
-    assert found.learn - found.infer == 2 * (forward - dense) + ours
-    assert operations(network, legal=10).infer - found.infer == 10 * 3 * network.query.out_features
+    assert counted.learn - counted.infer == 2 * (forward - dense) + needed
+    more = operations(network, legal=10).infer - counted.infer
+    assert more == 10 * 3 * network.query.out_features
 
 
 def test_an_update_plays_once_and_learns_in_every_epoch():
-    work = operations(PolicyValueNetwork())
+    work = operations(PolicyValueNetwork(16, 1, 8))
     once, twice = (work.update(PpoSettings(update_epochs=epochs)) for epochs in (1, 2))
     assert once == work.infer + work.learn
     assert twice - once == work.learn
-
-
-def test_parts_of_every_update_are_timed():
-    frame = time_updates(rungs.make("chess", "cpp", 8, mask="bits"), seed=0, repeats=3)
-    assert frame["part"].tolist() == list(PARTS) * 3
-    assert (frame["seconds"] >= 0).all()
-    assert (frame.query("part != 'transfer'")["seconds"] > 0).all()
 
 
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -262,7 +269,7 @@ def used(seconds=10.0, own=10.0, others=0.0, stolen=0.0, switches=0, preempted=0
         (used(stolen=1.0), False, ["hypervisor"]),
         (used(stolen=1.0, switches=1000), False, ["hypervisor"]),  # 50 a second and core
         (used(stolen=1.0, switches=4000), False, []),  # from waking cores
-        (used(preempted=2500, waited=1.0), False, ["waited for a core for {:.0%}"]),
+        (used(preempted=2500, waited=1.0), False, ["waited"]),
         (used(preempted=2500, waited=0.1), False, []),  # for moments only
         (used(preempted=10, waited=1.0), False, []),  # from sleeping and waking
         (used(preempted=2500, waited=1.0), True, []),  # threads that share cores by design

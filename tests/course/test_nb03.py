@@ -6,76 +6,54 @@ import sys
 import chess
 import pytest
 
-from rungs._src.chess.engine import find_program
-from rungs._src.chess.perft import perft_cpp, perft_python
+from rungs._src.chess.perft import perft_cpp
 from rungs.errors import ConfigurationError, EngineError, MismatchError, UnavailableError
-from rungs_course import nb03_bitboards
-from rungs_course.nb03_perft import (
-    perft_program,
-    perft_programs,
-    perft_race,
-    stockfish,
-)
-
-DEPTHS = {"start": 3, "Kiwipete": 2}
-
-
-def test_all_count_the_same_and_are_timed():
-    frame = perft_race({"ours": perft_cpp, "python": perft_python}, DEPTHS, repeats=2)
-    assert len(frame) == 2 * 2 * 2
-    assert set(frame.query("position == 'start'")["leaves"]) == {8902}
-    assert set(frame.query("position == 'Kiwipete'")["leaves"]) == {2039}
-    assert (frame["seconds"] > 0).all()
+from rungs_course import nb03_bitboards, nb03_perft
 
 
 def test_one_that_miscounts_is_named():
+    counters = {"ours": perft_cpp, "liar": lambda fen, depth: 1}
     with pytest.raises(MismatchError, match="liar"):
-        perft_race({"ours": perft_cpp, "liar": lambda fen, depth: 1}, DEPTHS, repeats=1)
-
-
-@pytest.mark.skipif(not find_program("stockfish"), reason="stockfish is not installed")
-def test_stockfish_counts_too():
-    program = find_program("stockfish")
-    with stockfish(program) as count:
-        perft_race({"ours": perft_cpp, "Stockfish": count}, DEPTHS, repeats=1)
-
-
-def test_a_program_that_stops_is_an_error():
-    with pytest.raises(EngineError, match="true stopped"), stockfish("true"):
-        pass
+        nb03_perft.perft_race(counters, {"start": 2}, repeats=1)
 
 
 class TestPrograms:
     """A program that others' users name, here of a few lines of Python."""
 
-    LEAVES = "import sys\nfor line in sys.stdin: print({answer}, flush=True)"
+    @staticmethod
+    def answering(expression):
+        code = f"import sys\nfor line in sys.stdin: print({expression}, flush=True)"
+        return [sys.executable, "-c", code]
 
     def test_one_that_is_named_takes_part(self, monkeypatch):
-        code = self.LEAVES.format(answer="{'3': 8902, '2': 2039}[line.split()[0]]")
-        monkeypatch.setenv("RUNGS_PERFT", f"some one={sys.executable} -c {shlex.quote(code)}")
-        ((name, command),) = perft_programs().items()
-        with perft_program(command) as count:
-            frame = perft_race({"ours": perft_cpp, name: count}, DEPTHS, repeats=2)
-        assert set(frame["racer"]) == {"ours", "some one"}
+        command = self.answering("{'3': 8902, '2': 2039}[line.split()[0]]")
+        monkeypatch.setenv("RUNGS_PERFT", f"some one={shlex.join(command)}; other=a b")
+        programs = nb03_perft.perft_programs()
+        assert programs == {"some one": command, "other": ["a", "b"]}
+        depths = {"start": 3, "Kiwipete": 2}
+        with nb03_perft.perft_program(command) as count:
+            times = nb03_perft.perft_race({"ours": perft_cpp, "some one": count}, depths, repeats=2)
+        assert times.groupby(["racer", "position"]).size().tolist() == [2] * 4
 
-    def test_its_form_is_checked_and_none_is_none(self, monkeypatch):
+    def test_an_entry_of_another_form_is_refused_and_none_is_none(self, monkeypatch):
         monkeypatch.delenv("RUNGS_PERFT", raising=False)
-        assert perft_programs() == {}
+        assert nb03_perft.perft_programs() == {}
         monkeypatch.setenv("RUNGS_PERFT", "a=b c; =d")
-        with pytest.raises(ConfigurationError, match="RUNGS_PERFT: '=d' is not NAME=COMMAND"):
-            perft_programs()
+        with pytest.raises(ConfigurationError, match="'=d'"):
+            nb03_perft.perft_programs()
 
-    def test_one_that_is_not_there_or_answers_nonsense_is_named(self, tmp_path):
-        missing = [str(tmp_path / "missing")]
+    @pytest.mark.parametrize(
+        ("command", "error"),
+        [
+            (["/missing/program"], UnavailableError),
+            (["true"], EngineError),
+            (answering("'20 leaves'"), EngineError),
+        ],
+    )
+    def test_one_that_is_not_there_stops_or_answers_nonsense_is_named(self, command, error):
         with (
-            pytest.raises(UnavailableError, match="missing can't be run"),
-            perft_program(missing),
-        ):
-            pass
-        nonsense = [sys.executable, "-c", self.LEAVES.format(answer="'20 leaves'")]
-        with (
-            pytest.raises(EngineError, match="answered '20 leaves'"),
-            perft_program(nonsense) as count,
+            pytest.raises(error, match=command[0]),
+            nb03_perft.perft_program(command) as count,
         ):
             count(chess.STARTING_FEN, 1)
 
@@ -88,13 +66,12 @@ def test_the_game_ends_in_mate():
 
 def test_a_fill_ends_where_the_piece_is_stopped():
     board = chess.Board("7k/8/8/8/3p4/8/8/R2Q3K w - - 0 1")
-    found = [nb03_bitboards.filled(board, chess.A1, distance) for distance in (1, 3, 7)]
-    steps = [
-        {chess.B1, chess.A2},
-        {chess.C1, chess.A3, chess.A4},
-        {chess.square(0, rank) for rank in (4, 5, 6, 7)},
-    ]
-    assert list(map(set, found)) == [steps[0], steps[0] | steps[1], set.union(*steps)]
+    reached = {chess.B1, chess.A2}
+    assert set(nb03_bitboards.filled(board, chess.A1, 1)) == reached
+    reached |= {chess.C1, chess.A3, chess.A4}
+    assert set(nb03_bitboards.filled(board, chess.A1, 3)) == reached
+    reached |= {chess.A5, chess.A6, chess.A7, chess.A8}
+    assert set(nb03_bitboards.filled(board, chess.A1, 7)) == reached
 
 
 def test_only_pieces_that_shield_their_king_are_pinned():
@@ -103,9 +80,9 @@ def test_only_pieces_that_shield_their_king_are_pinned():
 
 
 def test_the_widget_offers_the_pieces_of_who_moves_and_draws_one():
-    widget = nb03_bitboards.explore_bitboards(24)
-    assert widget.children[1].value is not None  # a piece, and so a picture, from the start
-    plies, piece, _ = widget.children
-    assert len(piece.options) == chess.popcount(nb03_bitboards.after(24).occupied_co[chess.WHITE])
+    plies, piece, _ = nb03_bitboards.explore_bitboards(24).children
+    assert piece.value is not None  # a piece, and so a picture, from the start
+    pieces = nb03_bitboards.after(24).occupied_co[chess.WHITE]
+    assert len(piece.options) == chess.popcount(pieces)
     plies.value = 0
     assert {name[0] for name, _ in piece.options} == set("PRNBQK")

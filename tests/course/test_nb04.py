@@ -7,15 +7,14 @@ import pandas as pd
 import pytest
 
 import rungs
-from rungs._src.chess.policy import random_actions
 from rungs.errors import MismatchError, UnavailableError
 from rungs_course import nb04_counters, nb04_openmp
 from rungs_course.measure import over_boards
 from tests.proof import lockstep
 
 
+@pytest.mark.parametrize("boards", [1, 65])
 @pytest.mark.parametrize("way", nb04_openmp.WAYS + nb04_openmp.BARRIERS)
-@pytest.mark.parametrize("boards", [1, 7, 65])
 def test_every_way_plays_the_same_games(way, boards):
     envs = [nb04_openmp.make(way, boards, 2), rungs.make("chess", "cpp", boards)]
     lockstep.play(*envs, seed=0, steps=120)
@@ -25,21 +24,20 @@ def test_threads_that_never_meet_play_them_too_and_other_games_are_noticed():
     before, actions, after = nb04_openmp.random_games(9, 12, seed=0)
     env = nb04_openmp.make("chunked", 9, 2)
     env.reset(seed=0)
-    boards, time_games = env.boards, nb04_openmp.seconds_of_games
-    assert time_games(boards, boards.play_apart, False, before, actions, after) > 0
-    wrong = [*after[1:], after[0]]
+    games = (env.boards, env.boards.play_apart, False, before, actions)
+    assert nb04_openmp.seconds_of_games(*games, after) > 0
     with pytest.raises(MismatchError):
-        time_games(boards, boards.play_apart, False, before, actions, wrong)
+        nb04_openmp.seconds_of_games(*games, [*after[1:], after[0]])
 
 
 def test_lines_that_two_threads_write_to():
-    lines = nb04_openmp.shared_lines(128, 2).set_index(["way", "array"])
+    lines = nb04_openmp.shared_lines(128, 2).set_index(["way", "array"])[["lines", "shared"]]
     # 128 rewards of four bytes are eight lines; dealt out in blocks, all are of both threads.
-    assert lines.loc[("naive", "reward"), ["lines", "shared"]].tolist() == [8, 8]
-    assert lines.loc[("chunked", "reward"), ["lines", "shared"]].tolist() == [8, 0]
-    assert lines.loc[("padded", "reward"), ["lines", "shared"]].tolist() == [16, 0]
+    assert lines.loc[("naive", "reward")].tolist() == [8, 8]
+    assert lines.loc[("chunked", "reward")].tolist() == [8, 0]
+    assert lines.loc[("padded", "reward")].tolist() == [16, 0]
     # A mask is of whole lines.
-    assert lines.loc[("naive", "mask"), ["lines", "shared"]].tolist() == [128 * 73, 0]
+    assert lines.loc[("naive", "mask")].tolist() == [128 * 73, 0]
     assert lines.loc["padded"]["shared"].sum() == 0
 
 
@@ -48,86 +46,62 @@ def test_a_line_that_two_threads_write_to_in_turn_moves_each_time():
     assert moved.to_dict() == {"naive": 14, "chunked": 0, "padded": 0}
 
 
-def times_of(ply, call, meeting, slower=1.0):
-    """What a machine would measure whose costs these are."""
-    rows = []
-    for boards in (64, 4096):
-        one, half = ply * boards, ply * boards / 2 * slower
-        ways = {"alone": one + call, "alone, one call": one, "apart": half}
-        ways |= {"meeting, one call": half + meeting, "meeting": half + meeting + call}
-        rows += [(boards, repeat, *way) for repeat in range(3) for way in ways.items()]
-    return pd.DataFrame(rows, columns=["num_envs", "repeat", "way", "seconds"])
+class TestCosts:
+    @staticmethod
+    def times_of(ply, call, meeting, slower=1.0):
+        """Times of two threads whose costs these are."""
+        rows = []
+        for boards in (64, 4096):
+            one, half = ply * boards, ply * boards / 2 * slower
+            ways = {"alone": one + call, "alone, one call": one, "apart": half}
+            ways |= {"meeting, one call": half + meeting, "meeting": half + meeting + call}
+            rows += [(boards, repeat, *way) for repeat in range(3) for way in ways.items()]
+        return pd.DataFrame(rows, columns=["num_envs", "repeat", "way", "seconds"])
 
+    def test_time_is_taken_apart(self):
+        parts = nb04_openmp.parts(self.times_of(1e-7, 2e-6, 3e-6, slower=1.5), 2)
+        shares = parts.query("num_envs == 64").groupby("part")["share"].first().to_dict()
+        expected = {"at the same time": 0.5, "synchronisation": 3 / 3.2, "calls": 2 / 3.2}
+        assert shares == pytest.approx(expected)
 
-def test_time_is_taken_apart():
-    times = times_of(1e-7, 2e-6, 3e-6, slower=1.5)
-    shares = nb04_openmp.parts(times, 2).query("num_envs == 64").groupby("part")["share"].first()
-    assert shares["at the same time"] == pytest.approx(0.5)
-    assert shares["synchronisation"] == pytest.approx(3e-6 / 3.2e-6)
-    assert shares["calls"] == pytest.approx(2e-6 / 3.2e-6)
+    def test_a_serial_fraction_is_what_synchronisation_and_calls_make_it(self):
+        fractions = nb04_openmp.serial_fractions(self.times_of(1e-7, 2e-6, 3e-6), 2)
+        assert fractions[64].middle == pytest.approx((3e-6 + 2e-6 / 2) / 8.4e-6 * 2)
+        assert fractions[4096].middle < fractions[64].middle / 10
 
+    def test_costs_are_fitted_and_tell_the_speedup(self):
+        times = self.times_of(1e-7, 2e-6, 3e-6)
+        assert nb04_openmp.costs(times)["meeting"].tolist() == pytest.approx([3e-6] * 3)
+        cost = nb04_openmp.fit_cost(times)
+        assert (cost.ply, cost.call, cost.meeting) == pytest.approx((1e-7, 2e-6, 3e-6))
+        few, many = cost.speedup(np.array([1, 4096]), 2)
+        assert few < 1
+        assert many == pytest.approx(1.95, abs=0.05)
+        assert nb04_openmp.fit_cost(self.times_of(1e-7, -2e-6, 3e-6)).call == 0
 
-def test_a_serial_fraction_is_what_synchronisation_and_calls_make_it():
-    found = nb04_openmp.serial_fractions(times_of(1e-7, 2e-6, 3e-6), 2)
-    assert found[64].middle == pytest.approx((3e-6 + 2e-6 / 2) / 8.4e-6 * 2)
-    assert found[4096].middle < found[64].middle / 10
-
-
-def test_costs_are_fitted_and_tell_the_speedup():
-    times = times_of(1e-7, 2e-6, 3e-6)
-    assert nb04_openmp.costs(times)["meeting"].tolist() == pytest.approx([3e-6] * 3)
-    cost = nb04_openmp.fit_cost(times)
-    assert (cost.ply, cost.call, cost.meeting) == pytest.approx((1e-7, 2e-6, 3e-6))
-    assert cost.speedup(np.array([1]), 2)[0] < 1
-    assert cost.speedup(np.array([4096]), 2)[0] == pytest.approx(1.95, abs=0.05)
-
-
-def test_no_cost_is_below_zero():
-    assert nb04_openmp.fit_cost(times_of(1e-7, -2e-6, 3e-6)).call == 0
-
-
-def test_speedups_are_of_the_whole_step():
-    found = nb04_openmp.speedups(times_of(1e-7, 2e-6, 3e-6)).set_index("num_envs")["speedup"]
-    assert found[64] == pytest.approx(8.4 / 8.2)
+    def test_speedups_are_of_the_whole_step(self):
+        speedups = nb04_openmp.speedups(self.times_of(1e-7, 2e-6, 3e-6)).set_index("num_envs")
+        assert speedups["speedup"][64] == pytest.approx(8.4 / 8.2)
 
 
 def test_a_gain_is_how_many_times_as_fast_a_racer_is_repeat_by_repeat():
     rows = [
-        (racer, 64, repeat, machine * seconds)
-        for repeat, machine in enumerate((1.0, 3.0, 2.0))  # how slow it is at the moment
+        (racer, 64, repeat, slowness * seconds)
+        for repeat, slowness in enumerate((1.0, 3.0, 2.0))
         for racer, seconds in (("python", 8.0), ("cpp", 0.5))
     ]
     times = pd.DataFrame(rows, columns=["racer", "num_envs", "repeat", "seconds"])
     (row,) = over_boards.gains(times, "python").itertuples()
     assert (row.racer, row.num_envs) == ("cpp", 64)
-    assert row.low == row.gain == row.high == 16
-
-
-def test_both_ways_of_overlapping_are_timed():
-    def policy(observation, mask):
-        return random_actions(mask, rng)
-
-    rng = np.random.default_rng(0)
-    how = {"seed": 0, "steps": 2, "repeats": 2, "warmup": 0}
-    times = nb04_openmp.overlaps(8, {"random": policy}, **how)
-    assert times["way"].value_counts().to_dict() == {"in turn": 2, "overlapping": 2}
-    assert (times["whole"] > 0).all()
+    assert (row.low, row.gain, row.high) == pytest.approx((16, 16, 16))
 
 
 def test_every_thread_counts_to_the_end_in_a_counter_of_its_own():
     api = nb04_counters.compiled.load_course()
     memory = np.zeros(64, np.int64)
-    assert api.rungs_counters_count(memory.ctypes.data, 16, 1000, 3) > 0
+    api.rungs_counters_count(memory.ctypes.data, 16, 1000, 3)
     assert np.flatnonzero(memory).tolist() == [0, 2, 4]
     assert set(memory[memory > 0].tolist()) == {1000}
-
-
-def test_counters_are_raced_at_every_stride():
-    times = nb04_counters.race_counters((8, 64), 2, times=100, repeats=2, warmup=0)
-    ways = {"one thread", "free"} | ({"pinned"} if not nb04_counters.pin_refusal() else set())
-    assert set(times["way"]) == ways
-    assert len(times) == 2 * 2 * len(ways)
-    assert (times["seconds"] > 0).all()
 
 
 def test_loops_do_the_same_in_all():
@@ -138,28 +112,14 @@ def test_loops_do_the_same_in_all():
     assert loops["growing"][-1] > 1.9 * loops["even"][0]
 
 
-def test_every_schedule_finds_the_sum_of_one_thread():
-    loops = nb04_counters.works(50, 1000)
-    times = nb04_counters.race_schedules(loops, 2, repeats=2, warmup=0)
-    assert set(times["schedule"]) == set(nb04_counters.SCHEDULES)
-    assert (times["share"] > -1).all()
-
-
 def test_a_sum_that_differs_is_noticed(monkeypatch):
-    class Wrong:
+    class Course:
         def rungs_counters_loop(self, work, iterations, schedule, chunk, threads):
             return threads
 
-    monkeypatch.setattr(nb04_counters.compiled, "load_course", Wrong)
-    with pytest.raises(MismatchError, match="sum differs"):
+    monkeypatch.setattr(nb04_counters.compiled, "load_course", Course)
+    with pytest.raises(MismatchError, match="sum"):
         nb04_counters.race_schedules({"even": np.ones(3, np.int64)}, 2, repeats=1, warmup=0)
-
-
-def test_steps_with_one_barrier_and_with_two_are_timed():
-    how = {"plies": 32, "repeats": 2, "warmup": 0, "seed": 0}
-    times = nb04_counters.race_barriers((16,), 2, **how)
-    assert set(times["way"]) == {"one barrier", "two barriers"}
-    assert (times["seconds"] > 0).all()
 
 
 def test_pinned_threads_stay_on_a_core_and_are_free_again():
@@ -171,14 +131,13 @@ def test_pinned_threads_stay_on_a_core_and_are_free_again():
     assert os.sched_getaffinity(0) == before
 
 
-def test_why_threads_cant_be_pinned_is_said(monkeypatch):
-    monkeypatch.setattr(nb04_counters, "usable_cores", lambda: 1)
-    with pytest.raises(UnavailableError, match="one core only"), nb04_counters.pinned(2):
-        pass
-
+def test_threads_that_cant_be_pinned_are_refused(monkeypatch):
     def refuse(*_):
         raise PermissionError(1, "Operation not permitted")
 
     monkeypatch.setattr(nb04_counters, "usable_cores", lambda: 2)
     monkeypatch.setattr(os, "sched_setaffinity", refuse)
-    assert nb04_counters.pin_refusal() == "sched_setaffinity is refused: Operation not permitted"
+    assert "Operation not permitted" in nb04_counters.pin_refusal()
+    monkeypatch.setattr(nb04_counters, "usable_cores", lambda: 1)
+    with pytest.raises(UnavailableError, match="one core"), nb04_counters.pinned(2):
+        pass

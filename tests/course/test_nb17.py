@@ -1,4 +1,4 @@
-"""Notebook 17: the waterfall of versions, their race, and their instructions."""
+"""Notebook 17: the waterfall of versions, and their race."""
 
 import numpy as np
 import pandas as pd
@@ -6,26 +6,18 @@ import pytest
 
 from rungs._src.chess.unpack import unpack_mask
 from rungs.errors import MismatchError
-from rungs_course import compiled, nb17_versions
-from rungs_course.measure.valgrind import have_valgrind
-
-
-@pytest.fixture(scope="module")
-def games():
-    return nb17_versions.random_games(4, 6, seed=2)
-
-
-def times(**nanoseconds):
-    rows = [
-        (racer, repeat, 10, ns * (1 + repeat) * 1e-8)
-        for racer, ns in nanoseconds.items()
-        for repeat in range(3)
-    ]
-    return pd.DataFrame(rows, columns=["racer", "repeat", "plies", "seconds"])
+from rungs_course import nb17_versions
 
 
 def test_gains_are_over_the_row_before_and_over_the_first():
-    table = nb17_versions.waterfall(times(python=1000.0, first=100.0, king=50.0, cpp=200.0), 1e-7)
+    nanoseconds = {"python": 1000.0, "first": 100.0, "king": 50.0, "cpp": 200.0}
+    rows = [
+        (racer, repeat, 10, ply * (1 + repeat) * 1e-8)
+        for racer, ply in nanoseconds.items()
+        for repeat in range(3)
+    ]
+    times = pd.DataFrame(rows, columns=["racer", "repeat", "plies", "seconds"])
+    table = nb17_versions.waterfall(times, 1e-7)
     assert table["racer"].tolist() == ["python", "first", "king", "cpp"]
     np.testing.assert_allclose(table["nanoseconds"], [2000, 200, 100, 400])
     np.testing.assert_allclose(table["relative"], [1, 10, 2, 0.25])
@@ -33,39 +25,39 @@ def test_gains_are_over_the_row_before_and_over_the_first():
     np.testing.assert_allclose(table["share"], [0.05, 0.5, 1, 0.25])
 
 
-class Wrong:
-    """A racer that errs in the last action of the last board."""
+class Racer:
+    """Takes half a second for each step."""
 
     def __init__(self, games):
-        self.masks = unpack_mask(games.masks[0])
-        self.masks[-1, -1] ^= True
+        self.games = games
 
     def play(self, steps):
-        return 1.0
+        self.masks = unpack_mask(self.games.masks[steps - 1])
+        return 0.5 * steps
 
 
-def test_nothing_is_timed_that_finds_other_actions(games):
-    with pytest.raises(MismatchError, match="wrong: its legal actions differ"):
-        nb17_versions.race_versions(
-            games, {"wrong": Wrong(games)}, repeats=1, warmup=0, seconds=0.1
-        )
+class Erring(Racer):
+    """Errs in the last action of the last board."""
+
+    def play(self, steps):
+        seconds = super().play(steps)
+        self.masks[-1, -1] ^= True
+        return seconds
 
 
-def test_all_rows_race_and_the_slow_play_fewer_steps(games):
-    racers = nb17_versions.racers(games, compiled.load_steps(*nb17_versions.NATIVE))
-    assert list(racers) == list(nb17_versions.ALL)
-    frame = nb17_versions.race_versions(games, racers, repeats=2, warmup=0, seconds=2e-4)
-    plies = frame.groupby("racer")["plies"].first()
-    assert plies["python"] == games.num_envs
-    assert plies["bytes"] == games.num_envs * games.steps
-    assert frame["racer"].drop_duplicates().tolist() == list(racers)
+@pytest.fixture(scope="module")
+def games():
+    return nb17_versions.random_games(4, 6, seed=2)
 
 
-@pytest.mark.system
-@pytest.mark.skipif(not have_valgrind(), reason="valgrind is not installed")
-def test_instructions_are_counted_the_same_twice(games):
-    counts = nb17_versions.instructions(games)
-    pd.testing.assert_frame_equal(counts, nb17_versions.instructions(games))
-    by_name = counts.set_index("racer")
-    assert by_name["instructions"]["first"] > by_name["instructions"]["king"]
-    assert (by_name["mispredicted"] < by_name["branches"]).all()
+class TestRace:
+    @pytest.mark.parametrize(("seconds", "steps"), [(0.1, 1), (1.0, 2), (10.0, 6)])
+    def test_the_slow_play_fewer_steps(self, games, seconds, steps):
+        effort = {"repeats": 2, "warmup": 0, "seconds": seconds}
+        times = nb17_versions.race_versions(games, {"slow": Racer(games)}, **effort)
+        assert times["plies"].tolist() == [games.num_envs * steps] * 2
+
+    def test_nothing_is_timed_that_finds_other_actions(self, games):
+        racers = {"right": Racer(games), "erring": Erring(games)}
+        with pytest.raises(MismatchError, match="erring"):
+            nb17_versions.race_versions(games, racers, repeats=1, warmup=0, seconds=0.1)

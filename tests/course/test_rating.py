@@ -11,82 +11,79 @@ from rungs._src.selfplay import agent as files
 from rungs._src.selfplay import elo, matches
 from rungs._src.train.evaluate import Evaluation
 from rungs._src.train.network import PolicyValueNetwork
-from rungs.chess import find_program
 from rungs.errors import ConfigurationError
 from rungs_course import cli, rating
 from rungs_course.measure import results
 
-PLIES = 40  # after which games are adjudicated here
+PLIES = 24  # after which games are adjudicated here
 
 
-@pytest.fixture(autouse=True)
-def short(monkeypatch):
+@pytest.fixture(autouse=True, scope="module")
+def short():
     """Short games, and opponents that search little."""
     play = matches.play
-    monkeypatch.setattr(
-        matches, "play", lambda *players, **how: play(*players, **how, max_plies=PLIES)
-    )
-    monkeypatch.setattr(rating, "SIMULATIONS", 2)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(matches, "play", lambda *args, **kw: play(*args, **kw, max_plies=PLIES))
+        patched.setattr(rating, "SIMULATIONS", 2)
+        yield
 
 
-@pytest.fixture
-def without_stockfish(monkeypatch):
-    monkeypatch.setattr(rating, "find_program", lambda name: None)
-
-
-def saved(path, seed):
+def save_agent(path, seed, **facts):
     """Writes a tiny agent, which has learnt nothing."""
     torch.manual_seed(seed)
     path.parent.mkdir(parents=True, exist_ok=True)
-    files.save(files.freeze(PolicyValueNetwork(16, 1, 8), f"agent {seed}", {}), path)
+    files.save(files.freeze(PolicyValueNetwork(16, 1, 8), f"agent {seed}", facts), path)
     return path
 
 
-@pytest.fixture
-def root(tmp_path):
-    """A source tree with two recorded agents."""
-    for seed in (0, 1):
-        saved(tmp_path / "data" / "agents" / f"{seed}.pt", seed)
-    return tmp_path
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    """A source tree with a recorded agent, and an agent to be rated."""
+    root = tmp_path_factory.mktemp("root")
+    save_agent(root / "data" / "agents" / "0.pt", 0)
+    save_agent(root / "mine.pt", 7)
+    return root
 
 
-def rated(root, path, **how):
-    lines = []
-    table = rating.rate(path, root / "out", lines.append, games=4, root=root, **how)
-    return table, results.load(root / "out" / "matches.csv"), lines
+@pytest.fixture(scope="module")
+def rated(root):
+    """Its rating by both rules without Stockfish: the table, the folder, and what was said."""
+    lines, settings = [], {"simulations": [2, 0], "policies": ["gumbel", "puct"], "games": 2}
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(rating, "find_program", lambda name: None)
+        table = rating.rate(root / "mine.pt", root / "out", lines.append, root=root, **settings)
+    return table, root / "out", lines
 
 
-def test_it_plays_all_opponents_by_each_rule_and_both_rules_each_other(root, without_stockfish):
-    path = saved(root / "mine.pt", 7)
-    table, played, lines = rated(root, path, simulations=[4, 0], policies=["gumbel", "puct"])
-    two = [f"recorded agent {n}, Gumbel, 2 simulations" for n in (0, 1)]
+def test_it_plays_all_opponents_by_each_rule_and_both_rules_each_other(rated):
+    table, out, lines = rated
+    played = results.load(out / "matches.csv")
+    recorded = "recorded agent 0, Gumbel, 2 simulations"
     mine = [
-        f"agent 7, {how}" for how in ("no search", "Gumbel, 4 simulations", "PUCT, 4 simulations")
+        f"agent 7, {search}"
+        for search in ("no search", "Gumbel, 2 simulations", "PUCT, 2 simulations")
     ]
-    expected = [(two[0], "random"), (two[1], two[0])]
-    expected += [(player, other) for player in mine for other in ("random", *two)]
-    assert list(zip(played["player"], played["opponent"], strict=True)) == [
-        *expected,
-        (mine[1], mine[2]),
-    ]
-    assert set(table["player"]) == {"random", *two, *mine}
-    for player, low, elo_, high in table[["player", "low", "elo", "high"]].itertuples(index=False):
-        assert low <= elo_ <= high
-        assert any(
-            line.startswith(f"{player}: Elo {elo_:.0f} ({low:.0f} to {high:.0f})") for line in lines
-        )
-    searched = played[played["player"].str.startswith("agent 7, PUCT")]
-    assert set(searched["policy"]) == {"puct"}
-    assert set(searched["simulations"]) == {4}
-    assert played["simulations"][:2].isna().all()  # of opponents' own matches
-    assert "after 400 plies" in played.attrs["provenance"]["rule"]
+    expected = [(recorded, "random")]
+    expected += [(player, other) for player in mine for other in ("random", recorded)]
+    expected += [(mine[1], mine[2])]
+    assert list(zip(played["player"], played["opponent"], strict=True)) == expected
+    assert set(table["player"]) == {"random", recorded, *mine}
+    assert table["elo"].between(table["low"], table["high"]).all()
+    for row in table.itertuples():
+        assert any(f"{row.player}: Elo {row.elo:.0f}" in line for line in lines)
+    assert played["simulations"].dropna().tolist() == [0, 0, 2, 2, 2, 2, 2]
+    assert played["policy"].dropna().tolist() == ["gumbel"] * 4 + ["puct"] * 2 + ["gumbel"]
+    assert str(matches.MAX_PLIES) in played.attrs["provenance"]["rule"]
+    (missing,) = (line for line in lines if "Stockfish" in line)
+    assert f"random and {recorded}" in missing  # which are the scale
 
 
-def test_its_tables_are_what_the_games_say(root, without_stockfish):
-    table, played, _ = rated(root, saved(root / "mine.pt", 7), policies=["puct"], simulations=[3])
-    text = io.StringIO((root / "out" / "games.pgn").read_text())
+def test_its_tables_are_what_the_games_say(rated):
+    table, out, _ = rated
+    played = results.load(out / "matches.csv")
+    text = io.StringIO((out / "games.pgn").read_text())
     games = list(iter(lambda: chess.pgn.read_game(text), None))
-    assert len(games) == played["games"].sum() == 4 * len(played)
+    assert len(games) == played["games"].sum() == 2 * len(played)
     points = {"1-0": 1, "1/2-1/2": 0.5, "0-1": 0}
     results_of = {}
     for row in played.itertuples():
@@ -96,73 +93,58 @@ def test_its_tables_are_what_the_games_say(root, without_stockfish):
             abs((game.headers["White"] != row.player) - points[game.headers["Result"]])
             for game in mine
         ]
-        assert [scored.count(each) for each in (1, 0.5, 0)] == [row.wins, row.draws, row.losses]
-        assert sum(game.headers["White"] == row.player for game in mine) == 2
+        assert [scored.count(score) for score in (1, 0.5, 0)] == [row.wins, row.draws, row.losses]
+        assert sum(game.headers["White"] == row.player for game in mine) == 1
         ended = [game.headers["Termination"] for game in mine]
         assert ended.count("adjudication") == row.adjudicated
-        assert row.score == sum(scored) / 4
-        results_of[row.player, row.opponent] = sum(scored), 4 - sum(scored)
+        assert row.score == pytest.approx(sum(scored) / 2)
+        results_of[row.player, row.opponent] = sum(scored), 2 - sum(scored)
     assert played["adjudicated"].sum() > 0
     expected = elo.rate(results_of, anchor="random")
     assert list(table["player"]) == list(expected["player"])
-    assert list(table["elo"]) == list(expected["elo"])
+    assert table["elo"].to_list() == pytest.approx(expected["elo"].to_list())
 
 
-def test_an_agent_does_not_play_itself(root, without_stockfish):
-    _, played, _ = rated(root, root / "data" / "agents" / "1.pt", simulations=[0])
-    assert not any("recorded agent 1" in name for name in played["opponent"])
-    assert any("recorded agent 0" in name for name in played["opponent"])
+def test_an_agent_does_not_play_itself(root, tmp_path, monkeypatch):
+    monkeypatch.setattr(rating, "find_program", lambda name: None)
+    path = root / "data" / "agents" / "0.pt"
+    table = rating.rate(path, tmp_path, root=root, simulations=[0], games=2)
+    assert set(table["player"]) == {"agent 0, no search", "random"}
 
 
-def test_it_says_by_name_that_stockfish_is_missing(root, without_stockfish):
-    _, _, lines = rated(root, saved(root / "mine.pt", 7), simulations=[0])
-    (line,) = [line for line in lines if "Stockfish" in line]
-    assert line.startswith("Stockfish is not installed (apt-get install stockfish): the scale is ")
-    assert "random and recorded agent 0, Gumbel, 2 simulations and recorded agent 1" in line
-
-
-@pytest.mark.skipif(not find_program("stockfish"), reason="Stockfish is not installed")
-def test_stockfish_plays_at_three_strengths(root):
-    for path in (root / "data" / "agents").iterdir():
-        path.unlink()
-    table, played, lines = rated(root, saved(root / "mine.pt", 7), simulations=[0])
+@pytest.mark.needs("stockfish")
+def test_stockfish_plays_at_three_strengths(root, tmp_path):
+    lines, settings = [], {"simulations": [0], "games": 4}
+    table = rating.rate(root / "mine.pt", tmp_path, lines.append, root=tmp_path, **settings)
     assert not any("not installed" in line for line in lines)
+    played = results.load(tmp_path / "matches.csv")
     assert played.attrs["provenance"]["engine"].startswith("Stockfish ")
     assert set(table["player"]) == {"random", "agent 7, no search", *rating.ENGINES}
     rows = played[played["player"] == "agent 7, no search"].set_index("opponent")
     assert rows.loc[list(rating.ENGINES), "losses"].sum() > 6  # of 12 games
 
 
-@pytest.mark.parametrize(
-    ("how", "named"),
-    [
-        (["--policy", "uct"], "policy='uct' is not one of 'gumbel', 'puct'"),
-        (["--simulations", "-1"], "simulations=-1"),
-        (["--games", "3"], "games=3 is not even"),
-    ],
-)
-def test_wrong_use_is_named(root, without_stockfish, how, named, capsys):
-    mine = str(saved(root / "mine.pt", 7))
-    assert cli.main(["rate", mine, "--out", str(root / "out"), *how]) == 2
-    assert named in capsys.readouterr().err
-    assert not (root / "out").exists()
-
-
-def test_what_is_no_agent_is_named(root):
-    with pytest.raises(ConfigurationError, match=r"none\.pt"):
-        rating.rate(root / "none.pt", root / "out", root=root)
-    with pytest.raises(ConfigurationError, match="at least one policy"):
-        rating.rate(saved(root / "mine.pt", 7), root / "out", policies=[], root=root)
+def test_wrong_use_is_named(root, tmp_path, capsys):
+    out = tmp_path / "out"
+    command = ["rate", str(root / "mine.pt"), "--out", str(out)]
+    assert cli.main([*command, "--policy", "uct"]) == 2
+    assert "uct" in capsys.readouterr().err
+    for path, settings, named in (
+        ("none.pt", {}, r"none\.pt"),
+        ("mine.pt", {"policies": []}, "policy"),
+        ("mine.pt", {"simulations": [-1]}, "simulations=-1"),
+        ("mine.pt", {"games": 3}, "games=3"),
+    ):
+        with pytest.raises(ConfigurationError, match=named):
+            rating.rate(root / path, out, root=root, **settings)
+    assert not out.exists()
 
 
 def run_of(folder, seed, **changed):
-    """Writes what a run of self-play leaves of two evaluations."""
+    """Writes what a run of self-play leaves of two evaluations; of its agents the last counts."""
     facts = {"setting seed": seed, "setting games": 60, "machine": "a", "cores": 2} | changed
-    agent = files.freeze(PolicyValueNetwork(16, 1, 8), "it", facts)
-    for update in (0, 20):
-        path = folder / files.POOL / f"{update:06}.pt"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        files.save(agent, path)
+    save_agent(folder / files.POOL / "000020.pt", seed, **facts)
+    (folder / files.POOL / "000000.pt").write_bytes(b"not read")
     (folder / "evaluations.csv").write_text(f"seconds,elo\n0.0,{seed}\n9.5,{seed + 100}\n")
     return folder
 
@@ -187,13 +169,13 @@ def test_curves_of_unlike_runs_are_refused_by_what_differs(tmp_path):
     rating.record_curves([first], tmp_path)
     before = (tmp_path / rating.CURVES).read_bytes()
     longer = run_of(tmp_path / "b", 1, **{"setting games": 80})
-    for runs, what in (
-        ([first, longer], "setting games 80, not 60"),
-        ([longer], "games 80, not 60; remove that file"),
-        ([first, run_of(tmp_path / "d", 0)], "d has seed 0, as another run has"),
-        ([first, tmp_path / "none"], "none holds no evaluations"),
+    for runs, named in (
+        ([first, longer], "games 80, not 60"),
+        ([longer], "games 80, not 60"),
+        ([first, run_of(tmp_path / "d", 0)], "d has seed 0"),
+        ([first, tmp_path / "none"], "none"),
     ):
-        with pytest.raises(ConfigurationError, match=what):
+        with pytest.raises(ConfigurationError, match=named):
             rating.record_curves(runs, tmp_path)
     assert (tmp_path / rating.CURVES).read_bytes() == before
 

@@ -2,17 +2,20 @@
 
 import json
 import os
+import re
 
 import pandas as pd
 import pytest
 
 from rungs._src import provenance
+from rungs._src.core.progress import silent
 from rungs._src.machine.describe import SAME, describe, slug, slug_of
 from rungs.errors import ConfigurationError
 from rungs_course import cli, paths
-from rungs_course.measure import results
+from rungs_course.measure import disturbance, results
 from rungs_course.runner import chain, manifest, pace, recorded
 from tests.course import notebooks as tiny
+from tests.saved import contents
 
 RECORDED = paths.ROOT / "data" / "recorded"
 
@@ -136,39 +139,40 @@ def two_runs(folder, record):
     record["runs"][0]["notebooks"]["01_a"]["busy"] = 0.5  # which the later one would hide
 
 
-IN_NO_COMMIT = "its sources are in no commit"
-ELSEWHERE = "of another machine .*"
+# What must be named, and how a record gets this fault and no other.
 FAULTS = {
-    "01_a: failed": an_entry("01_a", status="failed"),
-    f"01_a, 02_b: commit abc1234-dirty: {IN_NO_COMMIT}": unfinished_commit,
-    "01_a.csv: changed since": a_changed_table,
-    "01_a.csv: missing": lambda folder, record: (folder / "01_a.csv").unlink(),
-    "01_old.csv: of no run": an_unknown_table,
-    "07_old.csv: of no run": another_table("07_old.csv"),
-    "02_b: no table": an_entry("02_b", status="done"),
-    f"01_a.csv: {ELSEWHERE} microarchitecture .* not Zen 9": processor,
-    f"01_a.csv: {ELSEWHERE} cpu_stepping .* not 4096": lambda folder, record: record[
-        "machine"
-    ].update(cpu_stepping=4096),
-    f"01_a.csv: {ELSEWHERE} cpu_model None": a_fact("cpu_model", None),
-    "01_a.csv: of commit abc1234-dirty, not of its run's": a_fact("commit", "abc1234-dirty"),
-    "several versions of Rungs: 0.0.1 .02_c.csv.; ": another_table("02_c.csv", rungs="0.0.1"),
-    f"02_c.csv: {ELSEWHERE} machine Other": another_table("02_c.csv", machine="Other"),
-    "01_a: others used 50% of the cores": an_entry("01_a", busy=0.5),
-    "02_b: the hypervisor took 25% of the cores": an_entry("02_b", stolen=0.25),
-    "02_b: not measured": an_entry("02_b", busy=None),
-    "01_a: not measured": an_entry("01_a", busy=float("nan")),
-    "01_a: of 2 runs": two_runs,
+    "a notebook that failed": ("01_a: failed", an_entry("01_a", status="failed")),
+    "sources in no commit": ("01_a, 02_b: .*abc1234-dirty", unfinished_commit),
+    "a changed table": (r"01_a\.csv", a_changed_table),
+    "a missing table": (r"01_a\.csv", lambda folder, _: (folder / "01_a.csv").unlink()),
+    "an unlisted table": (r"01_old\.csv", an_unknown_table),
+    "a table of no notebook": (r"07_old\.csv", another_table("07_old.csv")),
+    "a notebook without a table": ("02_b", an_entry("02_b", status="done")),
+    "another processor": (r"01_a\.csv: .*Zen 8, not Zen 9", processor),
+    "another stepping": (
+        r"01_a\.csv: .*cpu_stepping .*4096",
+        lambda _, record: record["machine"].update(cpu_stepping=4096),
+    ),
+    "an unknown model": (r"01_a\.csv: .*cpu_model None", a_fact("cpu_model", None)),
+    "another commit": (r"01_a\.csv: .*abc1234-dirty", a_fact("commit", "abc1234-dirty")),
+    "another version": (r"0\.0\.1 .02_c\.csv", another_table("02_c.csv", rungs="0.0.1")),
+    "another machine": (r"02_c\.csv: .*Other", another_table("02_c.csv", machine="Other")),
+    "another folder": (slug(), lambda folder, _: folder.rename(folder.with_name("elsewhere"))),
+    "a busy machine": ("01_a: .*50%", an_entry("01_a", busy=0.5)),
+    "stolen time": ("02_b: .*25%", an_entry("02_b", stolen=0.25)),
+    "not measured": ("02_b", an_entry("02_b", busy=None)),
+    "measured as NaN": ("01_a", an_entry("01_a", busy=float("nan"))),
+    "a notebook of two runs": ("01_a: .*2", two_runs),
 }
 
 
-@pytest.mark.parametrize(("fault", "spoil"), FAULTS.items())
-def test_every_fault_is_named(folder, course, spoil, fault):
+@pytest.mark.parametrize(("named", "spoil"), FAULTS.values(), ids=FAULTS)
+def test_every_fault_is_named(folder, course, spoil, named):
     record = recorded.read(folder)
     spoil(folder, record)
     (folder,) = folder.parent.iterdir()
     write(folder, record)
-    with pytest.raises(ConfigurationError, match=fault) as refused:
+    with pytest.raises(ConfigurationError, match=named) as refused:
         recorded.check(folder, course)
     assert len(str(refused.value).splitlines()) == 2
 
@@ -184,17 +188,19 @@ def test_all_faults_are_named_at_once(folder, course):
     assert len(str(refused.value).splitlines()) == 4
 
 
-def test_a_folder_of_another_name_is_refused(folder, course):
-    other = folder.rename(folder.with_name("amd-epyc-2-cores"))
-    with pytest.raises(ConfigurationError, match=f"is called {slug()}"):
-        recorded.check(other, course)
+def test_time_lost_in_waking_cores_is_not_anothers(folder, course):
+    record = recorded.read(folder)
+    an_entry("02_b", stolen=0.25, switches=1000.0)(folder, record)
+    write(folder, record)
+    recorded.check(folder, course)
 
 
 def test_what_is_missing_is_listed_and_not_refused(folder, course):
     record = recorded.read(folder)
     del record["runs"][0]["notebooks"]["02_b"]
     write(folder, record)
-    assert recorded.check(folder, course) == ["02_b: not run"]
+    (missing,) = recorded.check(folder, course)
+    assert "02_b" in missing
     assert recorded.of_runs(folder) == {"01_a.csv"}
 
 
@@ -205,149 +211,133 @@ def test_nothing_that_is_recorded_here_is_refused(machine):
     recorded.check(RECORDED / machine)
 
 
-def test_a_table_that_is_binary_is_named(folder, course):
-    record = recorded.read(folder)
-    (folder / "01_a.csv").write_bytes(b"\x00\xff\xfe")
-    seal(folder, record)
-    write(folder, record)
-    with pytest.raises(ConfigurationError, match=r"01_a\.csv"):
-        recorded.check(folder, course)
-
-
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"machine": {}}'])
-def test_a_malformed_record_is_refused(folder, course, text):
-    (folder / recorded.NAME).write_text(text)
-    with pytest.raises(ConfigurationError, match=r"record\.json"):
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("01_a.csv", b"\x00\xff\xfe"),
+        *((recorded.NAME, text) for text in (b"", b"[]", b"{}", b'{"machine": {}}')),
+    ],
+)
+def test_a_file_that_can_not_be_read_is_named(folder, course, name, content):
+    (folder / name).write_bytes(content)
+    with pytest.raises(ConfigurationError, match=re.escape(name)):
         recorded.check(folder, course)
 
 
 @pytest.mark.parametrize(
-    ("change", "named"),
-    [
-        (lambda record: record["runs"][0]["notebooks"]["01_a"].update(busy="0.01"), "busy"),
-        (lambda record: record["machine"].pop("cpu_family"), "cpu_family"),
-        (lambda record: record["machine"].pop("cpu_model"), "cpu_model"),
-    ],
+    ("fact", "value"), [("cpu_family", None), ("cpu_model", None), ("busy", "0.01")]
 )
-def test_a_record_of_another_form_is_refused(change, named, folder, course):
+def test_a_record_of_another_form_is_refused(fact, value, folder, course):
     record = recorded.read(folder)
-    change(record)
+    if value is None:
+        del record["machine"][fact]
+    else:
+        an_entry("01_a", **{fact: value})(folder, record)
     write(folder, record)
-    with pytest.raises(ConfigurationError, match=rf"record\.json.*{named}"):
+    with pytest.raises(ConfigurationError, match=rf"record\.json.*{fact}"):
         recorded.check(folder, course)
-
-
-def test_the_command_checks_a_folder_and_keeps_nothing(folder, capsys):
-    assert cli.main(["record", "--check", str(folder)]) == 1
-    assert "03_cpp: not run" in capsys.readouterr().out
-    (folder / "01_a.csv").unlink()
-    assert cli.main(["record", "--check", str(folder)]) == 2
-    assert "01_a.csv: missing" in capsys.readouterr().err
-    assert cli.main(["record", str(folder)]) == 2
-    assert "no run" in capsys.readouterr().err
-
-
-def test_a_run_looks_whether_others_compute(tmp_path, course):
-    how = {"only": ["01"], "notebooks": course, "say": lambda line: None}
-    chain.run(size="smoke", out=tmp_path / "run", **how)
-    entry = manifest.read(tmp_path / "run")["notebooks"]["01_a"]
-    assert 0 <= entry["busy"] <= 1
-    assert 0 <= entry["stolen"] <= 1
-    assert entry["switches"] > 0
-
-
-def test_time_lost_in_waking_cores_is_not_anothers(folder, course):
-    record = recorded.read(folder)
-    an_entry("02_b", stolen=0.25, switches=1000.0)(folder, record)
-    write(folder, record)
-    recorded.check(folder, course)
 
 
 @pytest.mark.parametrize("read", [recorded.read, manifest.read], ids=["record", "manifest"])
 def test_a_pipe_is_refused_and_not_waited_for(read, tmp_path):
     for name in (recorded.NAME, manifest.NAME):
         os.mkfifo(tmp_path / name)
-    with pytest.raises(ConfigurationError, match="not a regular file"):
+    with pytest.raises(ConfigurationError, match=str(tmp_path)):
         read(tmp_path)
 
 
-def test_of_full_runs_results_are_recorded_and_of_all_how_long_they_took(tmp_path, monkeypatch):
-    for module in (recorded, results):
-        monkeypatch.setattr(module, "slug", lambda: "somewhere")
-    save = (
-        "from pathlib import Path\nimport pandas as pd\nfrom rungs_course.measure import results\n"
-    )
-    save += "results.save(pd.DataFrame({'x': [1]}), Path(out) / 'results/01_x.csv', {'size': size})"
-    tiny.write(tmp_path / "notebooks", "01_a", save)
-    out, how = tmp_path / "run", {"notebooks": tmp_path / "notebooks", "say": lambda line: None}
-    with pytest.raises(ConfigurationError, match="no run"):
-        recorded.record(out, tmp_path)
+def test_the_command_checks_a_folder_and_keeps_nothing(folder, capsys):
+    before = contents(folder)
+    assert cli.main(["record", "--check", str(folder)]) == 1
+    assert "03_cpp" in capsys.readouterr().out
+    assert cli.main(["record", str(folder)]) == 2
+    assert str(folder) in capsys.readouterr().err
+    assert contents(folder) == before
+    (folder / "01_a.csv").unlink()
+    assert cli.main(["record", "--check", str(folder)]) == 2
+    assert "01_a.csv" in capsys.readouterr().err
 
-    chain.run(size="full", out=out, **how)
-    ran = manifest.read(out)
-    manifest.write(ran | {"settings": ran["settings"] | {"size": "quick"}}, out)
-    seconds = recorded.record(out, tmp_path)
-    assert seconds == tmp_path / "data/recorded/somewhere/run_seconds.csv"
-    assert list(seconds.parent.iterdir()) == [seconds]
-    assert not list(tmp_path.glob("README.md"))
 
-    manifest.write(ran, out)
-    folder = recorded.record(out, tmp_path)
-    assert results.load(folder / "01_x.csv")["x"].tolist() == [1]
-    took = results.load(seconds)
-    assert took[["size", "notebook"]].to_numpy().tolist() == [["full", "01_a"], ["quick", "01_a"]]
-    assert took["seconds"][0] == round(ran["notebooks"]["01_a"]["seconds"], 1)
-    assert took["date"][0] == ran["started"]
+def test_a_run_notes_whether_others_compute(tmp_path, course, without_kernels, monkeypatch):
+    monkeypatch.setattr(disturbance, "busy_for", lambda seconds: 0.25)
+    monkeypatch.setattr(disturbance, "stolen_since", lambda times: disturbance.Stolen(0.125, 50.0))
+    chain.run(size="smoke", out=tmp_path / "run", only=["01"], notebooks=course, say=silent)
+    entry = manifest.read(tmp_path / "run")["notebooks"]["01_a"]
+    assert (entry["busy"], entry["stolen"], entry["switches"]) == (0.25, 0.125, 50)
 
-    # Recorded again, it takes the place of what was there, but not of another notebook's results;
-    # and a new run elsewhere expects it.
+
+def write_manifest(out, size="full", **changes):
+    """Writes the manifest of a run of a notebook, or of others that `changes` name."""
+    run = run_of({"01_a": {"status": "done", "seconds": 3.04}})
+    run |= {"settings": {"size": size, "parameters": {}, "cell_seconds": 600}}
+    manifest.write(run | {"sources": {}, "expected": {}} | changes, out)
+
+
+@pytest.fixture
+def out(tmp_path):
+    """A full run of one notebook."""
+    out = tmp_path / "run"
+    results.save(pd.DataFrame({"x": [1]}), out / "results" / "01_x.csv", {"size": "full"})
+    write_manifest(out)
+    return out
+
+
+def test_of_a_run_that_is_not_full_only_its_times_are_recorded(out, tmp_path):
+    write_manifest(out, "quick")
+    path = recorded.record(out, tmp_path)
+    assert list(recorded.here(tmp_path).iterdir()) == [path]
+    (row,) = results.load(path).to_dict("records")
+    assert (row["size"], row["notebook"], row["seconds"]) == ("quick", "01_a", pytest.approx(3))
+    assert row["date"] == "2026-01-01T00:00:00+00:00"
+
+
+def test_a_full_run_takes_the_place_of_what_its_notebooks_left(out, tmp_path):
+    folder = recorded.here(tmp_path)
     for name in ("01_old.csv", "02_y.csv"):
         results.save(pd.DataFrame({"y": [2]}), folder / name, {"size": "full"})
-    recorded.record(out, tmp_path)
-    assert sorted(file.name for file in folder.glob("*_*.csv")) == [
-        "01_x.csv",
-        "02_y.csv",
-        "run_seconds.csv",
-    ]
-    assert len(results.load(seconds)) == 2
-    expected = pace.expect("full", ["01_a"], tmp_path / "elsewhere", tmp_path)
-    assert expected == {"01_a": took["seconds"][0]}
-
-    # Of a run that was stopped, what is finished; and of one that finished nothing, nothing.
-    results.save(pd.DataFrame({"y": [3]}), out / "results" / "02_y.csv", {"size": "full"})
-    stopped = ran["notebooks"] | {"02_b": {"status": "to do"}}
-    manifest.write(ran | {"notebooks": stopped}, out)
-    recorded.record(out, tmp_path)
+    for size in ("quick", "full", "full"):
+        write_manifest(out, size)
+        recorded.record(out, tmp_path)
+    assert {path.name for path in folder.glob("*.csv")} == {
+        *("01_x.csv", "02_y.csv", "run_seconds.csv")
+    }
     assert results.load(folder / "01_x.csv")["x"].tolist() == [1]
+    assert results.load(folder / "run_seconds.csv")["size"].tolist() == ["full", "quick"]
+    expected = pace.expect("full", ["01_a"], tmp_path / "elsewhere", tmp_path)
+    assert expected == {"01_a": pytest.approx(3)}
+
+
+def test_of_a_run_that_was_stopped_what_is_finished_is_recorded(out, tmp_path):
+    folder = recorded.here(tmp_path)
+    results.save(pd.DataFrame({"y": [2]}), folder / "02_y.csv", {"size": "full"})
+    results.save(pd.DataFrame({"y": [3]}), out / "results" / "02_y.csv", {"size": "full"})
+    to_do = {"02_b": {"status": "to do"}}
+    write_manifest(out, notebooks=manifest.read(out)["notebooks"] | to_do)
+    recorded.record(out, tmp_path)
     assert results.load(folder / "02_y.csv")["y"].tolist() == [2]
     assert [list(run["notebooks"]) for run in recorded.read(folder)["runs"]] == [["01_a"]]
-    manifest.write(ran | {"notebooks": {"02_b": {"status": "to do"}}}, out)
-    with pytest.raises(ConfigurationError, match=r"no notebook .* is finished"):
+    before = contents(folder)
+    write_manifest(out, notebooks=to_do)
+    with pytest.raises(ConfigurationError, match=str(out)):
         recorded.record(out, tmp_path)
+    assert contents(folder) == before
 
-    before = {file.name: file.read_bytes() for file in folder.iterdir()}
-    elsewhere = ran["machine"] | {"microarchitecture": "Zen 9"}
-    manifest.write(ran | {"machine": elsewhere}, out)
-    with pytest.raises(ConfigurationError, match=r"another machine.*Zen 9"):
-        recorded.record(out, tmp_path)
-    manifest.write(ran, out)
-    text = (out / "results" / "01_x.csv").read_text()
-    name = ran["machine"]["microarchitecture"]
-    strange = text.replace(f"# microarchitecture: {name}", "# microarchitecture: Zen 9")
-    (out / "results" / "01_x.csv").write_text(strange)
-    with pytest.raises(ConfigurationError, match=r"01_x\.csv is of another machine.*Zen 9"):
-        recorded.record(out, tmp_path)
-    (out / "results" / "01_x.csv").write_text(text)
-    changed = json.loads((folder / "record.json").read_text())
-    changed["machine"]["microarchitecture"] = "Zen 9"
-    (folder / "record.json").write_text(json.dumps(changed))
-    with pytest.raises(ConfigurationError, match=r"the record in .* another machine.*Zen 9"):
-        recorded.record(out, tmp_path)
-    (folder / "record.json").write_bytes(before["record.json"])
-    assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
 
-    (folder / "record.json").write_text("{")
+@pytest.mark.parametrize("other", ["run", "table", "record", "malformed record"])
+def test_nothing_is_recorded_where_one_is_of_another_machine_or_malformed(out, tmp_path, other):
+    folder, elsewhere = recorded.here(tmp_path), describe() | {"microarchitecture": "Zen 99"}
+    recorded.record(out, tmp_path)
+    if other == "run":
+        write_manifest(out, machine=elsewhere)
+    elif other == "table":
+        edit(out / "results", "01_x.csv", "microarchitecture", "Zen 99")
+    elif other == "record":
+        write(folder, recorded.read(folder) | {"machine": elsewhere})
+    else:
+        (folder / recorded.NAME).write_text("{")
     (folder / "01_x.csv").write_text("kept")
-    with pytest.raises(ConfigurationError, match=r"record\.json"):
+    before = contents(folder)
+    named = r"record\.json" if other == "malformed record" else "Zen 99"
+    with pytest.raises(ConfigurationError, match=named):
         recorded.record(out, tmp_path)
-    assert (folder / "01_x.csv").read_text() == "kept"
+    assert contents(folder) == before

@@ -1,7 +1,5 @@
 """The solutions, at their smallest size."""
 
-from pathlib import Path
-
 import papermill
 import pytest
 from jupyter_client import AsyncKernelManager
@@ -9,18 +7,18 @@ from jupyter_core.utils import run_sync
 from papermill.exceptions import PapermillExecutionError
 
 from rungs_course.runner.notebook import KERNELS
+from tests.browser import ROOT
 
 pytestmark = pytest.mark.system
 
-SOLUTIONS = sorted((Path(__file__).parents[2] / "notebooks" / "solutions").glob("*.ipynb"))
+SOLUTIONS = sorted((ROOT / "notebooks" / "solutions").glob("*.ipynb"))
 
 
 @pytest.fixture(scope="module")
 def kernel():
     """One kernel for all solutions: they import the same, and C++ is compiled once.
 
-    What that can't see is what depends on a new process: the order of imports, C++ defined twice,
-    settings that one notebook leaves to the next. The course itself is run without it.
+    What needs a new process, such as the order of imports, is found by the run of the course.
     """
     kernel = AsyncKernelManager(kernel_name="python3", config=KERNELS)
     run_sync(kernel.start_kernel)(cwd=SOLUTIONS[0].parent)
@@ -48,5 +46,5 @@ def test_every_solution_runs(path, kernel, tmp_path):
             km=kernel,
         )
     except PapermillExecutionError:
-        run_sync(kernel.restart_kernel)(now=True)  # whatever state it is in, the next begins anew
+        run_sync(kernel.restart_kernel)(now=True)
         raise

@@ -109,16 +109,16 @@ def gathered(root: Path, pattern: str, read) -> dict[str, set[str]]:
 
 def test_modules_import_only_what_lies_below_them():
     arrows = gathered(LIBRARY, "**/*.py", imported)
-    assert len(arrows) > 12
+    assert arrows
     assert not against(arrows, PYTHON)
     arrows = gathered(TEACHING, "**/*.py", lambda file: imported(file, "rungs_course"))
-    assert len(arrows) > 8
+    assert arrows
     assert not against(arrows, COURSE)
 
 
 def test_what_is_private_does_not_import_the_public_modules_made_of_it():
     public = {path.stem for path in PUBLIC}
-    assert len(public) > 6
+    assert public
     names = re.compile(r"^\s*(?:from|import) rungs(?:\.(\w+)| import (\w+))", re.MULTILINE)
     files = [*(LIBRARY / "_src").rglob("*.py")]
     assert not public & {a or b for file in files for a, b in names.findall(file.read_text())}
@@ -126,13 +126,13 @@ def test_what_is_private_does_not_import_the_public_modules_made_of_it():
 
 def test_the_library_does_not_know_the_course():
     files = [*LIBRARY.rglob("*.py")]
-    assert len(files) > 100
+    assert files
     assert not [file for file in files if imported(file, "rungs_course")]
 
 
 def test_headers_include_only_what_lies_below_them():
     arrows = gathered(paths.CPP, "**/*.[ch]pp", lambda file: included(file, paths.CPP))
-    assert len(arrows) > 4
+    assert arrows
     assert not against(arrows, CPP)
 
 

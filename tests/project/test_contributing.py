@@ -22,7 +22,7 @@ def test_the_guide_leads_to_a_rung(tmp_path):
     for name in ("pyproject.toml", ".clang-format"):
         shutil.copy(ROOT / name, tmp_path)
     steps = STEP.findall(GUIDE)
-    assert len(steps) == 6
+    assert steps
     for name, before, text in steps:
         file = tmp_path / name
         if before:
@@ -32,37 +32,40 @@ def test_the_guide_leads_to_a_rung(tmp_path):
         else:
             assert not file.exists()
             file.write_text(text)
-    command = [sys.executable, "-m", "pytest", "-q", "tests/library/chess/test_backwards.py"]
-    environment = os.environ | {"PYTHONPATH": str(tmp_path / "lib"), "RUNGS_COMPILER": "cling"}
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "1 passed" in done.stdout
-    written = {name for name, _, _ in steps}
-    python = sorted(name for name in written if name.endswith(".py"))
-    cpp = sorted(name for name in written if name.endswith((".hpp", ".cpp")))
-    assert len(python + cpp) == len(written)
-    for check in (  # of `make check`
-        ["ruff", "check", *python],
-        ["ruff", "format", "--check", *python],
-        ["clang-format", "--dry-run", "--Werror", *cpp],
+    environment = os.environ | {"PYTHONPATH": str(tmp_path / "lib")}
+    python = sorted({name for name, *_ in steps if name.endswith(".py")})
+    cpp = sorted({name for name, *_ in steps} - {*python})
+    bin = Path(sys.executable).parent
+    for command in (
+        [sys.executable, "-m", "pytest", "-q", "tests/library/chess/test_backwards.py"],
+        [bin / "ruff", "check", *python],
+        [bin / "ruff", "format", "--check", *python],
+        [bin / "clang-format", "--dry-run", "--Werror", *cpp],
     ):
-        command = [Path(sys.executable).parent / check[0], *check[1:]]
-        done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+        done = subprocess.run(
+            command, capture_output=True, text=True, cwd=tmp_path, env=environment
+        )
         assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("fails", ["", "ruff", "nbstripout", "ruff python clang-format"])
-def test_a_check_runs_every_tool_and_fails_where_any_does(fails, tmp_path):
-    tools = ("ruff", "python", "clang-format", "nbstripout")
-    for name in tools:
-        status = int(name in fails.split())
+TOOLS = ("ruff", "clang-format", "nbstripout", "shellcheck", "codespell", "node")
+
+
+@pytest.mark.parametrize("fails", ["", *TOOLS])
+def test_style_is_checked_by_every_tool_and_fails_where_any_does(fails, tmp_path):
+    for name in TOOLS:
+        status = int(name == fails)
         (tmp_path / name).write_text(f"#!/bin/sh\necho {name} >> {tmp_path}/ran\nexit {status}\n")
         (tmp_path / name).chmod(0o755)
-    marks = [f"{name}={tmp_path / name.lower()}" for name in ("INSTALLED", "TESTED")]
+    marks = [tmp_path / name for name in ("installed", "tested")]  # as after an installation
     for mark in marks:
-        Path(mark.partition("=")[2]).touch()  # as after an installation
+        mark.touch()
+    variables = [f"BIN={tmp_path}", *(f"{mark.name.upper()}={mark}" for mark in marks)]
     done = subprocess.run(
-        ["make", "check", f"BIN={tmp_path}", *marks], cwd=ROOT, capture_output=True
+        ["make", "style", *variables],
+        cwd=ROOT,
+        env=os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"},
+        capture_output=True,
     )
     assert (done.returncode == 0) == (not fails)
-    assert {*(tmp_path / "ran").read_text().split()} == {*tools}
+    assert {*(tmp_path / "ran").read_text().split()} == {*TOOLS}

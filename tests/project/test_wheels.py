@@ -5,7 +5,6 @@ import hashlib
 import importlib.util
 import os
 import re
-import shutil
 import struct
 import sys
 import zipfile
@@ -22,7 +21,7 @@ from tests.proof.anywhere.recorded import write_games
 from tools import wheels
 
 ROOT = Path(__file__).parents[2]
-# Of Debian's packages musl, for this processor and for ARM, and wine64.
+# Debian's, as `make tools` installs them.
 MUSL = "/lib/ld-musl-x86_64.so.1"
 ARM_MUSL = str(ROOT / "build" / "arm" / MUSL[1:].replace("x86_64", "aarch64"))
 WINE = "/usr/lib/wine/wine64"
@@ -30,8 +29,18 @@ WINE = "/usr/lib/wine/wine64"
 QUICK = ("manylinux_2_17_aarch64",)
 
 
-def in_tiers(tags):
-    return [tag if tag in QUICK else pytest.param(tag, marks=pytest.mark.slow) for tag in tags]
+def in_tiers(tags, runners=None):
+    """Parameters of tests: each tag, with marks of its tier and of what runs its programs."""
+    return [
+        pytest.param(
+            tag,
+            marks=[
+                *([] if tag in QUICK else [pytest.mark.slow]),
+                *(pytest.mark.needs(program) for program in (runners or {}).get(tag, ((), ()))[1]),
+            ],
+        )
+        for tag in tags
+    ]
 
 
 pytestmark = [
@@ -125,6 +134,7 @@ def test_the_one_for_linux_plays_the_recorded_games_in_an_empty_environment(unpa
     assert played in {f"{variant.name}\n" for variant in of_machine("x86_64")}
 
 
+@pytest.mark.needs("qemu-aarch64")
 @NEEDS_ARM
 def test_the_one_for_linux_on_arm_plays_the_recorded_games(unpacked, tmp_path):
     play_on_arm(unpacked("manylinux_2_17_aarch64")[0], tmp_path)
@@ -144,16 +154,14 @@ RUNNERS = {
 }
 
 
-@pytest.mark.parametrize("tag", in_tiers(RUNNERS))
+@pytest.mark.parametrize("tag", in_tiers(RUNNERS, RUNNERS))
 def test_each_library_that_can_run_here_plays_the_recorded_games(unpacked, games, tag, tmp_path):
     flags, runner = RUNNERS[tag]
-    if missing := [each for each in runner if not shutil.which(each)]:
-        pytest.skip(f"{missing[0]} is not here: `make tools` brings it")
     _, folder = unpacked(tag)
     program = tmp_path / "games.exe"
     source = ROOT / "tests" / "proof" / "anywhere" / "games.c"
-    how = ["-std=gnu99", "-Wall", "-Wextra", "-Werror", f"-I{paths.CPP}/include", *flags]
-    succeed([*wheels.compiler(wheels.TARGETS[tag].triple, "cc"), *how, source, "-o", program])
+    options = ["-std=gnu99", "-Wall", "-Wextra", "-Werror", f"-I{paths.CPP}/include", *flags]
+    succeed([*wheels.compiler(wheels.TARGETS[tag].triple, "cc"), *options, source, "-o", program])
     has, out = {*cpu_features().split()}, tmp_path / "out"
     able = [each for each in variants(tag) if has.issuperset(each.features)]
     assert able

@@ -1,6 +1,7 @@
 """Differential play finds a fault and names it, and a run that was stopped goes on."""
 
 import json
+import re
 import subprocess
 import sys
 import time
@@ -45,7 +46,14 @@ class OneTooMany(PythonChess):
         return [*super().legal(board), chess.E1] if board.ply() else super().legal(board)
 
 
-@pytest.mark.parametrize("name", ORACLES)
+# The others need more C++ compiled, or a package.
+QUICK = ("python-chess", "mailbox")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(each, marks=[] if each in QUICK else [pytest.mark.system]) for each in ORACLES],
+)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_every_oracle_plays_the_same(name, seed):
     line = play_chunk(ORACLES[name][0], seed, 8, 40)
@@ -53,15 +61,18 @@ def test_every_oracle_plays_the_same(name, seed):
     assert line["digest"] == play_chunk(PythonChess, seed, 8, 40)["digest"]
 
 
-def test_a_fault_is_found_and_named_with_its_seed_and_ply():
-    line = next(
-        line
-        for line in (play_chunk(NoEnPassant, seed, 32, 60) for seed in range(1, 20, 2))
-        if line["verdict"] == "differs"
-    )
+def first_difference(oracle):
+    """Returns the line of the first chunk from published positions that differs, and its board."""
+    lines = (play_chunk(oracle, seed, 32, 60) for seed in range(1, 20, 2))
+    line = next(line for line in lines if line["verdict"] == "differs")
     board = chess.Board(line["fen"])
     for move in line["moves"].split():
         board.push_uci(move)
+    return line, board
+
+
+def test_a_fault_is_found_and_named_with_its_seed_and_ply():
+    line, board = first_difference(NoEnPassant)
     assert board.fen() == line["position"]
     assert len(board.move_stack) == line["ply"]
     assert line["oracle_only"] == []
@@ -74,15 +85,8 @@ def test_a_fault_is_found_and_named_with_its_seed_and_ply():
 def test_a_move_too_many_and_a_wrong_end_are_faults_too():
     line = play_chunk(OneTooMany, 0, 4, 5)
     assert (line["step"], line["ply"], line["oracle_only"]) == (0, 1, ["e8e7"])
-    line = next(
-        line
-        for line in (play_chunk(NoMate, seed, 32, 60) for seed in range(1, 20, 2))
-        if line["verdict"] == "differs"
-    )
+    line, board = first_difference(NoMate)
     assert (line["rung"], line["oracle"]) == ("checkmate", 0)
-    board = chess.Board(line["fen"])
-    for move in line["moves"].split():
-        board.push_uci(move)
     assert board.is_checkmate()
 
 
@@ -94,7 +98,7 @@ def test_a_torn_line_is_played_again(tmp_path):
     log = tmp_path / "log"
     whole = run(log, ["python-chess"], oracles=SMALL)
     assert seeds(whole) == list(range(8))
-    assert "480 plies in 8 chunks, 0 of which differ" in summary(whole)
+    assert re.findall(r"\d+", summary(whole))[:3] == ["480", "8", "0"]
     kept = log.read_text().splitlines(keepends=True)
     log.write_text("".join(kept[:5]) + kept[5][:40])
     assert len(read_log(log)) == 5
@@ -104,7 +108,7 @@ def test_a_torn_line_is_played_again(tmp_path):
     digests = [{line["seed"]: line["digest"] for line in lines} for lines in (whole, again)]
     assert digests[0] == digests[1]
     log.write_text("no json\n" + kept[0])
-    with pytest.raises(ValueError, match="Expecting value"):
+    with pytest.raises(ValueError, match="value"):
         read_log(log)
 
 

@@ -1,6 +1,6 @@
 """What explains a race counts what it says, and names what it can't count."""
 
-import shutil
+import re
 
 import numpy as np
 import pytest
@@ -44,115 +44,119 @@ def test_the_inner_loop_of_the_kernel_is_found():
 
 
 @pytest.mark.parametrize(
-    ("resource", "register", "memory", "words"),
+    ("resource", "register", "memory", "names"),
     [
-        ("48.07", "0.30", "0.00", "in 48% of the cycles it waits for execution units"),
-        (" 4.00", "91.5", "0.00", "in 92% of the cycles it waits for results of other"),
-        ("0.00", "0.00", "60.0", "in 60% of the cycles it waits for stores and loads"),
+        ("48.07", "0.30", "0.00", "48%.* units"),
+        (" 4.00", "91.5", "0.00", "92%.* results"),
+        ("0.00", "0.00", "60.0", "60%.* stores"),
     ],
 )
-def test_what_llvm_mca_prints_is_read(resource, register, memory, words):
+def test_a_report_of_llvm_mca_names_the_largest_share(resource, register, memory, names):
     report = (
         f"Throughput Bottlenecks: \n  Resource Pressure       [ {resource}% ]\n"
         f"  Data Dependencies:      [ 12.0% ]\n  - Register Dependencies [ {register}% ]\n"
         f"  - Memory Dependencies   [ {memory}% ]\n"
     )
-    assert bottleneck(report).startswith(words)
-    assert "front" in bottleneck("No resource or data dependency bottlenecks discovered.")
+    assert re.search(names, bottleneck(report))
+    assert "%" not in bottleneck("No resource or data dependency bottlenecks discovered.")
 
 
-@pytest.mark.parametrize(("compiles", "names"), [(False, "clang++"), (True, "valgrind")])
-def test_a_tool_that_is_not_here_is_named(compiles, names, monkeypatch, tmp_path):
+@pytest.mark.parametrize(("compiles", "tool"), [(False, "clang++"), (True, "valgrind")])
+def test_a_tool_that_is_not_here_is_named(compiles, tool, monkeypatch, tmp_path):
     if compiles:
         (tmp_path / "clang++").write_text("#!/bin/sh\nfor out; do :; done; : > $out\n")
         (tmp_path / "clang++").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    words = "\n".join(explain(LAB, LAB.code("baseline"), SECONDS))
-    assert "not counted" in words
-    assert names in words
+    assert tool in explain(LAB, LAB.code("baseline"), SECONDS)[0]
 
 
 @pytest.mark.system
+@pytest.mark.needs("clang++", "valgrind", "llvm-mca")
 def test_the_baseline_is_counted_as_itself():
-    for tool in ("clang++", "valgrind", "llvm-mca"):
-        if not shutil.which(tool):
-            pytest.skip(f"{tool} is not installed")
-    words = "\n".join(explain(LAB, LAB.code("baseline"), SECONDS))
-    counts = words.partition("yours ")[2].split(", ")
-    assert counts[0] == counts[1].removeprefix("the baseline ")
-    assert "of your answer" in words
-    assert "of the best known solution" in words
+    instructions, *_ = explain(LAB, LAB.code("baseline"), SECONDS)
+    yours, baseline, _ = re.findall(r" ([\d.e+]+)[,.]", instructions.partition("):")[2])
+    assert yours == baseline
 
 
 @pytest.fixture
-def nothing_expected(monkeypatch):
+def no_prediction(monkeypatch):
     monkeypatch.setattr(submissions, "_predictions", {})
 
 
-@pytest.mark.usefixtures("nothing_expected")
-def test_what_is_expected_is_a_pair_of_positive_numbers(capsys):
+@pytest.mark.usefixtures("no_prediction")
+def test_a_prediction_is_a_pair_of_positive_numbers():
     predict("17b", gain=3)
-    assert "how many nanoseconds per board" in capsys.readouterr().out
     assert submissions.prediction_of(LAB) is None
     for gain, bound in ((0, 1), (float("nan"), 1), ("3", 1), (3, -1)):
-        with pytest.raises(ConfigurationError, match="not a positive number"):
+        with pytest.raises(ConfigurationError, match=str(bound if bound < 0 else gain)):
             predict("17b", gain=gain, bound=bound)
     predict("lab-17b", gain=3, bound=1.5)
     assert submissions.prediction_of(LAB) == (3, 1.5)
     predict("17b")
     assert submissions.prediction_of(LAB) is None
-    with pytest.raises(ConfigurationError, match="asks for no prediction"):
+    with pytest.raises(ConfigurationError, match="01"):
         predict("01", gain=3, bound=1)
 
 
 @pytest.mark.system
-@pytest.mark.usefixtures("nothing_expected")
-def test_nothing_is_raced_before_something_is_expected():
+@pytest.mark.usefixtures("no_prediction")
+def test_nothing_is_raced_before_a_prediction():
     verdict = check("17b", LAB.code("solution"))
     assert verdict.right
     assert not verdict.reached
-    assert "first enter your prediction" in str(verdict)
-    with pytest.raises(ConfigurationError, match="was not raced"):
+    with pytest.raises(ConfigurationError, match="17b"):
         _ = verdict.share
 
 
-@pytest.mark.parametrize(
-    ("bound", "faster"), [(1.0, None), (3.0, "The best known solution"), (5.0, "Yours")]
-)
-def test_a_prediction_stands_next_to_what_was_measured(bound, faster):
+@pytest.mark.parametrize(("bound", "faster"), [(1.0, 0), (3.0, 1), (5.0, 1)])
+def test_a_prediction_stands_next_to_the_measurement(bound, faster):
     costs = {name: [value] * 11 for name, value in SECONDS.items()}
-    expected = submissions.Prediction(2, bound)
-    words = str(Verdict(LAB, costs=costs, prediction=expected, counts=("It waits.",)))
-    assert "You expected 2 times the baseline; it is 4.00." in words
-    assert f"Your bound was {bound:.3g} ns per board; yours takes 3.91" in words
-    assert (f"{faster} is faster than your bound" in words) == bool(faster)
-    assert ("faster than your bound" in words) == bool(faster)
-    assert "It waits." in words
+    verdict = Verdict(
+        LAB, costs=costs, prediction=submissions.Prediction(2, bound), counts=("It waits.",)
+    )
+    words = str(verdict)
+    for value in ("2 times", "4.00", f"{bound:.3g} ns", "3.91", "It waits."):
+        assert value in words
+    assert words.count("faster than") == faster
 
 
 def test_the_open_lab_is_scored_by_its_bound():
     costs = {name: [value] * 11 for name, value in (SECONDS | {"bound": 5e-7}).items()}
     verdict = Verdict(find("open"), costs=costs)
-    assert verdict.share.middle == 0.25
+    assert verdict.share.middle == pytest.approx(0.25)
     assert verdict.reached
-    assert "25% of the bound (25% to 25%). The best known solution reaches 50%." in str(verdict)
+    assert "25%" in str(verdict)
+    assert "50%" in str(verdict)
 
 
 @pytest.mark.system
-def test_inputs_differ_and_a_digest_sees_every_byte_and_where_it_is():
+def test_inputs_differ_and_a_digest_depends_on_every_byte_and_its_place():
     functions = build(LAB, {"yours": LAB.code("solution")})["yours"]
     filled = [np.zeros(203, np.uint8) for _ in range(3)]
-    for seed, each in zip((1, 1, 2), filled, strict=True):
-        functions.harness.Random(seed).fill(each, 200)
+    for seed, array in zip((1, 1, 2), filled, strict=True):
+        functions.harness.Random(seed).fill(array, 200)
     assert (filled[0] == filled[1]).all()
     assert not (filled[0] == filled[2]).all()
     assert not filled[0][200:].any()
     assert 0.4 < np.unpackbits(filled[0][:200]).mean() < 0.6
-    of = functions.harness.digest
-    expected = of(filled[0], 200)
+    digest = functions.harness.digest
+    expected = digest(filled[0], 200)
     for place in range(200):
         changed = filled[0].copy()
         changed[place] ^= 1
-        assert of(changed, 200) != expected, place
+        assert digest(changed, 200) != expected, place
     swapped = np.concatenate([filled[0][64:128], filled[0][:64], filled[0][128:]])
-    assert of(swapped, 200) != expected
+    assert digest(swapped, 200) != expected
+
+
+@pytest.mark.system
+def test_a_race_of_the_open_lab_repeats_few_steps():
+    lab = find("open")
+    functions = build(lab, {"yours": lab.code("solution")})["yours"]
+    steps = set()
+    for seed in range(0, 64 * 512, 512):  # 512 boards of other numbers each
+        functions.prepare(seed)
+        case = functions.kept()
+        positions = np.array(case.now).reshape(-1, 8).tolist()
+        steps |= {(action, *words) for action, words in zip(case.actions, positions, strict=True)}
+    assert len(steps) > 0.8 * 64 * 512

@@ -22,14 +22,14 @@ def baseline(name) -> types.ModuleType:
 
 
 def test_numbers_are_compared_one_by_one():
-    def compared(got, expected=((1.0, 2.0), (3.0, 4.0)), **how):
-        return arrays.compare(got, expected, lambda *at: str(at), whole="all", **how)
+    def compared(got, expected=((1.0, 2.0), (3.0, 4.0)), **settings):
+        return arrays.compare(got, expected, lambda *at: str(at), whole="all", **settings)
 
     assert compared([[1, 2], [3, 4 + 1e-9]]) is None
     assert compared([[1, 0], [3, 0]]).what == "(0, 1)"
     assert compared([[1, 0], [3, 0]], last=True).what == "(1, 1)"
     assert compared([[1, float("nan")], [3, 4]]).got == "nan"
-    assert compared([1, 2]).expected == "an array of shape (2, 2)"
+    assert "(2, 2)" in compared([1, 2]).expected
     assert compared(None).got == "None"
     assert compared("no number").what == "all"
     assert compared(2.0, 2.0) is None
@@ -37,13 +37,13 @@ def test_numbers_are_compared_one_by_one():
 
 
 def test_arrays_are_compared_exactly():
-    def compared(got, expected=(1, 1 << 63)):
-        expected = np.array(expected, np.uint64)
+    def compared(got):
+        expected = np.array([1, 1 << 63], np.uint64)
         return arrays.compare(got, expected, lambda i: f"number {i}", whole="all", exact=True)
 
     assert compared(np.array([1, 1 << 63], np.uint64)) is None
     assert compared(np.array([1, (1 << 63) + 1], np.uint64)).what == "number 1"
-    assert compared(np.array([1.0, 2.0**63])).expected == "an array of shape (2,) of uint64"
+    assert compared(np.array([1.0, 2.0**63])).expected.endswith("(2,) of uint64")
     assert compared([1, 1 << 63]).what == "all"
 
 
@@ -77,6 +77,15 @@ def test_the_clipped_loss_has_the_gradient_of_autograd():
         assert loss == pytest.approx(expected.item())
         (theirs,) = torch.autograd.grad(expected, variable)
         np.testing.assert_allclose(gradient, theirs.numpy(), atol=1e-12)
+
+
+def test_raced_actions_must_be_legal_and_at_random():
+    random_legal, rng = lab.find("00"), np.random.default_rng(1)
+    calls = random_legal.race(rng) * 4
+    drawn = [baseline("00").random_actions(*call.args) for call in calls]
+    assert random_legal.agrees(calls, drawn, None)
+    assert not random_legal.agrees(calls, [call.args[0].argmax(axis=1) for call in calls], None)
+    assert not random_legal.agrees(calls, [call.args[0].argmin(axis=1) for call in calls], None)
 
 
 def test_seconds_of_training_by_hand():
@@ -122,15 +131,10 @@ def test_the_cache_keeps_what_was_used_last(line, sets, ways, addresses, misses)
 
 def ring(processes):
     """Yields rounds: whether numbers are added, and all (sender, receiver, which numbers)."""
+    ranks = range(processes)
     for first, add in ((0, True), (1, False)):
         for turn in range(processes - 1):
-            yield (
-                add,
-                [
-                    (rank, (rank + 1) % processes, [(rank + first - turn) % processes])
-                    for rank in range(processes)
-                ],
-            )
+            yield add, [(r, (r + 1) % processes, [(r + first - turn) % processes]) for r in ranks]
 
 
 def halving(processes):
@@ -139,23 +143,18 @@ def halving(processes):
     distances = [2**power for power in range(processes.bit_length() - 1)]
     for add, order in ((True, distances[::-1]), (False, distances)):
         for distance in order:
-            pairs = [(rank, rank ^ distance) for rank in range(processes)]
-            yield (
-                add,
-                [
-                    (rank, other, ranks[ranks // distance == (other if add else rank) // distance])
-                    for rank, other in pairs
-                ],
-            )
+            halves = ranks // distance
+            pairs = [(rank, rank ^ distance) for rank in ranks]
+            yield add, [(r, o, ranks[halves == halves[o if add else r]]) for r, o in pairs]
 
 
-@pytest.mark.parametrize("processes", [2, 4, 8, 32])
-@pytest.mark.parametrize("way", [ring, halving])
-def test_an_all_reduce_takes_as_long_as_its_messages(processes, way):
+@pytest.mark.parametrize("processes", [2, 8, 32])
+@pytest.mark.parametrize("algorithm", [ring, halving])
+def test_an_all_reduce_takes_as_long_as_its_messages(processes, algorithm):
     numbers = np.arange(processes)[:, None] + 1000.0 * np.arange(processes)
     total, link = numbers.sum(0), nb14.Link(latency=3e-6, bandwidth=2e9)
     seconds = 0.0
-    for add, messages in way(processes):
+    for add, messages in algorithm(processes):
         before = numbers.copy()
         for sender, receiver, which in messages:
             numbers[receiver, which] = before[sender, which] + add * before[receiver, which]
@@ -163,8 +162,8 @@ def test_an_all_reduce_takes_as_long_as_its_messages(processes, way):
         seconds += link.latency + longest * 64_000 / processes / link.bandwidth
     assert (numbers == total).all()
     args = processes, 64_000
-    predicted = nb14.all_reduce_seconds(*args, link, algorithm=way.__name__)
-    judged = getattr(baseline("14"), way.__name__)(*args, link.latency, link.bandwidth)
+    predicted = nb14.all_reduce_seconds(*args, link, algorithm=algorithm.__name__)
+    judged = getattr(baseline("14"), algorithm.__name__)(*args, link.latency, link.bandwidth)
     assert seconds == pytest.approx(predicted) == pytest.approx(judged)
 
 
@@ -195,30 +194,34 @@ def test_every_stage_is_a_bottleneck_somewhere_and_by_far():
     assert limits == set(bottleneck.STAGES)
 
 
-BUGS = {  # by a position, the moves that only one of the games allows there
+# By a position, the moves that only one of the games allows there.
+MOVES = {
     "NoEnPassant": ("4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1", {"e5d6"}),
     "PawnsJump": ("4k3/8/8/8/8/4n3/4P3/4K3 w - - 0 1", {"e2e4"}),
     "CastlesThroughCheck": ("3rk3/8/8/8/8/8/8/R3K2R w KQ - 0 1", {"e1c1"}),
     "QueensOnly": ("8/4P3/8/8/8/k7/8/K7 w - - 0 1", {"e7e8r", "e7e8b", "e7e8n"}),
     "EnPassantForAll": ("4k3/8/8/K2pP2r/8/8/8/8 w - d6 0 1", {"e5d6"}),
 }
+RESULTS = {
+    "StalemateLoses": ("k7/2Q5/8/8/8/8/8/K7 b - - 0 1", "1-0"),
+    "NeverTooFew": ("k7/8/8/8/8/8/8/K7 w - - 0 1", ""),
+}
 
 
 @pytest.mark.parametrize("peer", [peer for peer, _ in PEERS])
 def test_every_peer_has_its_bug(peer):
     name = peer.__name__
-    if name in BUGS:
-        fen, moves = BUGS[name]
+    if name in MOVES:
+        fen, moves = MOVES[name]
         assert set(Game(fen).legal) ^ set(peer(fen).legal) == moves
         assert Game(fen).board == peer(fen).board
-    elif name == "KnightsAreBishops":
+    elif name in RESULTS:
+        fen, result = RESULTS[name]
+        assert peer(fen).result == result != Game(fen).result
+    else:
+        assert name == "KnightsAreBishops"
         game = peer("8/4P3/8/8/8/k7/8/K7 w - - 0 1")
         game.step("e7e8n")
         assert game.board.startswith("4B3")
-    elif name == "StalemateLoses":
-        assert peer("k7/2Q5/8/8/8/8/8/K7 b - - 0 1").result == "1-0"
-    else:
-        assert name == "NeverTooFew"
-        assert peer("k7/8/8/8/8/8/8/K7 w - - 0 1").result == ""
     start = peer(chess.STARTING_FEN)
     assert (start.legal, start.result) == (Game().legal, "")

@@ -2,7 +2,6 @@
 
 import itertools
 import random
-import re
 import sys
 from collections import Counter
 
@@ -14,13 +13,14 @@ import rungs
 from rungs._src.chess.actions import NUM_ACTIONS, action_of, target_of
 from rungs._src.chess.engine import UciEngine
 from rungs._src.chess.reason import Reason
-from rungs.errors import ConfigurationError, IllegalActionError, UnavailableError, install_hint
+from rungs.errors import ConfigurationError, IllegalActionError, UnavailableError
 from rungs_course import peers
 from rungs_course.measure.verify import verify
 from rungs_course.peers.open_spiel import CASTLING_OF, TO_OURS, TO_THEIRS
 from rungs_course.peers.open_spiel_boards import reason_of
 from tests.proof import lockstep
 
+pytestmark = pytest.mark.system
 pyspiel = pytest.importorskip("pyspiel")
 
 # num_envs, steps, policy, settings
@@ -28,7 +28,6 @@ GAMES = [
     (1, 1000, "uniform", {}),
     (7, 700, "shuffling", {"mask": "bits"}),
     (7, 400, "rare", {"max_plies": 37, "first_board": 5}),
-    (64, 100, "uniform", {"mask": "bits"}),
     (16, 500, "uniform", {"opponent": "random"}),
     (16, 500, "shuffling", {"opponent": "random", "mask": "bits"}),
     (16, 300, "rare", {"opponent": "random", "mask": "bits", "max_plies": 200}),
@@ -37,31 +36,24 @@ GAMES = [
 
 
 def pair(num_envs, **settings):
-    return rungs.make("chess", "cpp", num_envs, **settings), peers.make(
-        "OpenSpiel", num_envs, **settings
-    )
+    ours = rungs.make("chess", "cpp", num_envs, **settings)
+    return ours, peers.make("OpenSpiel", num_envs, **settings)
 
 
-@pytest.mark.parametrize(("num_envs", "steps", "policy", "settings"), GAMES)
-def test_open_spiel_is_cpp(num_envs, steps, policy, settings):
-    lockstep.play(*pair(num_envs, **settings), seed=num_envs, steps=steps, policy=policy)
-
-
-def test_these_games_end_in_every_way():
+def test_open_spiel_is_cpp_in_games_that_end_in_every_way():
     reasons = Counter()
     for num_envs, steps, policy, settings in GAMES:
-        # The same games again, on the fast rung alone.
-        twice = [rungs.make("chess", "cpp", num_envs, **settings) for _ in range(2)]
-        reasons += lockstep.play(*twice, seed=num_envs, steps=steps, policy=policy, fens=False)
+        envs = pair(num_envs, **settings)
+        reasons += lockstep.play(*envs, seed=num_envs, steps=steps, policy=policy)
     assert set(reasons) == {int(reason) for reason in Reason} - {Reason.ONGOING}
 
 
 def test_reset_begins_next_episodes_where_asked():
     envs = pair(6, opponent="random")
-    which = np.arange(6) % 3 == 0
-    for options in ({"seed": 3}, {}, {"options": {"reset_mask": which}}):
-        expected, outcome = (env.reset(**options) for env in envs)
-        verify("OpenSpiel", outcome, expected, f"after reset({options})")
+    mask = np.arange(6) % 3 == 0
+    for arguments in ({"seed": 3}, {}, {"options": {"reset_mask": mask}}):
+        expected, outcome = (env.reset(**arguments) for env in envs)
+        verify("OpenSpiel", outcome, expected, f"after reset({arguments})")
 
 
 class TestActionIds:
@@ -113,28 +105,25 @@ class TestRulesThatDiffer:
     ROUND = ("g1h3", "g8h6", "h3g1", "h6g8")
 
     def test_a_capture_that_is_not_legal_delays_threefold_repetition(self):
-        ours, theirs = pair(1)
-        for env in (ours, theirs):
+        envs = pair(1)
+        for env in envs:
             env.reset()
+
+        def play(uci):
+            return [env.step([env.legal_moves(0)[uci]]) for env in envs]
+
         for uci in self.PINNED + self.ROUND[:3]:
-            self.same(play(ours, uci), play(theirs, uci))
-            assert ours.fens() == theirs.fens()
+            ours, theirs = play(uci)
+            verify("OpenSpiel", theirs, ours, f"after {uci}")
         # The position is there again, but for OpenSpiel it could be captured en passant before.
-        again, other_again = play(ours, self.ROUND[3]), play(theirs, self.ROUND[3])
-        assert (again[0][0, 70], other_again[0][0, 70]) == (1, 0)
+        assert [outcome[0][0, 70] for outcome in play(self.ROUND[3])] == [1, 0]
         for uci in self.ROUND:
-            third, other_third = play(ours, uci), play(theirs, uci)
-        self.ends_by_repetition(third)
-        assert not other_third[2]
+            ours, theirs = play(uci)
+        assert (ours[2], ours[4]["reason"]) == (True, Reason.THREEFOLD_REPETITION)
+        assert not theirs[2]
         # The position after the knight's move, which both know, is there a third time.
-        self.ends_by_repetition(play(theirs, self.ROUND[0]))
-
-    def ends_by_repetition(self, step):
-        assert step[2]
-        assert step[4]["reason"] == Reason.THREEFOLD_REPETITION
-
-    def same(self, ours, theirs):
-        verify("OpenSpiel", theirs, ours, "in a step")
+        _, theirs = play(self.ROUND[0])
+        assert (theirs[2], theirs[4]["reason"]) == (True, Reason.THREEFOLD_REPETITION)
 
     def test_a_stalemate_without_material_to_mate_is_a_stalemate(self):
         fen = "k7/8/K7/4B3/8/8/8/8 b - - 0 1"
@@ -142,10 +131,6 @@ class TestRulesThatDiffer:
         assert state.is_terminal()
         assert reason_of(state) == Reason.STALEMATE
         assert chess.Board(fen).is_insufficient_material()
-
-
-def play(env, uci):
-    return env.step([env.legal_moves(0)[uci]])
 
 
 def test_material_that_can_not_mate_is_the_same():
@@ -183,14 +168,8 @@ def test_states_can_not_be_saved():
     env = peers.make("OpenSpiel", 2)
     env.reset()
     for call in (env.get_state, lambda: env.set_state(b"")):
-        with pytest.raises(UnavailableError, match="get_state and set_state"):
+        with pytest.raises(UnavailableError, match="get_state"):
             call()
-
-
-def test_without_open_spiel_it_says_how_to_get_it(monkeypatch):
-    monkeypatch.setitem(sys.modules, "pyspiel", None)
-    with pytest.raises(UnavailableError, match=re.escape(install_hint("peers"))):
-        peers.make("OpenSpiel", 2)
 
 
 @pytest.mark.parametrize("action", [-1, NUM_ACTIONS, 0, 64 * 10 + chess.E1])

@@ -3,9 +3,6 @@
 import numpy as np
 import pytest
 
-import rungs
-from rungs._src.chess.policy import random_actions
-from rungs._src.chess.unpack import unpack_mask
 from rungs.errors import ConfigurationError
 
 pytest.importorskip("ray.rllib")
@@ -26,30 +23,6 @@ def make(num_envs, **settings):
     return ChessVectorEnv({"num_envs": num_envs, "rung": "cpp"} | settings)
 
 
-@pytest.mark.parametrize("start", [None, "chess960"])
-def test_it_is_the_environment(start):
-    how = {"seed": 3, "max_plies": 30, "start": start}
-    env = make(6, **how)
-    ours = rungs.make("chess", "cpp", 6, opponent="random", autoreset_mode="NEXT_STEP", **how)
-    observation, info = ours.reset()
-    seen, _ = env.reset()
-    rng, ends = np.random.default_rng(0), 0
-    for _ in range(100):
-        np.testing.assert_array_equal(seen["observations"], observation)
-        np.testing.assert_array_equal(seen["action_mask"], info["action_mask"])
-        actions = random_actions(info["action_mask"], rng)
-        observation, *flags, info = ours.step(actions)
-        seen, *theirs, their_info = env.step(actions)
-        for ours_is, their_is in zip(flags, theirs, strict=True):
-            np.testing.assert_array_equal(ours_is, their_is)
-        ended = flags[1] | flags[2]
-        if ended.any():
-            np.testing.assert_array_equal(their_info["_reason"], ended)
-            np.testing.assert_array_equal(their_info["reason"][ended], info["reason"][ended])
-        ends += ended.sum()
-    assert ends > 20
-
-
 def test_spaces_hold_what_is_seen():
     env = DictInfoToList(make(2, obs="planes"))
     seen, infos = env.reset(seed=0)
@@ -57,32 +30,6 @@ def test_spaces_hold_what_is_seen():
     one = {name: rows[0] for name, rows in seen.items()}
     assert one in env.single_observation_space
     assert infos == [{}, {}]
-
-
-@pytest.mark.parametrize("mask", ["bool", "bits"])
-def test_outputs_are_the_callers_to_keep(mask):
-    env = make(3, mask=mask, max_plies=4)
-    kept = []
-    for _ in range(3):
-        seen, _ = env.reset()
-        for _ in range(12):
-            # A row of each board, as RLlib's episodes keep them.
-            kept += [(row, row.copy()) for rows in seen.values() for row in rows]
-            seen, *flags, _ = env.step(env.env.sample_actions(0))
-            kept += [(flag, flag.copy()) for flag in flags]
-    for array, copy in kept:
-        np.testing.assert_array_equal(array, copy)
-
-
-def test_bits_are_the_same_masks():
-    env, bits = make(4, seed=1), make(4, seed=1, mask="bits")
-    seen, packed = env.reset()[0], bits.reset()[0]
-    assert packed in bits.observation_space
-    for _ in range(30):
-        unpacked = unpack_mask(packed["action_mask"].view(np.uint64))
-        np.testing.assert_array_equal(unpacked, seen["action_mask"])
-        actions = env.env.sample_actions(0)
-        seen, packed = env.step(actions)[0], bits.step(actions)[0]
 
 
 def test_env_runners_play_different_games_unless_seeded():

@@ -1,11 +1,11 @@
-"""Our boards behind TorchRL's interface."""
+"""Boards behind TorchRL's interface."""
 
 import numpy as np
 import pytest
 
 import rungs
 from rungs._src.chess.unpack import unpack_planes
-from rungs.errors import ConfigurationError, IllegalActionError
+from rungs.errors import ConfigurationError
 
 pytest.importorskip("torchrl")
 import torch
@@ -45,41 +45,6 @@ def played(env, steps):
         before = env.rand_action(now)
         after, now = env.step_and_maybe_reset(before)
         yield after, now
-
-
-def words(mask):
-    """A mask as the environment has it: TorchRL has int64 in place of uint64."""
-    return mask.numpy().view(np.uint64) if mask.dtype == torch.int64 else mask
-
-
-@pytest.mark.parametrize("mask", ["bool", "bits"])
-@pytest.mark.parametrize("start", [None, "chess960"])
-def test_it_is_the_environment(start, mask):
-    how = {"seed": 3, "max_plies": 30, "start": start, "mask": mask}
-    ours = rungs.make("chess", "cpp", 6, opponent="random", **how)
-    observation, info = ours.reset()
-    ends = 0
-    for after, now in played(ChessEnv(6, "cpp", **how), 100):
-        np.testing.assert_array_equal(after["observation"], observation)
-        np.testing.assert_array_equal(words(after["action_mask"]), info["action_mask"])
-        observation, reward, terminated, truncated, info = ours.step(after["action"].numpy())
-        ended = terminated | truncated
-        last = observation.copy()
-        if ended.any():
-            last[ended] = info["final_obs"][ended]
-        then = after["next"]
-        np.testing.assert_array_equal(then["observation"], last)
-        np.testing.assert_array_equal(words(then["action_mask"]), info["action_mask"])
-        for name, ours_is in zip(
-            ("reward", "terminated", "truncated", "done"),
-            (reward, terminated, truncated, ended),
-            strict=True,
-        ):
-            np.testing.assert_array_equal(then[name][:, 0], ours_is)
-        np.testing.assert_array_equal(now["observation"], observation)
-        assert not now["done"].any()
-        ends += ended.sum()
-    assert ends > 20
 
 
 def test_transforms_and_their_resets_play_the_same_games():
@@ -126,19 +91,6 @@ def test_a_collector_gathers_what_was_played():
     assert ended > 10
 
 
-def test_tensors_are_the_callers_to_keep():
-    env = ChessEnv(3, "cpp", max_plies=6)
-    kept = []
-    for pair in played(env, 30):
-        for now in pair:
-            kept += [(tensor, tensor.clone()) for tensor in now.values(True, True)]
-    first = env.reset()
-    kept += [(tensor, tensor.clone()) for tensor in first.values(True, True)]
-    env.rand_step(env.reset(first.clone().set("_reset", torch.ones(3, 1, dtype=torch.bool))))
-    assert len(kept) > 30 * 12
-    assert all(torch.equal(tensor, copy) for tensor, copy in kept)
-
-
 def test_what_is_in_next_already_prevails_as_in_torchrl():
     env = ChessEnv(3, "cpp")
     before = env.rand_action(env.reset())
@@ -158,33 +110,10 @@ def test_boards_that_have_not_ended_can_be_reset_too():
     env.step(env.rand_action(after))  # by the masks of the new episodes
 
 
-def test_a_seed_begins_the_same_games_again():
-    env = ChessEnv(4, opening_plies=(6, 6))
-    env.set_seed(5)
-    first = env.reset()["observation"]
-    assert not torch.equal(env.reset()["observation"], first)
-    env.set_seed(5)
-    assert torch.equal(env.reset()["observation"], first)
-
-
 def test_bitplanes_are_unpacked_as_they_are():
     env = ChessEnv(2, "cpp", obs="bitplanes")
     planes = rungs.make("chess", "cpp", 2, obs="planes", opponent="random")
     np.testing.assert_array_equal(unpack_planes(env.reset()["observation"]), planes.reset()[0])
-
-
-def test_an_illegal_action_raises_and_changes_nothing():
-    env = ChessEnv(2)
-    before = env.reset()
-    with pytest.raises(IllegalActionError, match="board 0"):
-        env.step(before.clone().set("action", torch.zeros(2, dtype=torch.int64)))
-    env.rand_step(before)
-
-
-@pytest.mark.parametrize("setting", [{"mask": "list"}, {"autoreset_mode": "NEXT_STEP"}])
-def test_what_torchrl_does_not_know_is_refused(setting):
-    with pytest.raises(ConfigurationError, match=next(iter(setting))):
-        ChessEnv(2, **setting)
 
 
 def test_stepping_some_boards_alone_is_refused():

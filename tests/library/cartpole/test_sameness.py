@@ -28,7 +28,7 @@ def make(rung, num_envs, **settings):
 def balancing(observation, rng):
     """Keeps poles up for a while, some better than others: episodes of all lengths up to 500."""
     lean = observation[:, 2] + 0.4 * observation[:, 3] + 0.05 * observation[:, 1]
-    random = rng.random(len(lean)) < np.linspace(0.1, 1, len(lean))
+    random = rng.random(len(lean)) < np.linspace(1, 0.1, len(lean))
     return np.where(random, rng.integers(2, size=len(lean)), lean > 0)
 
 
@@ -56,22 +56,22 @@ def assert_same(one, other):
         np.testing.assert_array_equal(*final)
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("rung", ["torch", "openmp", "threads"])
 @pytest.mark.parametrize(
     ("num_envs", "steps", "settings"),
     [
-        (1, 1500, {}),
-        (7, 900, {"max_episode_steps": 150}),
-        (64, 700, {"autoreset_mode": "NEXT_STEP"}),
-        (2100, 150, {"max_episode_steps": 100, "first_env": 5}),
-        (2100, 150, {"max_episode_steps": 100, "autoreset_mode": "NEXT_STEP", "workload": 3}),
+        (1, 400, {"dtype": "float64", "max_episode_steps": 30}),
+        (7, 400, {"dtype": "float64", "first_env": 5, "workload": 3}),
+        (7, 400, {"dtype": "float32", "autoreset_mode": "NEXT_STEP"}),
+        (64, 300, {"dtype": "float32", "first_env": 5, "workload": 3}),
+        (2100, 110, {"dtype": "float64", "autoreset_mode": "NEXT_STEP", "workload": 3}),
+        (2100, 110, {"dtype": "float32"}),
     ],
 )
-def test_rungs_are_the_same_bit_for_bit(rung, dtype, num_envs, steps, settings):
-    how = settings | {"dtype": dtype}
-    extra = {"threads": 2} if rung in ("openmp", "threads") else {}
-    envs = [make("cpp", num_envs, **how), make(rung, num_envs, **how, **extra)]
+def test_rungs_are_the_same_bit_for_bit(rung, num_envs, steps, settings):
+    settings = {"max_episode_steps": 100} | settings
+    threads = {"threads": 2} if rung in ("openmp", "threads") else {}
+    envs = [make("cpp", num_envs, **settings), make(rung, num_envs, **settings, **threads)]
     ended = np.zeros(2)
     for one, other in play(envs, steps, seed=num_envs):
         assert_same(one, other)
@@ -137,7 +137,7 @@ def test_many_steps_at_once_are_as_many_steps(rung, mode, given):
     for env in (one, other):
         env.reset(seed=11)
     rng = np.random.default_rng(0)
-    for count in (1, 31, 97, 130):  # across words and blocks of random bits
+    for count in (1, 31, 97, 40):  # across words and blocks of random bits
         actions = rng.integers(2, size=(count, num_envs)) if given else None
         if given:
             rewards, ended = np.zeros(num_envs, np.float32), np.zeros(num_envs, np.int32)
@@ -196,15 +196,22 @@ def test_a_process_that_dies_is_named():
     assert not any(process.is_alive() for process in env.carts._envs.processes)
 
 
-@pytest.mark.parametrize("mode", list(AutoresetMode))
-def test_every_step_is_gymnasiums_over_whole_episodes(mode):
-    envs = [make(rung, 12, autoreset_mode=mode) for rung in ("gymnasium", "cpp")]
+@pytest.mark.parametrize(
+    ("mode", "steps", "settings"),
+    [
+        (AutoresetMode.SAME_STEP, 1200, {}),  # episodes of 500 steps
+        (AutoresetMode.NEXT_STEP, 400, {"max_episode_steps": 100}),
+        (AutoresetMode.DISABLED, 400, {"max_episode_steps": 100}),
+    ],
+)
+def test_every_step_is_gymnasiums_over_whole_episodes(mode, steps, settings):
+    envs = [make(rung, 12, autoreset_mode=mode, **settings) for rung in ("gymnasium", "cpp")]
     theirs, ours = envs
     rng = np.random.default_rng(0)
     for env in envs:
         env.reset(seed=3)
     whole = fallen = 0
-    for _ in range(1500):
+    for _ in range(steps):
         # A pole is unstable, and what differs in the last place would grow with every step.
         theirs.set_state(ours.get_state())
         before = ours.carts.dump()["state"].copy()
@@ -219,8 +226,8 @@ def test_every_step_is_gymnasiums_over_whole_episodes(mode):
         if mode == AutoresetMode.DISABLED and ended.any():
             for env in envs:
                 env.reset(options={"reset_mask": ended})
-    assert whole > 1  # episodes of 500 steps
-    assert fallen > 100
+    assert whole > 1
+    assert fallen > 30
 
 
 def assert_near(ours, theirs, before):
@@ -328,11 +335,11 @@ class TestContract:
 
     def test_a_state_goes_on_on_another_rung(self, rung):
         env, other = make(rung, 6), make("cpp", 6)
-        list(play([env], 40, seed=4))
+        list(play([env], 10, seed=4))
         observation, _ = other.set_state(env.get_state())
         np.testing.assert_array_equal(observation, on_host(env._outputs.observation))
         actions = np.array([0, 1, 1, 0, 1, 0])
-        for _ in range(30):
+        for _ in range(15):  # in which every pole falls
             ours, theirs = env.step(actions), other.step(actions)
             np.testing.assert_allclose(on_host(ours[0]), theirs[0], atol=1e-6)
 
@@ -340,7 +347,7 @@ class TestContract:
         env = make(rung, 5, first_env=10)
         before = on_host(env.reset()[0]).copy()
         for action in (-1, 2, 2**40):
-            with pytest.raises(ValueError, match=f"environment 13: action {action} is not 0 or 1"):
+            with pytest.raises(ValueError, match=f"environment 13: action {action}"):
                 env.step(np.array([0, 1, 1, action, 0]))
             np.testing.assert_array_equal(before, on_host(env._outputs.observation))
 
@@ -349,7 +356,7 @@ class TestContract:
         with pytest.raises(gymnasium.error.ResetNeeded, match="step_many"):
             env.step_many(2)
         before = on_host(env.reset()[0]).copy()
-        with pytest.raises(ValueError, match="environment 11: action 2 is not 0 or 1"):
+        with pytest.raises(ValueError, match="environment 11: action 2"):
             env.step_many(3, np.array([[0, 1, 0], [1, 2, 0], [1, 1, 3]]))
         for steps, actions in ((2, np.zeros((3, 3), int)), (0, None), (1.5, None)):
             with pytest.raises(ValueError, match=r"shape|steps"):
@@ -366,9 +373,8 @@ def test_an_environment_with_a_stopped_process_can_be_closed():
     assert gone(pids)
 
 
-@pytest.mark.parametrize("value", [2, 255])
 @pytest.mark.parametrize("rung", ["cpp", "openmp", "threads", "gymnasium"])
-@pytest.mark.parametrize("mode", ["SAME_STEP", "NEXT_STEP"])
+@pytest.mark.parametrize(("mode", "value"), [("SAME_STEP", 2), ("NEXT_STEP", 255)])
 def test_a_mask_of_other_bytes_than_0_and_1(rung, mode, value):
     env, other = (rungs.make("cartpole", rung, 300, autoreset_mode=mode) for _ in range(2))
     mask = np.zeros(300, np.uint8)
@@ -381,6 +387,7 @@ def test_a_mask_of_other_bytes_than_0_and_1(rung, mode, value):
     assert env.get_state() == other.get_state()
 
 
+@pytest.mark.system
 def test_sums_go_on_where_single_precision_ends():
     env = rungs.make("cartpole", "cpp", 1)
     env.reset(seed=0)

@@ -11,7 +11,7 @@ from rungs.errors import ConfigurationError, InvalidFenError
 
 def test_every_move_of_random_games_has_its_own_action_and_uci():
     rng = random.Random(0)
-    for _ in range(20):
+    for _ in range(8):
         board = chess.Board()
         while not board.is_game_over():
             moves, fen = list(board.legal_moves), board.fen()
@@ -57,18 +57,19 @@ def test_how_many_actions_stay_on_the_board():
 
 
 @pytest.mark.parametrize("uci", ["e2e5", "e7e5", "e2", "", "0000", "e2e4q", "what", None, 5])
-def test_what_is_no_legal_uci_move_is_named(uci):
+def test_an_illegal_uci_move_is_named(uci):
     with pytest.raises(ConfigurationError, match=repr(uci)):
         from_uci(uci, chess.STARTING_FEN)
 
 
 @pytest.mark.parametrize("action", [0, -1, NUM_ACTIONS, 384])
-def test_an_illegal_action_has_no_uci(action):
+def test_an_illegal_action_is_named(action):
     with pytest.raises(ConfigurationError, match=str(action)):
         to_uci(action, chess.STARTING_FEN)
 
 
-def test_a_wrong_fen_is_named():
-    for call in (lambda: to_uci(524, "nowhere"), lambda: from_uci("e2e4", None)):
-        with pytest.raises(InvalidFenError, match=r"nowhere|None"):
-            call()
+def test_a_useless_fen_is_named():
+    with pytest.raises(InvalidFenError, match="nowhere"):
+        to_uci(524, "nowhere")
+    with pytest.raises(InvalidFenError, match="None"):
+        from_uci("e2e4", None)

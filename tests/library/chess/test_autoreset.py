@@ -59,7 +59,7 @@ def test_next_step_ignores_an_action_and_begins(make, ignored, mask):
     env, _ = mated(make, "NEXT_STEP", mask=mask)
     action = env.legal_moves(1)["b1c3"]
     observation, reward, terminated, truncated, info = env.step([ignored, action])
-    assert env.fens()[0] == "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+    assert env.fens()[0] == chess.STARTING_FEN
     for output in (reward, terminated, truncated, info["reason"]):
         assert not output.any()
     assert len(env.legal_moves(0)) == 20
@@ -78,12 +78,11 @@ def test_next_step_ignores_no_number_that_is_not_an_action(make, action, mask):
 def test_disabled_steps_no_board_that_has_ended(make):
     env, _ = mated(make, "DISABLED")
     before = env.fens()
-    with pytest.raises(gymnasium.error.ResetNeeded, match="boards 0 have ended"):
+    with pytest.raises(gymnasium.error.ResetNeeded, match="boards 0"):
         env.step([0, env.legal_moves(1)["b1c3"]])
     assert env.fens() == before
     _, info = env.reset(options={"reset_mask": np.array([True, False])})
-    assert env.fens()[0].endswith("w KQkq - 0 1")
-    assert env.fens()[1] == before[1]
+    assert env.fens() == [chess.STARTING_FEN, before[1]]
     assert not info["reason"].any()
     play(env, ("e2e4", "b1c3"))
 
@@ -98,7 +97,7 @@ def test_a_reset_of_some_leaves_others_ended(make, mode):
     assert env.fens() == [chess.STARTING_FEN, before[1]]
     assert env.legal_moves(1) == {}
     if mode == "DISABLED":
-        with pytest.raises(gymnasium.error.ResetNeeded, match="boards 1 have ended"):
+        with pytest.raises(gymnasium.error.ResetNeeded, match="boards 1"):
             env.step([524, 0])
     else:
         env.step([524, 0])

@@ -5,7 +5,7 @@ from itertools import product
 import chess
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import rungs
@@ -16,7 +16,6 @@ from rungs._src.chess.settings import ChessSettings
 from rungs._src.chess.unpack import unpack_mask
 from rungs._src.core.philox import Purpose, below, philox
 from rungs.errors import IllegalActionError, InvalidFenError
-from tests.proof import lockstep
 
 RUNGS = ("python", "cpp")
 CHESS960 = "bbqnnrkr/pppppppp/8/8/8/8/PPPPPPPP/BBQNNRKR w KQkq - 0 1"
@@ -93,10 +92,8 @@ CASTLES = {
     "k7/8/8/8/8/8/8/4K1RR w G - 0 1": ("e1g1", "5RKR"),
     "k7/8/8/8/8/8/8/4K2R w K - 0 1": ("e1g1", "5RK1"),
     "7k/8/8/8/8/8/8/R3K3 w Q - 0 1": ("e1c1", "2KR4"),
-    "1r5k/8/8/8/8/8/8/R1K5 w A - 0 1": (
-        "c1a1",
-        "2KR4",
-    ),  # a square is attacked that the rook crosses
+    # A square is attacked that the rook crosses.
+    "1r5k/8/8/8/8/8/8/R1K5 w A - 0 1": ("c1a1", "2KR4"),
     "7k/8/8/8/8/8/8/rRK5 w B - 0 1": ("c1b1", None),  # the rook was the king's shield
     "7k/8/8/8/8/8/8/qR1K4 w B - 0 1": ("d1b1", None),
     "k7/8/8/8/8/8/8/4K1RR w H - 0 1": ("e1h1", None),  # a rook is in the way
@@ -160,10 +157,8 @@ def test_every_castling_has_an_action_of_its_own():
     _, info = env.reset(seed=1)
     positions = dict(zip(env.fens(), range(env.num_envs), strict=True))
     assert positions.keys() == set(starts)  # all are drawn
-    masks, actions = (
-        info["action_mask"].copy(),
-        random_actions(info["action_mask"], np.random.default_rng(0)),
-    )
+    masks = info["action_mask"].copy()
+    actions = random_actions(masks, np.random.default_rng(0))
     expected, castlings = {}, 0
     for fen, i in positions.items():
         board = chess.Board(fen, chess960=True)
@@ -209,6 +204,7 @@ def positions(draw):
     return board if draw(st.booleans()) else board.mirror()
 
 
+@settings(max_examples=40)
 @given(positions())
 def test_the_same_moves_as_python_chess_wherever_a_king_may_castle(board):
     assert perft_cpp(board.fen(), 2) == perft_python(board.fen(), 2)
@@ -234,30 +230,14 @@ def test_one_start_of_chess960_makes_every_castling_be_written_as_its(rung):
 @pytest.mark.parametrize("rung", [*RUNGS, "cuda"])
 def test_an_illegal_castling_is_named_as_one(rung):
     fen = "4k3/8/8/8/8/8/8/R2BKN1R w KQ - 0 1"
-    how = {"device": "cpu"} if rung == "cuda" else {}
-    for start, uci in (({"start_fens": [fen]}, "e1g1"), ({"start_fens": [fen, CHESS960]}, "e1h1")):
-        env = rungs.make("chess", rung, 8, **start, **how)
+    device = {"device": "cpu"} if rung == "cuda" else {}
+    for starts, uci in (([fen], "e1g1"), ([fen, CHESS960], "e1h1")):
+        env = rungs.make("chess", rung, 8, start_fens=starts, **device)
         env.reset()
         board = env.fens().index(fen)
         actions = np.array([min(env.legal_moves(i).values()) for i in range(8)])
         actions[board] = 64 * 10 + 4
         with pytest.raises(IllegalActionError) as caught:
             env.step(actions)
-        named = caught.value
-        assert (named.board, named.action, named.uci) == (board, 644, uci)
-
-
-def test_these_games_castle_and_end_in_every_way():
-    env = rungs.make("chess", "cpp", 256, start="chess960", mask="bits")
-    rng, reasons, castlings = np.random.default_rng(0), set(), 0
-    observation, info = env.reset(seed=0)
-    for step in range(1500):
-        policy = lockstep.POLICIES[("rare", "shuffling")[step % 300 > 60]]
-        rights = observation[:, 64:66].any(axis=1).copy()
-        actions = policy(info["action_mask"], observation, rng)
-        squares = observation[np.arange(256), actions % 64].copy()
-        observation, *_, info = env.step(actions)
-        castlings += int((rights & (squares == chess.KING)).sum())
-        reasons |= set(info["reason"].tolist())
-    assert castlings > 500
-    assert reasons == set(range(6))
+        error = caught.value
+        assert (error.board, error.action, error.uci) == (board, 644, uci)

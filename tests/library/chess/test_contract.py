@@ -5,6 +5,7 @@ from collections import Counter
 import chess
 import numpy as np
 import pytest
+import torch
 
 from rungs._src.chess.policy import random_actions
 from rungs._src.chess.reason import Reason
@@ -15,22 +16,17 @@ def actions_for(env, moves):
     return np.array([env.legal_moves(board)[move] for board, move in enumerate(moves)])
 
 
-def test_the_start(make):
+def test_both_sides_see_the_board_from_their_own_side(make):
     env = make(1)
     observation, info = env.reset()
     back = [4, 2, 3, 5, 6, 3, 2, 4]
     board = back + [1] * 8 + [0] * 32 + [-1] * 8 + [-x for x in back]
     assert observation[0].tolist() == [*board, 1, 1, 1, 1, -1, 0, 0, 0]
     assert info["action_mask"].sum() == 20
-    assert env.fens() == ["rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"]
-
-
-def test_black_sees_the_board_from_its_own_side(make):
-    env = make(1)
-    env.reset()
+    assert env.fens() == [chess.STARTING_FEN]
     observation, *_, info = env.step(actions_for(env, ["e2e4"]))
     assert info["player"][0] == observation[0, 71] == 1
-    assert observation[0, :16].tolist() == [4, 2, 3, 5, 6, 3, 2, 4] + [1] * 8
+    assert observation[0, :16].tolist() == back + [1] * 8
     assert observation[0, 36] == -1  # e4, seen from Black: the fifth rank
     assert observation[0, 52] == 0
 
@@ -53,30 +49,29 @@ def test_fools_mate(make):
     assert info["final_obs"][0, 71] == 0
     assert info["final_obs"][0, 28 + 3] == -5  # the queen on h4, seen from White
     assert info["final_info"]["reason"][0] == Reason.CHECKMATE
-    assert env.fens()[0].startswith("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w")
+    assert env.fens()[0] == chess.STARTING_FEN
     assert info["player"].tolist() == [0, 0]
     assert observation[0, 69] == 0
 
 
-def test_an_episode_is_truncated_after_max_plies(make):
-    env = make(1, max_plies=3)
+@pytest.mark.parametrize(
+    ("moves", "reward", "terminated", "reason"),
+    [
+        (("e2e4", "e7e5", "g1f3"), 0, False, Reason.MAX_PLIES),
+        (("f2f3", "e7e5", "g2g4", "d8h4"), 1, True, Reason.CHECKMATE),
+    ],
+)
+def test_the_last_ply_truncates_unless_it_ends_the_game(make, moves, reward, terminated, reason):
+    env = make(1, max_plies=len(moves))
     env.reset()
-    for move in ("e2e4", "e7e5"):
-        *_, truncated, _ = env.step(actions_for(env, [move]))
-        assert not truncated.any()
-    _, reward, terminated, truncated, info = env.step(actions_for(env, ["g1f3"]))
-    assert (reward[0], terminated[0], truncated[0]) == (0, False, True)
-    assert info["reason"][0] == Reason.MAX_PLIES
-    assert info["final_obs"][0, 71] == 1
-    assert env.fens()[0].endswith("w KQkq - 0 1")
-
-
-def test_a_mate_on_the_last_ply_is_not_truncated(make):
-    env = make(1, max_plies=4)
-    env.reset()
-    for move in ("f2f3", "e7e5", "g2g4", "d8h4"):
-        _, reward, terminated, truncated, _ = env.step(actions_for(env, [move]))
-    assert (reward[0], terminated[0], truncated[0]) == (1, True, False)
+    for ply, move in enumerate(moves, start=1):
+        outcome = env.step(actions_for(env, [move]))
+        assert (outcome[2] | outcome[3]).any() == (ply == len(moves))
+    _, rewards, terminations, truncations, info = outcome
+    assert (rewards[0], terminations[0], truncations[0]) == (reward, terminated, not terminated)
+    assert info["reason"][0] == reason
+    assert info["final_obs"][0, 71] == len(moves) % 2
+    assert env.fens() == [chess.STARTING_FEN]
 
 
 def test_episodes_start_from_any_of_the_given_positions(make):
@@ -103,12 +98,6 @@ def test_openings_are_as_long_as_asked_for(make):
     assert all(abs(count - 100) < 41 for count in lengths.values())
     assert len({board.board_fen() for board in boards}) > 200
     assert info["player"].tolist() == [int(not board.turn) for board in boards]
-
-
-def test_an_opening_keeps_the_agents_colours(make):
-    env = make(20, opening_plies=(0, 5), opponent="random")
-    _, info = env.reset()
-    assert info["player"].tolist() == [0, 1] * 10
 
 
 @pytest.mark.parametrize("opening", [(0, 0), (3, 3)])
@@ -139,12 +128,10 @@ def test_legal_moves_are_python_chess_s_in_order_of_action(make, mask):
 
 
 def test_arrays_are_the_environments_own_and_torch_shares_them(make):
-    torch = pytest.importorskip("torch")
     env = make(2)
     observation, info = env.reset()
     tensor = torch.from_numpy(observation)
-    actions = random_actions(info["action_mask"], np.random.default_rng(0))
-    after, *_, later = env.step(actions)
+    after, *_, later = env.step(random_actions(info["action_mask"], np.random.default_rng(0)))
     assert after is observation
     assert later["action_mask"] is info["action_mask"]
     np.testing.assert_array_equal(tensor.numpy(), after)
@@ -161,15 +148,14 @@ def test_reset_with_a_seed_repeats_and_without_one_goes_on(make):
 
 
 def test_colours_alternate_by_episode_and_board(make):
-    env = make(4, opponent="random")
+    env = make(20, opponent="random", opening_plies=(0, 5))
     _, info = env.reset()
-    assert info["player"].tolist() == [0, 1, 0, 1]
+    assert info["player"].tolist() == [0, 1] * 10
     _, info = env.reset()
-    assert info["player"].tolist() == [1, 0, 1, 0]
+    assert info["player"].tolist() == [1, 0] * 10
 
 
-def test_actions_may_be_any_integers_without_a_copy_of_meaning(make):
-    torch = pytest.importorskip("torch")
+def test_actions_may_be_any_integers_in_any_memory(make):
     env = make(3)
     _, info = env.reset()
     actions = random_actions(info["action_mask"], np.random.default_rng(0))
@@ -177,7 +163,7 @@ def test_actions_may_be_any_integers_without_a_copy_of_meaning(make):
     played = env.fens()
     frozen = actions.copy()
     frozen.flags.writeable = False
-    given = [
+    for same in (
         actions.astype(np.int32),
         actions.astype(">i8"),
         actions.tolist(),
@@ -185,8 +171,7 @@ def test_actions_may_be_any_integers_without_a_copy_of_meaning(make):
         np.repeat(actions, 2)[::2],
         np.frombuffer(b"." + actions.tobytes(), np.int64, offset=1),  # unaligned
         frozen,
-    ]
-    for each in given:
+    ):
         env.reset(seed=0)
-        env.step(each)
+        env.step(same)
         assert env.fens() == played

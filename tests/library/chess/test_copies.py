@@ -26,13 +26,12 @@ GAMES = [
 
 # Ends that are near, so that boards end at different times.
 STARTS = [
-    "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+    chess.STARTING_FEN,
     "8/8/8/4k3/8/8/3q4/K7 w - - 0 1",
     "8/5k2/8/8/8/2r5/8/K7 b - - 95 80",
     "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1",
 ]
-
-
+DRAWN = {"opponent": "random", "opening_plies": (2, 9), "mask": "bits"}
 # Those that have boards in this process.
 RUNGS = {
     "python": {},
@@ -47,13 +46,17 @@ def make(rung, num_envs=6, **settings):
     return rungs.make("chess", rung, num_envs, **RUNGS[rung], **settings)
 
 
+def pair(rung, **settings):
+    return make(rung, **settings), make(rung, **settings)
+
+
 @pytest.fixture(params=RUNGS)
 def rung(request):
     return request.param
 
 
 def on_arrays(outputs):
-    """What `reset` or `step` returned, as arrays that stay."""
+    """Copies of what `reset` or `step` returned."""
     *arrays, info = outputs
     info = {key: info[key] for key in ("action_mask", "player", "reason")}
     info = {key: on_host(value).copy() for key, value in info.items()}
@@ -61,7 +64,7 @@ def on_arrays(outputs):
 
 
 def row(outputs, board):
-    """One board's part of them."""
+    """One board's part of outputs."""
     *arrays, info = outputs
     part = {key: value[board : board + 1] for key, value in info.items()}
     return *(each[board : board + 1] for each in arrays), part
@@ -72,7 +75,7 @@ class Recorded:
 
     def __init__(self, env, seed):
         self.env, self.done, self.rng = env, [], np.random.default_rng(seed)
-        self.seen = on_arrays(env.reset(seed=seed))
+        self.outputs = on_arrays(env.reset(seed=seed))
         self.seed = seed
 
     def step(self):
@@ -80,13 +83,13 @@ class Recorded:
         ended = on_host(self.env.boards.buffers.ended).copy()
         if self.env.autoreset_mode.name == "DISABLED" and ended.any():
             self.do("reset", options={"reset_mask": ended})
-        actions = random_actions(self.seen[-1]["action_mask"], self.rng)
+        actions = random_actions(self.outputs[-1]["action_mask"], self.rng)
         return self.do("step", actions)
 
     def do(self, method, *arguments, **options):
         self.done.append((method, arguments, options))
-        self.seen = on_arrays(getattr(self.env, method)(*arguments, **options))
-        return self.seen
+        self.outputs = on_arrays(getattr(self.env, method)(*arguments, **options))
+        return self.outputs
 
     def board(self, number):
         """An environment of that board alone, on the rung cpp, at which all the same was done."""
@@ -101,11 +104,11 @@ class Recorded:
         return alone
 
 
+@pytest.mark.parametrize("rung", ["python", "cpp"])  # whose copies the others' are compared with
 @pytest.mark.parametrize("settings", GAMES)
 @pytest.mark.parametrize("mode", MODES)
 def test_copies_go_on_as_their_sources_would(rung, mode, settings):
-    how = settings | {"autoreset_mode": mode, "start_fens": STARTS}
-    played = Recorded(make(rung, **how), seed=3)
+    played = Recorded(make(rung, autoreset_mode=mode, start_fens=STARTS, **settings), seed=3)
     env, ended = played.env, np.zeros(6, np.bool_)
     while not ended.any() or ended.sum() > 2 or len(played.done) < 12:
         _, _, terminated, truncated, _ = played.step()
@@ -115,24 +118,24 @@ def test_copies_go_on_as_their_sources_would(rung, mode, settings):
     source, target = [over, on, on, itself], [on, over, third, itself]
     of = np.arange(6)
     of[target] = source
-    before, info = played.seen[0], played.seen[-1]
+    before, info = played.outputs[0], played.outputs[-1]
     out = env.boards.buffers
     zeroed = (out.reward, out.terminated, out.truncated, out.reason)
-    for each in zeroed:
-        each[...] = 1
+    for output in zeroed:
+        output[...] = 1
 
     observation, after = on_arrays(env.copy_boards(source, target))
     assert_same("observation", observation, before[of])
     assert_same("mask", after["action_mask"], info["action_mask"][of])
     assert_same("player", after["player"], info["player"][of])
-    for each in zeroed:
-        assert np.flatnonzero(on_host(each) == 0).tolist() == sorted(target)
+    for output in zeroed:
+        assert np.flatnonzero(output == 0).tolist() == sorted(target)
     # With SAME_STEP they have begun again.
-    assert (on_host(out.ended)[target] == (ended[source] & (mode != "SAME_STEP"))).all()
+    assert (out.ended[target] == (ended[source] & (mode != "SAME_STEP"))).all()
     if mode == "DISABLED":
         with pytest.raises(gymnasium.error.ResetNeeded):
             env.step(np.zeros(6, np.int64))
-        stopped = np.flatnonzero(on_host(out.ended))
+        stopped = np.flatnonzero(out.ended)
         of[stopped] = on
         _, after = on_arrays(env.copy_boards([third] * len(stopped), stopped))
 
@@ -142,10 +145,10 @@ def test_copies_go_on_as_their_sources_would(rung, mode, settings):
         actions = random_actions(after["action_mask"], played.rng)
         outputs = on_arrays(env.step(actions))
         for board, other in enumerate(others):
-            theirs = on_arrays(other.step(actions[board : board + 1]))
-            verify(f"board {board}", row(outputs, board), theirs, "after it was copied")
+            expected = on_arrays(other.step(actions[board : board + 1]))
+            verify(f"board {board}", row(outputs, board), expected, "after it was copied")
         after = outputs[-1]
-        if mode == "DISABLED" and on_host(out.ended).any():
+        if mode == "DISABLED" and out.ended.any():
             break
 
 
@@ -153,31 +156,31 @@ def test_copies_go_on_as_their_sources_would(rung, mode, settings):
 @pytest.mark.parametrize("settings", GAMES)
 @pytest.mark.parametrize("mode", MODES)
 def test_every_rung_copies_alike(rung, mode, settings):
-    how = settings | {"autoreset_mode": mode, "start_fens": STARTS}
-    both = [Recorded(make(name, **how), seed=4) for name in (rung, "python")]
+    settings = settings | {"autoreset_mode": mode, "start_fens": STARTS}
+    both = [Recorded(make(name, **settings), seed=4) for name in (rung, "python")]
     rng = np.random.default_rng(5)
-    for step in range(60):
-        verify(rung, *(each.step() for each in both), f"in step {step}")
+    for step in range(42):
+        verify(rung, *(played.step() for played in both), f"in step {step}")
         targets = rng.permutation(6)[: rng.integers(1, 7)]
         sources = rng.integers(6, size=len(targets))
-        how = {"randomness": str(rng.choice(["same", "own"]))}
+        randomness = str(rng.choice(["same", "own"]))
         if step % 7 == 0:
-            kept = [each.env.snapshot(sources) for each in both]
-        places = rng.permutation(6)[: len(kept[0].indices)]
-        for each, snapshot in zip(both, kept, strict=True):
+            snapshots = [played.env.snapshot(sources) for played in both]
+        boards = rng.permutation(6)[: len(snapshots[0].indices)]
+        for played, snapshot in zip(both, snapshots, strict=True):
             if step % 3 == 0:
-                each.do("copy_boards", sources, targets, **how)
+                played.do("copy_boards", sources, targets, randomness=randomness)
             elif step % 3 == 1:
-                each.do("restore", snapshot, places, **how)
-        verify(rung, *(each.seen for each in both), f"behind step {step}")
+                played.do("restore", snapshot, boards, randomness=randomness)
+        verify(rung, *(played.outputs for played in both), f"behind step {step}")
     assert both[0].env.fens() == both[1].env.fens()
 
 
 def test_repetitions_are_remembered(rung):
     env, shuffle = make(rung, 2), ("g1f3", "g8f6", "f3g1", "f6g8")
     env.reset()
-    for ours, theirs in zip(shuffle, ("b1c3", "b8c6", "c3b1", "c6b8"), strict=True):
-        env.step([env.legal_moves(0)[ours], env.legal_moves(1)[theirs]])
+    for first, second in zip(shuffle, ("b1c3", "b8c6", "c3b1", "c6b8"), strict=True):
+        env.step([env.legal_moves(0)[first], env.legal_moves(1)[second]])
     snapshot = env.snapshot([0])
     for move in ("e2e4", "e7e5"):  # which no repetition crosses
         env.step([env.legal_moves(0)[move]] * 2)
@@ -224,21 +227,18 @@ def test_whose_next_episode_a_copy_begins(rung, randomness, episode, colour):
 
 
 def test_a_reset_gives_a_board_its_own_number_back(rung):
-    how = {"opponent": "random", "opening_plies": (2, 9), "mask": "bits"}
-    env, other = make(rung, **how), make(rung, **how)
+    env, other = pair(rung, **DRAWN)
     for each in (env, other):
         each.reset(seed=8)
-    marks = np.arange(6) == 4
     env.copy_boards([1], [4])
     assert env.fens()[4] == env.fens()[1] != other.fens()[4]
     for each in (env, other):
-        each.reset(options={"reset_mask": marks})
+        each.reset(options={"reset_mask": np.arange(6) == 4})
     assert env.fens()[4] == other.fens()[4]
 
 
 def test_copies_of_their_own_draw_by_a_restored_seed(rung):
-    how = {"opponent": "random", "opening_plies": (2, 9), "max_plies": 6, "mask": "bits"}
-    env, other = make(rung, **how), make(rung, **how)
+    env, other = pair(rung, max_plies=6, **DRAWN)
     env.reset(seed=8)
     other.reset(seed=9)
     other.set_state(env.get_state())
@@ -249,89 +249,66 @@ def test_copies_of_their_own_draw_by_a_restored_seed(rung):
     assert env.fens() == other.fens()
 
 
-class TestSnapshots:
-    def test_they_are_put_back_as_often_as_wanted(self, rung):
-        env = make(rung, mask="bits", obs="planes", opponent="random", max_plies=20)
-        played = Recorded(env, seed=1)
-        for _ in range(7):
-            played.step()
-        snapshot = env.snapshot()
-        games = []
-        for _ in range(3):
-            played.seen = on_arrays(env.restore(snapshot))
-            played.rng = np.random.default_rng(0)
-            games.append([played.step() for _ in range(9)])
-            played.do("reset")
-        for again in games[1:]:
-            for ours, theirs in zip(again, games[0], strict=True):
-                verify(rung, ours, theirs, "of a game played again")
+def test_a_snapshot_is_restored_as_often_as_wanted(rung):
+    env = make(rung, mask="bits", obs="planes", opponent="random", max_plies=20)
+    played, games = Recorded(env, seed=1), []
+    for _ in range(7):
+        played.step()
+    snapshot = env.snapshot()
+    for _ in range(3):
+        played.do("restore", snapshot)
+        played.rng = np.random.default_rng(0)
+        games.append([played.step() for _ in range(9)])
+        played.do("reset")
+    for again in games[1:]:
+        for outputs, expected in zip(again, games[0], strict=True):
+            verify(rung, outputs, expected, "of a game played again")
 
-    def test_other_environments_go_on_from_them(self, rung):
-        how = {"mask": "bits", "obs": "bitplanes", "opponent": "random"}
-        env, other = make(rung, 6, **how), make(rung, 3, first_board=70, **how)
-        played = Recorded(env, seed=1)
-        for _ in range(5):
-            played.step()
-        beside = Recorded(other, seed=1)
-        beside.seen = on_arrays(other.restore(env.snapshot([4, 2]), [2, 0]))
-        assert [other.fens()[board] for board in (2, 0)] == [env.fens()[board] for board in (4, 2)]
-        for _ in range(5):
-            theirs = played.step()
-            ours = random_actions(beside.seen[-1]["action_mask"], beside.rng)
-            ours[[2, 0]] = played.done[-1][1][0][[4, 2]]
-            outputs = beside.do("step", ours)
-            for here, there in ((2, 4), (0, 2)):
-                verify("a copy", row(outputs, here), row(theirs, there), "elsewhere")
 
-    @pytest.mark.parametrize(
-        "other",
-        [
-            {"opponent": "random"},
-            {"obs": "planes"},
-            {"max_plies": 9},
-            {"autoreset_mode": "DISABLED"},
-        ],
-    )
-    def test_those_of_other_settings_are_refused(self, rung, other):
-        env, another = make(rung), make(rung, **other)
-        for each in (env, another):
-            each.reset()
-        before = another.get_state()
-        with pytest.raises(InvalidStateError, match=next(iter(other))):
-            another.restore(env.snapshot())
-        assert another.get_state() == before
+def test_other_environments_go_on_from_a_snapshot(rung):
+    settings = {"mask": "bits", "obs": "bitplanes", "opponent": "random"}
+    played = Recorded(make(rung, 6, **settings), seed=1)
+    other = Recorded(make(rung, 3, first_board=70, **settings), seed=1)
+    for _ in range(5):
+        played.step()
+    other.do("restore", played.env.snapshot([4, 2]), [2, 0])
+    assert [other.env.fens()[i] for i in (2, 0)] == [played.env.fens()[i] for i in (4, 2)]
+    for _ in range(5):
+        expected = played.step()
+        actions = random_actions(other.outputs[-1]["action_mask"], other.rng)
+        actions[[2, 0]] = played.done[-1][1][0][[4, 2]]
+        outputs = other.do("step", actions)
+        for copy_, source in ((2, 4), (0, 2)):
+            verify("a copy", row(outputs, copy_), row(expected, source), "elsewhere")
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_a_state_of_copies_goes_on(rung, mode):
-    how = {"opponent": "random", "opening_plies": (0, 5), "obs": "bitplanes", "mask": "bits"}
-    how |= {"autoreset_mode": mode, "max_plies": 12}
-    env = make(rung, **how)
-    played = Recorded(env, seed=9)
+    settings = {"obs": "bitplanes", "autoreset_mode": mode, "max_plies": 12}
+    env, other = pair(rung, **DRAWN, **settings)
+    played, again = Recorded(env, seed=9), Recorded(other, seed=0)
     for _ in range(5):
         played.step()
     env.copy_boards([0, 0, 4], [3, 1, 5])
-    env.copy_boards([2], [4], randomness="own")
-    other = make(rung, **how)
-    again = Recorded(other, seed=0)
-    again.seen = on_arrays(other.set_state(env.get_state()))
+    played.do("copy_boards", [2], [4], randomness="own")
+    again.do("set_state", env.get_state())
+    assert_same("observation", again.outputs[0], played.outputs[0])
     assert other.get_state() == env.get_state()
-    played.seen, again.rng = again.seen, copy.deepcopy(played.rng)
+    again.rng = copy.deepcopy(played.rng)
     for step in range(20):
         verify(rung, again.step(), played.step(), f"in step {step} from a state")
 
 
 @pytest.mark.parametrize(
-    ("rung", "like", "how"),
+    ("rung", "like", "team"),
     [("multiprocessing", "python", {"workers": 1}), ("mpi", "cpp", {"threads": 1})],
 )
-def test_boards_in_other_processes_are_not_copied(rung, like, how):
-    env, other = rungs.make("chess", rung, 2, **how), make(like, 2)
+def test_boards_in_other_processes_are_not_copied(rung, like, team):
+    env, other = rungs.make("chess", rung, 2, **team), make(like, 2)
     for each in (env, other):
         each.reset()
     snapshot = other.snapshot()
-    calls = (lambda: env.copy_boards([0], [1]), env.snapshot, lambda: env.restore(snapshot))
-    for call in calls:
+    for call in (lambda: env.copy_boards([0], [1]), env.snapshot, lambda: env.restore(snapshot)):
         with pytest.raises(UnavailableError):
             call()
     env.close()
@@ -346,8 +323,8 @@ def test_no_boards_are_no_copies(rung):
     assert env.get_state() == before
 
 
-def test_a_reset_comes_first(rung):
-    env, other = make(rung, 2), make(rung, 2)
+def test_a_reset_comes_first():
+    env, other = pair("cpp", num_envs=2)
     other.reset()
     snapshot = other.snapshot()
     calls = {
@@ -363,48 +340,59 @@ def test_a_reset_comes_first(rung):
         other.snapshot()
 
 
-def test_snapshots_of_another_rung_or_seed_and_what_is_none_are_refused():
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("opponent", "random"),
+        ("obs", "planes"),
+        ("max_plies", 9),
+        ("autoreset_mode", "DISABLED"),
+    ],
+)
+def test_a_snapshot_of_other_settings_is_refused(name, value):
+    env, other = make("cpp"), make("cpp", **{name: value})
+    for each in (env, other):
+        each.reset()
+    before = other.get_state()
+    with pytest.raises(InvalidStateError, match=name):
+        other.restore(env.snapshot())
+    assert other.get_state() == before
+
+
+def test_a_snapshot_of_another_rung_or_seed_or_process_is_refused():
     env, other = make("cpp", 2), make("python", 2)
     for each in (env, other):
         each.reset(seed=1)
     snapshot = env.snapshot()
-    for wrong in (other.snapshot(), None, b"", np.zeros(3)):
+    for useless in (other.snapshot(), None, b"", np.zeros(3)):
         with pytest.raises(InvalidStateError, match=r"layout|Snapshot"):
-            env.restore(wrong)
+            env.restore(useless)
     env.reset(seed=2)
     with pytest.raises(InvalidStateError, match="seed"):
         env.restore(snapshot)
     env.restore(snapshot, randomness="own")
-
-
-def test_a_snapshot_stays_in_its_process():
-    env = make("cpp", 2)
-    env.reset()
     for leave in (pickle.dumps, copy.deepcopy):
         with pytest.raises(InvalidStateError, match="process"):
-            leave(env.snapshot())
+            leave(snapshot)
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [[6], [0, -1], [[0], [1]], [0.0], [True], np.ma.array([1], mask=[True]), [[0], [1, 2]], "1"],
-)
-@pytest.mark.parametrize("name", ["source", "target", "snapshot", "restore"])
-def test_wrong_indices_are_named_and_change_nothing(name, wrong):
+INDICES = [[6], [0, -1], [[0], [1]], [0.0], [True], np.ma.array([1], mask=[True]), [[0], [1, 2]]]
+
+
+@pytest.mark.parametrize("indices", [*INDICES, "1"])
+def test_useless_indices_are_named_and_change_nothing(indices):
     env = make("cpp")
     Recorded(env, seed=0).step()
     before, snapshot = env.get_state(), env.snapshot([3])
-    call = {
-        "source": lambda: env.copy_boards(wrong, [1]),
-        "target": lambda: env.copy_boards([1], wrong),
-        "snapshot": lambda: env.snapshot(wrong),
-        "restore": lambda: env.restore(snapshot, wrong),
-    }[name]
-    with pytest.raises(
-        ConfigurationError, match=name if name in ("source", "target") else "indices"
+    for named, call in (
+        ("source", lambda: env.copy_boards(indices, [1])),
+        ("target", lambda: env.copy_boards([1], indices)),
+        ("indices", lambda: env.snapshot(indices)),
+        ("indices", lambda: env.restore(snapshot, indices)),
     ):
-        call()
-    assert env.get_state() == before
+        with pytest.raises(ConfigurationError, match=named):
+            call()
+        assert env.get_state() == before
 
 
 @pytest.mark.parametrize("target", [[0, 1], [0, 5, 0]])
@@ -412,12 +400,12 @@ def test_copies_go_to_as_many_boards_each_once(target):
     env = make("cpp")
     Recorded(env, seed=0).step()
     before, snapshot = env.get_state(), env.snapshot([3, 3, 4])
-    with pytest.raises(ConfigurationError, match="target"):
-        env.copy_boards([3, 3, 4], target)
-    with pytest.raises(ConfigurationError, match="indices"):
-        env.restore(snapshot, target)
-    with pytest.raises(ConfigurationError, match="indices"):
-        env.restore(snapshot)  # to board 3 twice
-    with pytest.raises(ConfigurationError, match="randomness='new'"):
-        env.copy_boards([0], [1], randomness="new")
+    for named, call in (
+        ("target", lambda: env.copy_boards([3, 3, 4], target)),
+        ("indices", lambda: env.restore(snapshot, target)),
+        ("indices", lambda: env.restore(snapshot)),  # to board 3 twice
+        ("randomness='new'", lambda: env.copy_boards([0], [1], randomness="new")),
+    ):
+        with pytest.raises(ConfigurationError, match=named):
+            call()
     assert env.get_state() == before

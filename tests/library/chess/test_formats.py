@@ -24,22 +24,22 @@ MOST = "R6R/3Q4/1Q4Q1/4Q3/2Q4Q/Q4Q2/pp1Q4/kBNN1KB1 w - - 0 1"
 TOO_MANY = "knQ1QQ2/nn5Q/1Q6/3QQ1Q1/Q7/Q6Q/4QQ2/1QQ4K w - - 0 1"
 
 
-# Boards whose outputs are streamed past the caches (cpp/env/stream_store.hpp), each.
-STREAMED = [
-    (7200, {"mask": "bool"}),
-    (1200, {"obs": "planes", "mask": "bits"}),
-    (2300, {"obs": "planes", "mask": "bits", "dtype": "bfloat16"}),
-    (4500, {"obs": "planes", "mask": "bits", "dtype": "uint8"}),
-]
-
-
-@pytest.mark.parametrize("rung", ["cpp", "openmp", "threads"])
-@pytest.mark.parametrize(("num_envs", "settings"), STREAMED)
-def test_outputs_beyond_the_caches_are_the_same(num_envs, settings, rung):
-    short = {"mask": "bits"} | ({"obs": "bitplanes"} if "obs" in settings else {})
-    how = {} if rung == "cpp" else {"threads": 2}
-    ours = rungs.make("chess", rung, num_envs, **how, **settings)
-    theirs = rungs.make("chess", "cpp", num_envs, **short)
+# Boards whose outputs are streamed past the caches (cpp/env/stream_store.hpp).
+@pytest.mark.parametrize(
+    ("rung", "num_envs", "settings"),
+    [
+        ("cpp", 7200, {"mask": "bool"}),
+        ("cpp", 1200, {"obs": "planes", "mask": "bits"}),
+        ("cpp", 2300, {"obs": "planes", "mask": "bits", "dtype": "bfloat16"}),
+        ("cpp", 4500, {"obs": "planes", "mask": "bits", "dtype": "uint8"}),
+        ("openmp", 7200, {"mask": "bool", "threads": 2}),
+        ("threads", 1200, {"obs": "planes", "mask": "bits", "threads": 2}),
+    ],
+)
+def test_outputs_beyond_the_caches_are_the_same(rung, num_envs, settings):
+    packed = {"mask": "bits"} | ({"obs": "bitplanes"} if "obs" in settings else {})
+    ours = rungs.make("chess", rung, num_envs, **settings)
+    theirs = rungs.make("chess", "cpp", num_envs, **packed)
     ours.reset(seed=1)
     mask, rng = theirs.reset(seed=1)[1]["action_mask"], np.random.default_rng(1)
     for _ in range(2):
@@ -96,7 +96,7 @@ def test_the_most_moves_that_a_position_has_are_listed(make, fen):
     ],
 )
 def test_starts_with_more_pieces_than_promotions_make_are_refused(make, fen):
-    with pytest.raises(InvalidFenError, match=r"start_fens: .* more pieces than promotions make"):
+    with pytest.raises(InvalidFenError, match=r"start_fens.*promotions"):
         make(1, mask="list", start_fens=[chess.STARTING_FEN, fen])
     env = make(1, mask="bits", start_fens=[fen])
     env.reset()
@@ -110,13 +110,13 @@ def test_starts_after_promotions_are_listed(make):
         assert info["action_count"][0] == len(legal(fen))
 
 
-@pytest.mark.parametrize(("rung", "how"), [("cpp", {}), ("cuda", {"device": "cpu"})])
-def test_no_state_brings_more_than_is_listed(rung, how):
-    env = rungs.make("chess", rung, 1, mask="list", **how)
-    rich = rungs.make("chess", rung, 1, mask="bits", start_fens=[TOO_MANY], **how)
+@pytest.mark.parametrize(("rung", "team"), [("cpp", {}), ("cuda", {"device": "cpu"})])
+def test_no_state_brings_more_than_is_listed(rung, team):
+    env = rungs.make("chess", rung, 1, mask="list", **team)
+    rich = rungs.make("chess", rung, 1, mask="bits", start_fens=[TOO_MANY], **team)
     env.reset()
     rich.reset()
-    with pytest.raises(InvalidStateError, match="more pieces than promotions make"):
+    with pytest.raises(InvalidStateError, match="promotions"):
         env.boards.load(rich.boards.dump(), 0)
     assert env.fens() == [chess.STARTING_FEN]
 
@@ -164,9 +164,9 @@ def test_planes_of_a_dtype_are_those_of_float32(make, dtype):
     # Numbers of moves about 255, between two of bfloat16's, and as high as they can be.
     numbers = (1, 254, 255, 256, 257, 258, 259, 773, 59_000)
     starts = [f"r3k2r/p6p/8/8/8/8/P6P/R3K2R w KQkq - {n % 99} {n}" for n in numbers]
-    how = {"start_fens": starts, "autoreset_mode": "NEXT_STEP", "max_plies": 3}
-    env, plain = (make(6, obs="planes", **how, **more) for more in ({"dtype": dtype}, {}))
-    packed = make(6, obs="bitplanes", **how)
+    games = {"start_fens": starts, "autoreset_mode": "NEXT_STEP", "max_plies": 3}
+    env = make(6, obs="planes", dtype=dtype, **games)
+    plain, packed = (make(6, obs=obs, **games) for obs in ("planes", "bitplanes"))
     seen = set()
     for seed in range(6):
         outcomes = [each.reset(seed=seed) for each in (env, plain, packed)]
@@ -210,5 +210,5 @@ def test_what_reads_masks_of_bits_says_so():
     from rungs._src.train.ppo import Rollout
 
     env = rungs.make("chess", "cpp", 2, mask="list")
-    with pytest.raises(ConfigurationError, match="mask='bits', not 'list'"):
+    with pytest.raises(ConfigurationError, match="mask='bits'"):
         Rollout(env, 4, torch.device("cpu"))

@@ -1,4 +1,4 @@
-"""The MPI rung on one to four ranks, each a process, on one host or two."""
+"""The rung `mpi` on several ranks, each a process, on one host or two."""
 
 import json
 import os
@@ -15,7 +15,6 @@ from rungs._src.processes.ranks import launch
 from rungs.errors import ConfigurationError, UnavailableError, WorkerDiedError
 from tests.hosts import ADDRESSES, two_hosts
 from tests.library.chess.test_parallel import gone
-from tests.quick_start import QUICK_START
 
 ROOT = Path(__file__).parents[3]
 
@@ -43,13 +42,13 @@ for transport in transports:
         (70, "random", "DISABLED", 2, {"obs": "bitplanes", "mask": "bits", "start": "chess960"}),
         (7, None, "NEXT_STEP", 2, {"mask": "list", "obs": "planes", "dtype": "bfloat16"}),
     ):
-        settings = {"opponent": opponent, "autoreset_mode": mode, "max_plies": 40} | formats
+        settings = {"opponent": opponent, "autoreset_mode": mode, "max_plies": 20} | formats
         env = rungs.make("chess", "mpi", num_envs, threads=threads, transport=transport, **settings)
         if env.serve():
             continue
         other = rungs.make("chess", "cpp", num_envs, **settings)
-        reasons = lockstep.play(env, other, seed=5, steps=80)
-        lockstep.play(env, other, seed=6, steps=40, rollout=3)
+        reasons = lockstep.play(env, other, seed=5, steps=25)
+        lockstep.play(env, other, seed=6, steps=6, rollout=3)
         state = env.get_state()
         env.step([min(env.legal_moves(board).values(), default=0) for board in range(num_envs)])
         env.set_state(state)
@@ -95,13 +94,13 @@ import numpy as np
 env = rungs.make("chess", "mpi", 7, gather=False, opponent="random", threads=1)
 whole = rungs.make("chess", "cpp", 7, opponent="random")
 mine = slice(env.first_board, env.first_board + env.num_envs)
-seen, _ = env.reset(seed=3)
-all_seen, _ = whole.reset(seed=3)
-for _ in range(80):
-    np.testing.assert_array_equal(seen, all_seen[mine])
+observation, _ = env.reset(seed=3)
+expected, _ = whole.reset(seed=3)
+for _ in range(20):
+    np.testing.assert_array_equal(observation, expected[mine])
     actions = np.array([min(whole.legal_moves(board).values()) for board in range(7)])
-    seen, *_ = env.step(actions[mine])
-    all_seen, *_ = whole.step(actions)
+    observation, *_ = env.step(actions[mine])
+    expected, *_ = whole.step(actions)
 assert env.fens() == whole.fens()[mine]
 say("boards", mine)
 """
@@ -122,11 +121,11 @@ import sys
 import rungs
 
 env = rungs.make("chess", "mpi", 8, threads=1)
-pathlib.Path(sys.argv[2], str(os.getpid())).touch()
+pathlib.Path(sys.argv[1], str(os.getpid())).touch()
 if env.serve():
     sys.exit()
 env.reset()
-if sys.argv[1] == "raise":
+if sys.argv[2:] == ["raise"]:
     raise RuntimeError("as asked")
 while True:
     env.step([min(env.legal_moves(board).values()) for board in range(8)])
@@ -136,8 +135,6 @@ while True:
 @pytest.fixture
 def script(tmp_path, monkeypatch):
     """Writes a script whose ranks see the tests' modules."""
-    for name, value in QUICK_START.items():
-        monkeypatch.setenv(name, value)
     monkeypatch.setenv("PYTHONPATH", f"{ROOT}{os.pathsep}{ROOT / 'lib'}")
 
     def write(text):
@@ -161,14 +158,14 @@ def printed(script, tmp_path):
     return run
 
 
+# Ranks that wait spin: no more of them than cores, except where all tests are run.
 @pytest.mark.parametrize(
     ("ranks", "compiler"),
     [
-        (3, "g++"),
-        *(
-            pytest.param(*job, marks=pytest.mark.system)
-            for job in ((1, "g++"), (2, "cling"), (4, "g++"))
-        ),
+        (2, "g++"),
+        pytest.param(1, "g++", marks=pytest.mark.system),
+        pytest.param(4, "g++", marks=pytest.mark.system),
+        pytest.param(2, "cling", marks=pytest.mark.system),
     ],
 )
 def test_any_number_of_ranks_is_cpp(printed, ranks, compiler, monkeypatch):
@@ -188,14 +185,14 @@ def start(script, tmp_path):
     """Starts a job of three ranks that ends in some way; returns it and their process ids."""
     jobs = []
 
-    def begin(how):
+    def begin(*end):
         folder = tmp_path / "pids"
         folder.mkdir()
-        command = [sys.executable, "-m", "rungs", "mpi", "-n", "3", script(ENDLESS), how, folder]
-        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-        job = subprocess.Popen(list(map(str, command)), **pipes)
+        command = [sys.executable, "-m", "rungs", "mpi", "-n", "3", script(ENDLESS), folder, *end]
+        job = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         jobs.append(job)
         while len(pids := os.listdir(folder)) < 3:
+            assert job.poll() is None
             time.sleep(0.01)
         return job, list(map(int, pids))
 
@@ -212,17 +209,14 @@ def rank_of(pid):
 
 
 @pytest.mark.system
-@pytest.mark.parametrize(("rank", "delay"), [(0, 0.0), (2, 0.7)])
-def test_a_killed_rank_is_named_and_takes_all_with_it(start, rank, delay):
-    job, pids = start("")
+@pytest.mark.parametrize("rank", [0, 2])
+def test_a_killed_rank_is_named_and_takes_all_with_it(start, rank):
+    job, pids = start()
     (victim,) = [pid for pid in pids if rank_of(pid) == rank]
-    time.sleep(delay)
     os.kill(victim, signal.SIGKILL)
     _, errors = job.communicate(timeout=60)
     assert job.returncode == 1
-    (died,) = [line for line in errors.splitlines() if line.startswith("rungs: worker ")]
-    assert f"{rank} (process {victim})" in died
-    assert died.endswith("died: SIGKILL")
+    assert f"{rank} (process {victim}) died: SIGKILL" in errors
     assert gone(pids)
 
 
@@ -232,15 +226,14 @@ def test_a_rank_that_raises_is_named(start):
     _, errors = job.communicate(timeout=60)
     assert job.returncode == 1
     assert "RuntimeError: as asked" in errors
-    assert "rungs: worker 0 raised" in errors
+    assert "worker 0 raised" in errors
     assert gone(pids)
 
 
 @pytest.mark.system
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 def test_no_rank_outlives_its_launcher(start, number):
-    job, pids = start("")
-    time.sleep(0.5)
+    job, pids = start()
     job.send_signal(number)
     job.communicate(timeout=60)
     assert gone(pids)
@@ -266,12 +259,12 @@ def test_wrong_use_is_named(script, monkeypatch, tmp_path, capsys):
 
 
 SEEDS = """
-seeds, how = [5, 2**64 - 1, 5, 0, 7, 6, 1], {"opponent": "random", "opening_plies": (0, 9)}
-other = rungs.make("chess", "cpp", 7, max_plies=9, **how)
-for gather, transport in ((False, None), *((True, each) for each in transports)):
-    env = rungs.make(
-        "chess", "mpi", 7, gather=gather, transport=transport, seed=seeds, max_plies=9, **how
-    )
+seeds = [5, 2**64 - 1, 5, 0, 7, 6, 1]
+settings = {"opponent": "random", "opening_plies": (0, 9), "max_plies": 9}
+other = rungs.make("chess", "cpp", 7, **settings)
+for gather, transport in ((False, None), *((True, name) for name in transports)):
+    team = {"gather": gather, "transport": transport}
+    env = rungs.make("chess", "mpi", 7, seed=seeds, **team, **settings)
     if env.serve():
         continue
     mine = slice(env.first_board, env.first_board + env.num_envs)
@@ -279,7 +272,7 @@ for gather, transport in ((False, None), *((True, each) for each in transports))
         first = seed is seeds and not env._begun
         env.reset(seed=None if first else seed[mine] if seed != 3 else 3)
         other.reset(seed=seed)
-        for step in range(30):  # and the next episodes
+        for step in range(20):  # and the next episodes
             assert env.fens() == other.fens()[mine], (gather, transport, seed, step)
             actions = other.sample_actions(step)
             env.step(actions[mine])
@@ -294,7 +287,7 @@ for gather, transport in ((False, None), *((True, each) for each in transports))
         try:
             env.reset(seed=[1] * 8)
         except rungs.errors.ConfigurationError as error:
-            assert f"8 seeds for {env.num_envs} environments" in str(error)
+            assert f"8 seeds for {env.num_envs}" in str(error)
             say("refused")
     env.close()
     say("same", gather, transport)
@@ -302,12 +295,11 @@ for gather, transport in ((False, None), *((True, each) for each in transports))
 
 
 @pytest.mark.system
-@pytest.mark.parametrize("ranks", [1, 3])
-def test_each_board_has_its_seed_on_any_number_of_ranks(printed, ranks):
-    lines = printed(ranks, SEEDS, "shared", "messages").splitlines()
+def test_each_board_has_its_seed_on_any_number_of_ranks(printed):
+    lines = printed(3, SEEDS, "shared", "messages").splitlines()
     assert sum("same True" in line for line in lines) == 2
-    assert sum("same False" in line for line in lines) == ranks
-    assert sum(line == "refused" for line in lines) == 4 * (2 + ranks)
+    assert sum("same False" in line for line in lines) == 3
+    assert lines.count("refused") == 4 * (2 + 3)
 
 
 # One job for all cases, as its start is what takes long.
@@ -322,7 +314,6 @@ for named, first, other in json.loads(transports[0]):
         try:
             rungs.make("chess", "mpi", **{"num_envs": 8} | settings)
         except rungs.errors.ConfigurationError as error:
-            assert str(error).startswith("ranks were given different settings: "), error
             assert named in str(error), error
             say("refused")
 env = rungs.make("chess", "mpi", 8, threads=1)
@@ -335,12 +326,11 @@ say("and goes on")
 
 CASES = [
     ("num_envs=8 on rank 0 and 64 on rank 1", {}, {"num_envs": 64}),
-    ("num_envs=64 on rank 0 and 8 on rank 1", {"num_envs": 64}, {}),
     ("seed=0 on rank 0 and 1 on rank 1", {}, {"seed": 1}),
     ("transport=None on rank 0 and 'messages' on rank 1", {}, {"transport": "messages"}),
     ("threads=1 on rank 0 and 'two' on rank 1", {"threads": 1}, {"threads": "two"}),
     ("opponent=None on rank 0 and 'random' on rank 1", {}, {"opponent": "random"}),
-    ("obs='planes' on rank 0 and 'board' on rank 1; max", {"obs": "planes"}, {"max_plies": 3}),
+    ("obs='planes' on rank 0 and 'board' on rank 1", {"obs": "planes"}, {"max_plies": 3}),
     ("gather=", {"gather": True}, {"gather": False}),
 ]
 
@@ -378,7 +368,7 @@ def test_boards_on_two_hosts_are_the_same(tmp_path):
     with two_hosts() as hosts:
         done = subprocess.run(
             hosts.on(0, *job, str(script), str(folder), "messages"),
-            env=hosts.mpi_environment(tmp_path) | QUICK_START | paths,
+            env=hosts.mpi_environment(tmp_path) | paths,
             capture_output=True,
             text=True,
             timeout=300,

@@ -36,11 +36,17 @@ def no_warning():
         yield
 
 
-class Sleeper:
+class Served:
     """Served by workers."""
 
     def sleep(self, seconds):
         time.sleep(seconds)
+
+    def take(self, data):
+        return len(data)
+
+    def give(self, size):
+        return bytes(size)
 
 
 def step_for_ever(env, info):
@@ -52,7 +58,7 @@ def step_for_ever(env, info):
 def boards_for(threads):
     """1, threads ± 1, powers of two ± 1."""
     near = {1, threads - 1, threads, threads + 1}
-    for power in (64, 256, 512):
+    for power in (64, 512):
         near |= {power - 1, power, power + 1}
     return sorted(near - {0})
 
@@ -60,26 +66,28 @@ def boards_for(threads):
 @pytest.mark.parametrize(
     "threads",
     [
-        threads if threads == CORES + 1 else pytest.param(threads, marks=pytest.mark.system)
-        for threads in range(1, 2 * CORES + 1)
+        CORES + 1,
+        *(pytest.param(number, marks=pytest.mark.system) for number in {1, 2} - {CORES + 1}),
     ],
 )
 @pytest.mark.parametrize("rung", ["openmp", "threads"])
 def test_threads_are_cpp_for_any_number_of_threads_and_boards(rung, threads):
+    settings = {"opponent": "random", "opening_plies": (0, 5), "max_plies": 12}
     for num_envs in boards_for(threads):
-        ours = rungs.make("chess", rung, num_envs, threads=threads, opponent="random")
-        theirs = rungs.make("chess", "cpp", num_envs, opponent="random")
-        lockstep.play(ours, theirs, seed=num_envs, steps=30)
+        ours = rungs.make("chess", rung, num_envs, threads=threads, **settings)
+        theirs = rungs.make("chess", "cpp", num_envs, **settings)
+        lockstep.play(ours, theirs, seed=num_envs, steps=16, fens=False)
+        assert ours.fens() == theirs.fens()
 
 
 @pytest.mark.parametrize("schedule", ["static", "dynamic", "guided"])
-@pytest.mark.parametrize("chunk", [None, 1, 7, 64, 1000])
+@pytest.mark.parametrize("chunk", [None, 1, 7, 1000])
 def test_openmp_is_cpp_for_any_schedule(schedule, chunk):
     team = {"threads": 3, "schedule": schedule, "chunk": chunk}
-    settings = {"obs": "bitplanes", "mask": "bits", "autoreset_mode": "DISABLED", "max_plies": 50}
+    settings = {"obs": "bitplanes", "mask": "bits", "autoreset_mode": "DISABLED", "max_plies": 20}
     ours = rungs.make("chess", "openmp", 390, **team, **settings)
     theirs = rungs.make("chess", "cpp", 390, **settings)
-    lockstep.play(ours, theirs, seed=2, steps=60, fens=False)
+    lockstep.play(ours, theirs, seed=2, steps=30, fens=False)
     assert ours.fens() == theirs.fens()
 
 
@@ -99,18 +107,19 @@ def test_all_threads_find_the_first_illegal_action(rung):
 
 @pytest.mark.parametrize("transport", ["queue", "shared"])
 @pytest.mark.parametrize(
-    "workers", [3, *(pytest.param(workers, marks=pytest.mark.system) for workers in (1, 2))]
+    "workers", [2, *(pytest.param(n, marks=pytest.mark.system) for n in (1, 3))]
 )
 def test_multiprocessing_is_cpp(workers, transport):
     for num_envs, settings in (
         (1, {}),
         (4, {"opponent": "random", "mask": "bits", "obs": "bitplanes"}),
-        (7, {"autoreset_mode": "NEXT_STEP", "max_plies": 60, "opening_plies": (0, 9)}),
+        (7, {"autoreset_mode": "NEXT_STEP", "opening_plies": (0, 9)}),
     ):
+        settings |= {"max_plies": 20}
         team = {"workers": workers, "transport": transport}
         ours = rungs.make("chess", "multiprocessing", num_envs, **team, **settings)
         theirs = rungs.make("chess", "cpp", num_envs, **settings)
-        lockstep.play(ours, theirs, seed=num_envs, steps=200)
+        lockstep.play(ours, theirs, seed=num_envs, steps=60)
         ours.close()
 
 
@@ -146,18 +155,10 @@ def shared_things(pid=""):
     return {path.name for path in Path("/dev/shm").glob(f"pym-{pid}*")}
 
 
-@pytest.fixture
-def workers():
-    env = rungs.make("chess", "multiprocessing", 6, workers=3, transport="shared")
-    env.reset()
-    yield env
-    env.close()
-
-
 @pytest.mark.parametrize("transport", ["queue", "shared"])
 def test_a_killed_worker_is_named(transport):
     before = shared_things(os.getpid())
-    env = rungs.make("chess", "multiprocessing", 6, workers=3, transport=transport)
+    env = rungs.make("chess", "multiprocessing", 6, workers=2, transport=transport)
     _, info = env.reset()
     pids = env.boards.pids
     os.kill(pids[1], signal.SIGKILL)
@@ -176,7 +177,7 @@ def test_a_killed_worker_is_named(transport):
 
 @pytest.mark.system
 @pytest.mark.parametrize("transport", ["queue", "shared"])
-@pytest.mark.parametrize("delay", [0.0, 0.003, 0.01, 0.05, 0.2])
+@pytest.mark.parametrize("delay", [0.0, 0.01, 0.2])
 def test_a_worker_killed_at_any_moment_is_named(transport, delay):
     env = rungs.make("chess", "multiprocessing", 64, workers=2, transport=transport)
     _, info = env.reset()
@@ -187,8 +188,8 @@ def test_a_worker_killed_at_any_moment_is_named(transport, delay):
     assert gone(pids)
 
 
-# With 5 or 6, `multiprocessing` loses the first of two pipes, as the second can't be opened.
-@pytest.mark.parametrize("files", [0, 1, 2, 3, 4, 7])
+# No worker, or only the first of two.
+@pytest.mark.parametrize("files", [0, 7])
 def test_a_worker_that_can_not_be_started_is_named(files):
     Workers(list, [()]).close()  # whose server is there from now on
     gc.collect()  # what earlier tests left open is closed now, and not below
@@ -197,7 +198,7 @@ def test_a_worker_that_can_not_be_started_is_named(files):
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (free[files], limits[1]))
     try:
-        with pytest.raises(WorkerDiedError, match=r"could not be started: .*Too many open files"):
+        with pytest.raises(WorkerDiedError, match=r"started.*Too many open files"):
             Workers(list, [()] * 2)
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, limits)
@@ -206,10 +207,11 @@ def test_a_worker_that_can_not_be_started_is_named(files):
     assert not multiprocessing.active_children()
 
 
-def test_a_worker_that_raises_is_named_with_its_traceback(workers):
-    pids = workers.boards._pool.pids
-    with pytest.raises(WorkerDiedError, match=r"(?s)worker 2 raised.*IndexError"):
-        workers.boards._pool.call_one(2, _Share.fen, 99)
+def test_a_worker_that_raises_is_named_with_its_traceback():
+    env = rungs.make("chess", "multiprocessing", 4, workers=2)
+    pids = env.boards.pids
+    with pytest.raises(WorkerDiedError, match=r"(?s)worker 1 raised.*IndexError"):
+        env.boards._pool.call_one(1, _Share.fen, 99)
     assert gone(pids)
 
 
@@ -242,13 +244,13 @@ if __name__ == "__main__":
 
 
 @pytest.mark.system
-@pytest.mark.parametrize("how", ["exits", "raises", "killed"])
-def test_no_worker_outlives_its_parent(tmp_path, how):
+@pytest.mark.parametrize("end", ["exits", "raises", "killed"])
+def test_no_worker_outlives_its_parent(tmp_path, end):
     before = shared_things()
     script = tmp_path / "script.py"
     script.write_text(PARENT)
-    command = [sys.executable, str(script), how]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    command = [sys.executable, str(script), end]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
     pids = done.stdout.split()
     assert len(pids) == 2, done.stderr
     assert gone(pids)
@@ -257,10 +259,7 @@ def test_no_worker_outlives_its_parent(tmp_path, how):
 
 @pytest.mark.parametrize(
     "moment",
-    [
-        0.02,
-        *(pytest.param(moment, marks=pytest.mark.system) for moment in (0.0005, 0.002, 0.005, 0.1)),
-    ],
+    [0.02, *(pytest.param(moment, marks=pytest.mark.system) for moment in (0.0005, 0.005))],
 )
 def test_ctrl_c_leaves_a_usable_environment(moment):
     env = rungs.make("chess", "multiprocessing", 300, workers=2, max_plies=9)
@@ -272,12 +271,12 @@ def test_ctrl_c_leaves_a_usable_environment(moment):
 
 
 def test_ctrl_c_twice_gives_up_on_workers_that_hang():
-    pool = Workers(Sleeper, [(), ()])
+    pool = Workers(Served, [(), ()])
     pids = pool.pids
-    interrupted(0.2, 0.4, call=lambda: pool.call(Sleeper.sleep, [(60,), (0,)]))
+    interrupted(0.2, 0.4, call=lambda: pool.call(Served.sleep, [(60,), (0,)]))
     assert gone(pids)
     with pytest.raises(WorkerDiedError):
-        pool.call(Sleeper.sleep, [(0,), (0,)])
+        pool.call(Served.sleep, [(0,), (0,)])
 
 
 def test_states_go_from_one_process_to_many_and_back():
@@ -314,16 +313,6 @@ def test_an_interrupted_step_is_known_to_the_environment(monkeypatch):
     env.close()
 
 
-class Sink:
-    """Served by workers."""
-
-    def take(self, data):
-        return len(data)
-
-    def give(self, size):
-        return bytes(size)
-
-
 # With time for the worker that was not stopped, however busy the machine is.
 @pytest.mark.system
 @pytest.mark.parametrize("transport", ["queue", "shared"])
@@ -333,7 +322,7 @@ def test_a_stopped_worker_is_named_and_all_are_ended(transport):
     env.reset()
     pids = env.boards.pids
     os.kill(pids[1], signal.SIGSTOP)
-    message = rf"worker 1 \(process {pids[1]}\) did not answer in 10.0 s"
+    message = rf"worker 1 \(process {pids[1]}\).*10\.0 s"
     with pytest.raises(WorkerDiedError, match=message) as caught:
         env.step([524] * 4)
     assert caught.value.worker == 1
@@ -345,16 +334,16 @@ def test_a_stopped_worker_is_named_and_all_are_ended(transport):
 
 
 def test_a_stopped_worker_does_not_hold_up_what_is_too_long_for_its_pipe():
-    pool = Workers(Sink, [()], timeout=0.5)
+    pool = Workers(Served, [()], timeout=0.5)
     os.kill(pool.pids[0], signal.SIGSTOP)
     with pytest.raises(WorkerDiedError, match=r"worker 0 .* did not answer in"):
-        pool.call_one(0, Sink.take, bytes(10**8))
+        pool.call_one(0, Served.take, bytes(10**8))
 
 
 def test_what_is_too_long_for_a_pipe_arrives_within_a_time_limit():
-    pool = Workers(Sink, [(), ()], timeout=60)
-    assert pool.call(Sink.take, [(bytes(10**7),)] * 2) == [10**7] * 2
-    assert list(map(len, pool.call(Sink.give, [(10**7,)] * 2))) == [10**7] * 2
+    pool = Workers(Served, [(), ()], timeout=60)
+    assert pool.call(Served.take, [(bytes(10**7),)] * 2) == [10**7] * 2
+    assert list(map(len, pool.call(Served.give, [(10**7,)] * 2))) == [10**7] * 2
     pool.close()
 
 

@@ -21,31 +21,18 @@ def test_every_legal_action_is_as_likely_and_no_other_is_chosen():
     assert (abs(counts - 1000) < 154).all()
 
 
-def test_all_mask_formats_give_the_same_choice():
-    envs = [rungs.make("chess", "cpp", 50, mask=mask) for mask in ("bool", "bits", "list")]
-    infos = [env.reset()[1] for env in envs]
-    rngs = [np.random.default_rng(1) for _ in envs]
-    for _ in range(40):
-        chosen = [
-            random_actions(info["action_mask"], rng) for info, rng in zip(infos, rngs, strict=True)
-        ]
-        for actions in chosen[1:]:
-            np.testing.assert_array_equal(actions, chosen[0])
-        infos = [env.step(chosen[0])[-1] for env in envs]
-
-
 @pytest.mark.parametrize("mode", ["SAME_STEP", "NEXT_STEP"])
 @pytest.mark.parametrize("mask", ["bool", "bits", "list"])
 @pytest.mark.parametrize("rung", ["python", "cpp", "threads", "cuda"])
 def test_an_environment_samples_what_its_masks_allow(rung, mask, mode):
-    how = {"device": "cpu"} if rung == "cuda" else {}
-    settings = {"mask": mask, "autoreset_mode": mode, "max_plies": 5}
-    env = rungs.make("chess", rung, 20, opening_plies=(0, 9), **settings, **how)
+    device = {"device": "cpu"} if rung == "cuda" else {}
+    settings = {"mask": mask, "autoreset_mode": mode, "max_plies": 5, "opening_plies": (0, 9)}
+    env = rungs.make("chess", rung, 20, **settings, **device)
     _, info = env.reset(seed=2)
-    ours, theirs = np.random.default_rng(3), np.random.default_rng(3)
+    rng, same_rng = np.random.default_rng(3), np.random.default_rng(3)
     for _ in range(12):
-        actions = env.sample_actions(ours)
-        chosen = random_actions(on_host(info["action_mask"]), theirs)
+        actions = env.sample_actions(rng)
+        chosen = random_actions(on_host(info["action_mask"]), same_rng)
         np.testing.assert_array_equal(on_host(actions), chosen)
         info = env.step(actions)[-1]
     np.testing.assert_array_equal(on_host(env.sample_actions(7)), on_host(env.sample_actions(7)))
@@ -68,7 +55,7 @@ def test_what_can_not_be_sampled_is_named():
             env.sample_actions(wrong)
     for _ in range(2):
         env.step(env.sample_actions(1))
-    with pytest.raises(ConfigurationError, match="board 0 has no legal action"):
+    with pytest.raises(ConfigurationError, match="board 0"):
         env.sample_actions(1)
 
 

@@ -20,7 +20,7 @@ TERMINATIONS = {
 }
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(8))
 def test_a_game_ends_as_python_chess_says_of_the_position_reached(seed):
     rng = random.Random(seed)
     env = ChessEnv(0, ChessSettings())
@@ -29,41 +29,32 @@ def test_a_game_ends_as_python_chess_says_of_the_position_reached(seed):
         quiet = [move for move in moves if not env.board.is_zeroing(move)]
         shuffle = quiet and rng.random() < 0.9
         env._play(rng.choice(quiet if shuffle else moves))
-        outcome = env.board.outcome(claim_draw=True)
         if env.reason:
+            outcome = env.board.outcome(claim_draw=True)
             assert outcome.termination == TERMINATIONS[env.reason]
-        elif outcome:
+        else:
             # python-chess also claims what a move not yet made could bring. We don't.
-            assert outcome.termination in (
-                chess.Termination.FIFTY_MOVES,
-                chess.Termination.THREEFOLD_REPETITION,
-            )
+            assert not env.board.is_game_over()
             assert env.board.halfmove_clock < 100
             assert not env.board.is_repetition(3)
 
 
 RUNGS = ("python", "cpp")
 
+CASTLES = "r3k2r/8/8/8/8/8/8/R3K2R"
+ROOKS_AND_BACK = "h1g1 h8g8 g1h1 g8h8"
 # From where, what is played, and how often the position it leads to stood before: each time the
 # same kinds of pieces stand on the same squares as seen by who is to move.
 COME_AGAIN = {
     "the same": ("4k3/8/8/8/8/8/8/R3K3 w - - 0 1", "a1a2 e8e7 a2a1 e7e8", 1),
-    "rights to castle are lost": (
-        "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1",
-        "h1g1 h8g8 g1h1 g8h8",
-        0,
-    ),
+    "rights to castle are lost": (f"{CASTLES} w KQkq - 0 1", ROOKS_AND_BACK, 0),
     "rights to castle were lost": (
-        "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1",
-        "h1g1 h8g8 g1h1 g8h8 h1g1 h8g8 g1h1 g8h8",
+        f"{CASTLES} w KQkq - 0 1",
+        f"{ROOKS_AND_BACK} {ROOKS_AND_BACK}",
         1,
     ),
     "no more en passant": ("4k3/8/8/8/3p4/8/4P3/4K3 w - - 0 1", "e2e4 e8e7 e1e2 e7e8 e2e1", 0),
-    "an en-passant capture that is not legal": (
-        "8/8/8/8/k2p3R/8/4P3/4K3 w - - 0 1",
-        "e2e4 a4a5 e1e2 a5a4 e2e1",
-        1,
-    ),
+    "no legal en passant": ("8/8/8/8/k2p3R/8/4P3/4K3 w - - 0 1", "e2e4 a4a5 e1e2 a5a4 e2e1", 1),
     "colours have changed places": ("4k3/8/r7/8/8/8/8/R3K3 w - - 0 1", "a1a2 a6a8 a2a3", 0),
 }
 

@@ -37,7 +37,7 @@ def walk(env, info, steps, seed):
 
 
 @pytest.mark.parametrize("settings", SETTINGS)
-@pytest.mark.parametrize("steps", [0, 1, 150])
+@pytest.mark.parametrize("steps", [0, 100])
 def test_it_goes_on_as_if_never_stopped(make, settings, steps):
     env = make(**settings)
     observation, info = env.reset(seed=7)
@@ -45,15 +45,16 @@ def test_it_goes_on_as_if_never_stopped(make, settings, steps):
         observation, *_, info = outcome
     state = env.get_state()
     again = make(**settings)  # one that goes on where the other was, while that goes astray
-    seen, other_info = again.set_state(state)
+    restored, other_info = again.set_state(state)
     assert not other_info["reason"].any()
     assert again.get_state() == state
     for _ in walk(env, info, 20, seed=2):
         pass
     observation, info = env.set_state(state)
-    assert_same("observation", observation, seen)
-    for ours, theirs in zip(walk(env, info, 60, 3), walk(again, other_info, 60, 3), strict=True):
-        verify("restored", ours, theirs, "in a step")
+    assert_same("observation", observation, restored)
+    walks = walk(env, info, 50, 3), walk(again, other_info, 50, 3)
+    for outcome, expected in zip(*walks, strict=True):
+        verify("restored", outcome, expected, "in a step")
     assert env.fens() == again.fens()
 
 
@@ -77,7 +78,7 @@ def test_boards_that_ended_stay_ended(make):
     again = make(1, autoreset_mode="DISABLED", max_plies=1)
     again.set_state(env.get_state())
     assert again.legal_moves(0) == {}
-    with pytest.raises(gymnasium.error.ResetNeeded, match="boards 0 have ended"):
+    with pytest.raises(gymnasium.error.ResetNeeded, match="boards 0"):
         again.step([0])
 
 
@@ -111,37 +112,28 @@ def test_a_state_of_other_settings_is_refused(make, other):
         make(**other).set_state(env.get_state())
 
 
-@pytest.mark.parametrize(
-    "damage",
-    [
-        *(lambda state, at=at: flip(state, at) for at in (0, 5, 20, 200, -40, -1)),
-        lambda state: state[:-1],
-        lambda state: b"",
-        lambda state: b"x" * 99,
-        lambda state: "text",
-        lambda state: None,
-    ],
-)
-def test_damaged_states_and_foreign_bytes_are_refused(make, damage):
-    env = make()
-    env.reset()
-    before = env.fens()
-    with pytest.raises(InvalidStateError):
-        env.set_state(damage(env.get_state()))
-    assert env.fens() == before
-
-
-def flip(state, at):
+def flipped(state, at):
     """Flips a bit of a byte."""
     changed = bytearray(state)
     changed[at] ^= 1
     return bytes(changed)
 
 
-def test_a_state_says_how_games_start_and_a_classical_one_as_before():
+def test_damaged_states_and_foreign_bytes_are_refused(make):
+    env = make()
+    env.reset()
+    before, state = env.fens(), env.get_state()
+    damaged = [flipped(state, at) for at in (0, 5, 20, 200, -40, -1)]
+    for useless in (*damaged, state[:-1], b"", b"x" * 99, "text", None):
+        with pytest.raises(InvalidStateError):
+            env.set_state(useless)
+    assert env.fens() == before
+
+
+def test_a_state_names_its_starts():
     heads = []
-    for how in ({}, {"start": "chess960"}):
-        env = rungs.make("chess", "cpp", 2, **how)
+    for start in (None, "chess960"):
+        env = rungs.make("chess", "cpp", 2, start=start)
         env.reset()
         heads.append(split(env.get_state())[0])
     classical, chess960 = heads
@@ -152,18 +144,22 @@ def test_a_state_says_how_games_start_and_a_classical_one_as_before():
 
 # Bytes of a saved board, as `rungs::env::SavedBoard` has them.
 KINGS, OWN, CASTLING, EN_PASSANT, HALFMOVE, BLACK = 40, 48, 56, 58, 59, 62
-NOW, SEED, NUMBER, PLY, ENDED, NUM_PAST, REPETITIONS, REASON = 64, 72, 80, 88, 92, 93, 94, 95
+NOW, PLY, ENDED, NUM_PAST, REPETITIONS, REASON = 64, 88, 92, 93, 94, 95
 ENV_BYTES, HISTORY_BYTES = 896, 520
-THERE_AND_BACK = ["g1f3", "g8f6", "f3g1", "f6g8"]
 
 
-def chess_env(rung="cpp", num_envs=3, steps=30, **how):
-    env = rungs.make("chess", rung, num_envs, opponent="random", **how)
+def chess_env(rung="cpp", num_envs=3, steps=30, **settings):
+    env = rungs.make("chess", rung, num_envs, opponent="random", **settings)
     _, info = env.reset(seed=0)
     rng = np.random.default_rng(0)
     for _ in range(steps):
         *_, info = env.step(random_actions(info["action_mask"], rng))
     return env
+
+
+def overwrite(payload, at, value):
+    payload[at : at + len(value)] = value
+    return payload
 
 
 @pytest.mark.parametrize(
@@ -185,37 +181,16 @@ def test_a_board_that_no_game_leads_to(at, value):
     env = chess_env()
     head, payload = split(env.get_state())
     assert len(payload) == 3 * ENV_BYTES
-    start = ENV_BYTES + at
-    payload[start : start + len(value)] = value
-    assert_refused(env, join(head, payload), "board 1")
+    assert_refused(env, join(head, overwrite(payload, ENV_BYTES + at, value)), "board 1")
 
 
-@pytest.mark.parametrize(
-    ("at", "value"),
-    [
-        (NOW, b"\x55" * 8),
-        (REPETITIONS, b"\x07"),
-        (REASON, b"\x01"),
-    ],
-)
-def test_what_can_be_found_anew_is_not_believed(at, value):
+def test_what_can_be_found_anew_is_not_believed():
     env = chess_env()
     state = env.get_state()
-    head, payload = split(state)
-    payload[at : at + len(value)] = value
-    env.set_state(join(head, payload))
-    assert env.get_state() == state
-
-
-@pytest.mark.parametrize("number", [9, 2**32 - 1])
-def test_any_boards_numbers_may_be_drawn(number):
-    env, place = chess_env(max_plies=40), slice(NUMBER, NUMBER + 4)
-    head, payload = split(env.get_state())
-    payload[place] = number.to_bytes(4, "little")
-    env.set_state(join(head, payload))
-    for _ in range(100):
-        env.step([min(env.legal_moves(board).values()) for board in range(3)])
-    assert split(env.get_state())[1][place] == payload[place]
+    for at, value in ((NOW, b"\x55" * 8), (REPETITIONS, b"\x07"), (REASON, b"\x01")):
+        head, payload = split(state)
+        env.set_state(join(head, overwrite(payload, at, value)))
+        assert env.get_state() == state
 
 
 @pytest.mark.parametrize("value", [(8, 1), (0, 0), (0, 9), (2**32 - 1, 2**32 - 1), (3, 8)])
@@ -224,48 +199,46 @@ def test_a_history_outside_its_ring_or_of_another_game(value):
     head, payload = split(env.get_state())
     ring = 2 * ENV_BYTES + HISTORY_BYTES + 512
     assert np.frombuffer(payload, np.uint32, 2, ring).tolist() != list(value)
-    payload[ring : ring + 8] = np.array(value, np.uint32).tobytes()
+    overwrite(payload, ring, np.array(value, np.uint32).tobytes())
     assert_refused(env, join(head, payload), "board 1.*history")
 
 
 def test_a_board_that_goes_on_though_its_episode_is_over():
     env = chess_env(steps=12, max_plies=20, autoreset_mode="NEXT_STEP")
     head, payload = split(env.get_state())
-    payload[PLY : PLY + 4] = (20).to_bytes(4, "little")
+    overwrite(payload, PLY, (20).to_bytes(4, "little"))
     assert_refused(env, join(head, payload), "board 0.*episode")
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda boards: boards[:-1],
-        lambda boards: [[], *boards[1:]],
-        lambda boards: [boards[0][:6], *boards[1:]],
-        lambda boards: [[-1, *boards[0][1:]], *boards[1:]],
-        lambda boards: [[2**64, *boards[0][1:]], *boards[1:]],
-        lambda boards: [[0, -1, *boards[0][2:]], *boards[1:]],
-        lambda boards: [[0, 0, -1, *boards[0][3:]], *boards[1:]],
-        lambda boards: [[0, 0, 0, 10**6, *boards[0][4:]], *boards[1:]],
-        lambda boards: [[*boards[0][:4], True, *boards[0][5:]], *boards[1:]],
-        lambda boards: [[*boards[0][:5], "8/8/8/8/8/8/8/8 w - - 0 1", []], *boards[1:]],
-        lambda boards: [[*boards[0][:6], ["e2e5"]], *boards[1:]],
-        lambda boards: [[*boards[0][:6], boards[0][6] * 2], *boards[1:]],
-        lambda boards: [[*boards[0][:6], [*THERE_AND_BACK * 2, "e2e4"]], *boards[1:]],
-    ],
-)
-def test_moves_that_no_game_has(change):
-    env = chess_env("python", steps=3)
-    head, payload = split(env.get_state())
-    wrong = json.dumps(change(json.loads(payload))).encode()
-    assert_refused(env, join(head, wrong), "state")
+THERE_AND_BACK = ["g1f3", "g8f6", "f3g1", "f6g8"]
+# Seed, number, episode, ply, ended, start and moves of a board, changed.
+BOARDS = [
+    lambda board: [],
+    lambda board: board[:6],
+    lambda board: [-1, *board[1:]],
+    lambda board: [2**64, *board[1:]],
+    lambda board: [0, -1, *board[2:]],
+    lambda board: [0, 0, -1, *board[3:]],
+    lambda board: [0, 0, 0, 10**6, *board[4:]],
+    lambda board: [*board[:4], True, *board[5:]],
+    lambda board: [*board[:5], "8/8/8/8/8/8/8/8 w - - 0 1", []],
+    lambda board: [*board[:6], ["e2e5"]],
+    lambda board: [*board[:6], board[6] * 2],
+    lambda board: [*board[:6], [*THERE_AND_BACK * 2, "e2e4"]],
+]
 
 
-def test_moves_that_no_game_has_are_refused_by_workers():
-    env = chess_env("multiprocessing", steps=3, workers=2)
+@pytest.mark.parametrize("rung", ["python", "multiprocessing"])
+def test_moves_that_no_game_has(rung):
+    env = chess_env(rung, steps=3)
     head, payload = split(env.get_state())
-    *others, last = json.loads(payload)
-    wrong = json.dumps([*others, [*last[:6], ["e2e5"]]]).encode()
-    assert_refused(env, join(head, wrong), "state")
+    board, *others = json.loads(payload)
+    before = env.get_state()
+    for boards in (others, *([change(board), *others] for change in BOARDS)):
+        with pytest.raises(InvalidStateError, match="state"):
+            env.set_state(join(head, json.dumps(boards).encode()))
+        assert env.get_state() == before
+    env.close()
 
 
 HEADS = [
@@ -287,19 +260,21 @@ def begun_carts():
 
 @pytest.mark.parametrize("change", HEADS)
 @pytest.mark.parametrize("make", [chess_env, begun_carts])
-def test_a_head_that_says_something_else(make, change):
+def test_a_head_of_another_state_is_refused(make, change):
     env = make()
     head, payload = split(env.get_state())
     assert_refused(env, join(change(head), payload), "state")
 
 
 @pytest.mark.parametrize("rung", ["cpp", "python"])
-@pytest.mark.parametrize("payload", [b"", b"short", lambda payload: payload + b"\0" * 8])
-def test_a_payload_of_another_size(rung, payload):
+def test_a_payload_of_another_size_is_refused(rung):
     env = chess_env(rung, steps=1)
-    head, original = split(env.get_state())
-    wrong = payload(original) if callable(payload) else payload
-    assert_refused(env, join(head | {"seed": 99}, wrong), "state")
+    before = env.get_state()
+    head, payload = split(before)
+    for other in (b"", b"short", payload + b"\0" * 8):
+        with pytest.raises(InvalidStateError, match="state"):
+            env.set_state(join(head | {"seed": 99}, other))
+    assert env.get_state() == before
 
 
 @settings(max_examples=60, deadline=None)
@@ -332,17 +307,17 @@ def chess_state():
     return env, env.get_state()
 
 
-def test_a_state_of_another_rung_or_without_history_is_refused():
-    python, cpp, planes = (
-        rungs.make("chess", rung, 1, obs=obs)
-        for rung, obs in (("python", "board"), ("cpp", "board"), ("cpp", "planes"))
-    )
-    for env in (python, cpp, planes):
-        env.reset()
-    for ours, theirs, named in (
-        (python, cpp, "layout"),
-        (cpp, python, "layout"),
-        (planes, cpp, "history"),
-    ):
-        with pytest.raises(InvalidStateError, match=named):
-            ours.set_state(theirs.get_state())
+@pytest.mark.parametrize(
+    ("ours", "theirs", "named"),
+    [
+        (("python", "board"), ("cpp", "board"), "layout"),
+        (("cpp", "board"), ("python", "board"), "layout"),
+        (("cpp", "planes"), ("cpp", "board"), "history"),
+    ],
+)
+def test_a_state_of_another_rung_or_without_history_is_refused(ours, theirs, named):
+    env, other = (rungs.make("chess", rung, 1, obs=obs) for rung, obs in (ours, theirs))
+    for each in (env, other):
+        each.reset()
+    with pytest.raises(InvalidStateError, match=named):
+        env.set_state(other.get_state())

@@ -14,7 +14,6 @@ from rungs._src.native import wasm
 from rungs.errors import (
     CompilerError,
     ConfigurationError,
-    IllegalActionError,
     InvalidStateError,
     UnavailableError,
 )
@@ -43,18 +42,6 @@ def test_seeds_are_any_of_64_bits():
     ours, theirs = (rungs.make("chess", rung, 3, opening_plies=(4, 9)) for rung in ("wasm", "cpp"))
     for seed in (0, 2**63 - 1, 2**63, 2**64 - 1, [1, 2**64 - 1, 7]):
         np.testing.assert_array_equal(ours.reset(seed=seed)[0], theirs.reset(seed=seed)[0])
-
-
-@compiled
-def test_an_illegal_action_is_named_and_changes_nothing():
-    env = rungs.make("chess", "wasm", 3, first_board=10)
-    env.reset(seed=0)
-    before, actions = env.fens(), env.sample_actions(0)
-    actions[1] = 4671
-    with pytest.raises(IllegalActionError, match=r"board 11: action 4671 ") as caught:
-        env.step(actions)
-    assert (caught.value.board, caught.value.action) == (11, 4671)
-    assert env.fens() == before
 
 
 @compiled

@@ -13,13 +13,13 @@ from pathlib import Path
 import chess
 
 
-def fail(how):
-    if how == "crash":
+def fail(failure):
+    if failure == "crash":
         sys.exit(3)
-    if how == "hang":
+    if failure == "hang":
         time.sleep(3600)
     replies = {"illegal": "a1a1", "nonsense": "what", "none": "(none)", "null": "0000", "empty": ""}
-    say(f"bestmove {replies.get(how, 'e' * 10**5)}")
+    say(f"bestmove {replies.get(failure, 'e' * 10**5)}")
 
 
 def say(line):

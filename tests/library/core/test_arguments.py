@@ -34,7 +34,7 @@ class Refuses:
     __index__ = __float__ = __array__ = __getitem__ = __refuse
 
 
-# Values that no argument takes. Each was once a traceback somewhere.
+# Values that no argument takes.
 USELESS = (
     Refuses(),
     -1,
@@ -160,7 +160,7 @@ def test_useless_options_seeds_and_masks_of_a_reset_are_refused(boards, carts):
         for value in (*USELESS, True, np.True_, 0.0, np.float64(1), "0", 2**64):
             assert "seed" in refusal(env.reset, seed=value)
         for name in ("mask", "", 5, ("reset_mask",), "x" * 10**6):
-            assert "unknown reset options" in refusal(env.reset, options={name: None})
+            assert "options" in refusal(env.reset, options={name: None})
         assert env.get_state() == before
         env.reset(options=types.MappingProxyType({}))
 
@@ -183,7 +183,6 @@ SETTINGS = {
 
 
 def test_settings_of_numpys_types_are_kept_as_pythons():
-    """They were accepted, and then fatal in `get_state`."""
     plain = {name: value.tolist() for name, value in SETTINGS.items()}
     env, same = (rungs.make("chess", "cpp", 2, **given) for given in (SETTINGS, plain))
     for each in (env, same):

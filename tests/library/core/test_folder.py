@@ -20,7 +20,7 @@ NAMES = ("pool", "metrics.csv")
 def test_a_part_of_a_folder_is_refused_from_the_first_moment(tmp_path):
     with (
         locked_output_dir(tmp_path, "self-play", NAMES),
-        pytest.raises(ConfigurationError, match=f"part of the self-play in {tmp_path}"),
+        pytest.raises(ConfigurationError, match=f"self-play.*{tmp_path}"),
         locked_output_dir(tmp_path / "pool", "training", NAMES),
     ):
         pass
@@ -40,7 +40,7 @@ def test_of_two_that_begin_at_once_one_inside_the_other_no_two_go_on(tmp_path, m
 
     monkeypatch.setattr(folders, "locked", late)
     with (
-        pytest.raises(ConfigurationError, match="part of the self-play"),
+        pytest.raises(ConfigurationError, match="self-play"),
         locked_output_dir(tmp_path / "pool", "training", NAMES),
     ):
         pass
@@ -101,7 +101,7 @@ def test_files_are_noted_by_a_relative_path_and_through_a_link(tmp_path, monkeyp
 
 def test_a_path_with_a_nul_is_refused(tmp_path):
     with (
-        pytest.raises(ConfigurationError, match="is not a path"),
+        pytest.raises(ConfigurationError, match="path"),
         locked_output_dir(tmp_path / "a\0b", "run", ()),
     ):
         pass
@@ -133,7 +133,7 @@ def test_a_lock_dies_with_its_process(tmp_path):
         [sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, text=True
     )
     assert process.stdout.readline() == "locked\n"
-    with pytest.raises(ConfigurationError, match=f"process {process.pid} on"), locked(tmp_path):
+    with pytest.raises(ConfigurationError, match=rf"\b{process.pid}\b"), locked(tmp_path):
         pass
     process.send_signal(signal.SIGKILL)
     process.wait()

@@ -131,14 +131,9 @@ def test_what_is_watched_counts_what_is_done(notebook):
 def test_training_shows_a_bar_or_lines_or_nothing(tmp_path):
     seen, _ = on_terminal(*TRAIN, "--out", tmp_path / "terminal")
     assert "training   0%|" in seen
-    assert seen.count("evaluation after") == 2
     out, err = in_pipe(*TRAIN, "--out", tmp_path / "pipe")
-    assert [line.split()[0] for line in out.splitlines()] == [
-        "evaluation",
-        "update",
-        "update",
-        "evaluation",
-    ]
+    assert seen.count("evaluation") == out.count("evaluation") == 2
+    assert len(out.splitlines()) == 4  # and two updates
     assert "%|" not in err
     assert on_terminal(*TRAIN, "--quiet", "--out", tmp_path / "quiet") == ("", "")
     assert (tmp_path / "quiet" / "checkpoint.pt").exists()

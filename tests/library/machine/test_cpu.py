@@ -59,7 +59,7 @@ def test_a_folder_is_named_after_the_microarchitecture(facts, name):
 
 def test_two_generations_of_one_name_are_two_machines():
     assert not differing(ZEN_4, {key: str(value) for key, value in ZEN_4.items()})
-    assert "microarchitecture Zen 5, not Zen 4" in differing(ZEN_5, ZEN_4)
+    assert "microarchitecture" in differing(ZEN_5, ZEN_4)
     assert differing({"machine": "AMD EPYC", "cores": "2"}, ZEN_4)  # an unknown fact differs
 
 

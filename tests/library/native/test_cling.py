@@ -41,35 +41,22 @@ def test_cppyy_imported_too_early():
     process = start(f"import cppyy\n{STEP}")
     output, _ = process.communicate(timeout=300)
     assert process.returncode == 1
-    assert "CompilerError: cppyy was imported before Rungs" in output
+    assert "CompilerError: cppyy" in output
 
 
-@pytest.fixture
-def copied(tmp_path):
-    """A copy of the headers to spoil, and the line that makes Rungs use it."""
-    shutil.copytree(paths.CPP, tmp_path / "cpp")
-    folder = tmp_path / "cpp"
-    return (
-        folder,
-        f"import pathlib, rungs._src.paths as p; p.CPP = pathlib.Path({str(folder)!r})",
-    )
-
-
-def test_headers_that_do_not_compile(copied):
-    folder, use = copied
+def test_headers_that_do_not_compile(tmp_path):
+    folder = shutil.copytree(paths.CPP, tmp_path / "cpp")
     (folder / "chess" / "movegen.hpp").write_text("#pragma once\nthis is no C++;\n")
+    use = f"import pathlib, rungs._src.paths as p; p.CPP = pathlib.Path({str(folder)!r})"
     process = start(f"{use}\n{STEP}")
     output, _ = process.communicate(timeout=300)
-    assert "CompilerError: Cling could not compile bindings/chess.cpp" in output
+    assert "CompilerError" in output
+    assert "bindings/chess.cpp" in output
 
 
 @pytest.mark.parametrize(
     "load",
-    [
-        cling.load,
-        cling.load_learn,
-        lambda: rungs.make("chess", "cpp", 1, compiler="cling"),
-    ],
+    [cling.load, cling.load_learn, lambda: rungs.make("chess", "cpp", 1, compiler="cling")],
     ids=["load", "load_learn", "make"],
 )
 def test_headers_changed_since_they_were_loaded(load, tmp_path, monkeypatch):
@@ -77,5 +64,5 @@ def test_headers_changed_since_they_were_loaded(load, tmp_path, monkeypatch):
     shutil.copytree(paths.CPP, tmp_path / "cpp")
     (tmp_path / "cpp" / "chess" / "movegen.hpp").write_text("// changed")
     monkeypatch.setattr(paths, "CPP", tmp_path / "cpp")
-    with pytest.raises(CompilerError, match="restart the kernel"):
+    with pytest.raises(CompilerError, match="restart"):
         load()

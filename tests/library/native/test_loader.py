@@ -11,7 +11,7 @@ import pytest
 import rungs
 from rungs._src import paths
 from rungs._src.native import cling, gpp, headers, loader, wheel
-from rungs._src.native.variants import VARIANTS, file_name, of_machine
+from rungs._src.native.variants import VARIANTS, file_name, for_processor, of_machine
 from rungs.errors import CompilerError, ConfigurationError, UnavailableError, install_hint
 
 BEST_FIRST = of_machine("x86_64")
@@ -33,6 +33,8 @@ def processor(tmp_path, monkeypatch):
 def test_a_processor_gets_the_best_that_it_can_run(processor, variant):
     processor(" ".join((*variant.features, "and", "others")))
     assert wheel.chosen() is variant
+    compiled = for_processor(BEST_FIRST, {*variant.features})
+    assert compiled == [variant, BEST_FIRST[-1]][: 1 + (variant is not BEST_FIRST[-1])]
     # It is not run where any of its instruction sets is missing.
     for missing in variant.features:
         processor(" ".join(each for each in variant.features if each != missing))
@@ -141,7 +143,7 @@ def test_a_system_that_opens_no_more_files_is_named(compiler):
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))
     try:
-        with pytest.raises(CompilerError, match="Too many open files"):
+        with pytest.raises(CompilerError, match="open files"):
             loader.load(compiler)
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
@@ -158,9 +160,9 @@ def test_a_system_that_opens_no_more_files_is_named(compiler):
     ],
 )
 def test_a_damaged_library_is_refused(damage, installed):
-    file, *_ = installed
+    file, _ = installed
     file.write_bytes(damage(file.read_bytes()))
-    with pytest.raises(CompilerError, match=f"{file.name} is damaged"):
+    with pytest.raises(CompilerError, match=file.name):
         wheel.load()
 
 

@@ -6,6 +6,7 @@ import pickle
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import chess
@@ -129,7 +130,7 @@ def test_invalid_games_are_refused(search, error, games):
 
 @pytest.mark.parametrize(
     ("num_envs", "own_rung", "obs", "named"),
-    [(3, True, "board", "3 boards"), (2, False, "board", "rung"), (2, True, "planes", "history")],
+    [(3, True, "board", "3"), (2, False, "board", "rung"), (2, True, "planes", "history")],
 )
 def test_environments_that_do_not_fit_are_refused(rung, num_envs, own_rung, obs, named):
     other = {"cpp": "python", "python": "cpp"}
@@ -155,7 +156,7 @@ def test_positions_of_too_many_queens_are_refused():
         restored.reset()
         restored.boards.load(env.boards.dump(), 0)
         search.begin()
-        with pytest.raises(ConfigurationError, match="board 0 has more pieces than promotions"):
+        with pytest.raises(ConfigurationError, match="board 0"):
             search.begin(restored)
         assert search.run(uniform).counts[0] == 20  # of the game that had begun
 
@@ -237,15 +238,6 @@ def test_policies_become_their_settings(rung, policy, same):
     assert_same(*results)
 
 
-def answering(answer):
-    """Makes an evaluator that answers with what a function makes of right logits and values."""
-
-    def wrong_one(*leaves):
-        return answer(*evaluate(*leaves))
-
-    return wrong_one
-
-
 WRONG = {
     "nothing": lambda logits, values: None,
     "three": lambda logits, values: (logits, values, values),
@@ -271,14 +263,13 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("wrong", WRONG)
-@pytest.mark.parametrize("batches", [1, 2])
-def test_wrong_answers_are_refused(rung, batches, wrong, recwarn):
-    with Search(4, simulations=8, batches=batches, rung=rung) as search:
+@pytest.mark.parametrize("answer", WRONG)
+def test_wrong_answers_are_refused(rung, answer, recwarn):
+    with Search(4, simulations=8, batches=2, rung=rung) as search:
         search.run(evaluate, simulations=3)
         before = [search.tree(game) for game in range(4)]
         with pytest.raises(ConfigurationError, match="evaluator"):
-            search.run(answering(WRONG[wrong]))
+            search.run(lambda *leaves: WRONG[answer](*evaluate(*leaves)))
         for game, tree in enumerate(before):
             assert_same(search.tree(game), tree)
         search.run(evaluate)
@@ -293,39 +284,44 @@ def test_a_tensor_with_a_gradient_is_refused():
         logits, values = map(torch.from_numpy, evaluate(*leaves))
         return logits.requires_grad_(), values
 
-    with Search(1) as search, pytest.raises(ConfigurationError, match=r"attached.*grad"):
+    with Search(1) as search, pytest.raises(ConfigurationError, match="attached"):
         search.run(attached)
 
 
-@pytest.mark.parametrize("kind", [np.float16, np.float64, np.longdouble, list])
-def test_answers_of_other_kinds_are_taken(rung, kind):
-    def answer(*leaves):
-        logits, values = evaluate(*leaves)
-        if kind is list:
-            return [logits.tolist(), values.tolist()]
-        return logits.astype(kind), values.astype(kind)  # sixteenths: exact in all of them
-
-    with Search(2, simulations=6, rung=rung) as search:
-        found = search.run(answer)
-    with Search(2, simulations=6, rung=rung) as search:
-        assert_same(search.run(evaluate), found)
+def as_kind(kind):
+    """Makes an evaluator whose numbers, sixteenths, are of a type that has them exactly."""
+    return lambda *leaves: [array.astype(kind) for array in evaluate(*leaves)]
 
 
-def test_an_evaluator_may_answer_in_the_same_memory_again(rung):
-    memory = np.empty((4, 218), np.float32), np.empty(4, np.float32)
+def in_lists(*leaves):
+    return [array.tolist() for array in evaluate(*leaves)]
 
-    def reusing(observation, actions, counts):
-        for array in memory:
-            array.fill(np.nan)
-        logits, values = evaluate(observation, actions, counts)
-        memory[0][: len(counts), : logits.shape[1]] = logits
-        memory[1][: len(counts)] = values
-        return memory[0][: len(counts)], memory[1][: len(counts)]
 
+MEMORY = np.empty((8, 218), np.float32), np.empty(8, np.float32)
+
+
+def in_the_same_memory(observation, actions, counts):
+    for array in MEMORY:
+        array.fill(np.nan)
+    logits, values = (array[: len(counts)] for array in MEMORY)
+    found = evaluate(observation, actions, counts)
+    logits[:, : found[0].shape[1]], values[:] = found
+    return logits, values
+
+
+@pytest.mark.parametrize(
+    "evaluator",
+    [
+        *map(as_kind, (np.float16, np.float64, np.longdouble)),
+        in_lists,
+        in_the_same_memory,
+    ],
+)
+def test_answers_of_other_types_and_in_reused_memory_are_taken(rung, evaluator):
     with Search(8, simulations=12, batches=2, rung=rung) as search:
-        found = search.run(reusing)
+        result = search.run(evaluator)
     with Search(8, simulations=12, rung=rung) as search:
-        assert_same(search.run(evaluate), found)
+        assert_same(search.run(evaluate), result)
 
 
 @pytest.mark.parametrize("batches", [1, 2])
@@ -342,55 +338,36 @@ def test_a_closed_search_can_be_looked_at_and_nothing_else(rung, batches):
     assert search.fens() == [chess.STARTING_FEN] * 2
 
 
-def test_an_evaluator_may_look_at_its_search_alone(rung):
-    tried = []
+READS = [Search.fens, lambda search: search.tree(0), lambda search: search.reasons]
+CHANGES = [
+    Search.begin,
+    Search.close,
+    lambda search: search.run(evaluate),
+    lambda search: search.advance([-1]),
+]
+
+
+def test_trees_that_grow_are_read_by_the_evaluator_alone_and_changed_by_nobody(rung):
+    refused = []
+
+    def assert_busy(calls):
+        for call in calls:
+            with pytest.raises(BusyError):
+                call(search)
+            refused.append(call)
 
     def curious(*leaves):
-        search.tree(0)
-        search.fens()
-        for call in (
-            search.begin,
-            search.close,
-            lambda: search.run(evaluate),
-            lambda: search.advance([-1]),
-        ):
-            with pytest.raises(BusyError):
-                call()
-            tried.append(call)
+        for read in READS[:2]:
+            read(search)
+        assert_busy(CHANGES)
+        with ThreadPoolExecutor(1) as other_thread:
+            other_thread.submit(assert_busy, READS + CHANGES).result()
         return evaluate(*leaves)
 
     with Search(1, simulations=2, rung=rung) as search:
         search.run(curious)
-        assert len(tried) == 12
+        assert refused == 3 * [*CHANGES, *READS, *CHANGES]
         search.begin()
-
-
-def test_another_thread_can_do_nothing_to_trees_that_grow(rung):
-    refused = []
-
-    def look():
-        for call in (
-            search.fens,
-            search.close,
-            lambda: search.tree(0),
-            lambda: search.reasons,
-            lambda: search.run(evaluate),
-            lambda: search.advance([-1]),
-        ):
-            with pytest.raises(BusyError):
-                call()
-            refused.append(call)
-
-    def watched(*leaves):
-        looking = threading.Thread(target=look)
-        looking.start()
-        looking.join()
-        return evaluate(*leaves)
-
-    with Search(1, simulations=1, rung=rung) as search:
-        search.run(watched)
-        assert len(refused) == 12
-        search.fens()
 
 
 def test_a_search_cannot_be_copied(rung):
@@ -402,7 +379,7 @@ def test_a_search_cannot_be_copied(rung):
 
 
 def test_too_little_memory_is_reported():
-    with pytest.raises(UnavailableError, match="1048576 trees of 200001 nodes"):
+    with pytest.raises(UnavailableError, match="1048576"):
         Search(2**20, simulations=100_000)
 
 

@@ -33,23 +33,26 @@ def test_an_agent_is_read_as_it_was_frozen(tmp_path, sizes):
 
 def test_what_is_no_agent_is_named(tmp_path):
     path = tmp_path / "it.pt"
-    with pytest.raises(ConfigurationError, match=r"there is no .*it\.pt"):
-        files.load(path)
-    files.save(made(), path)
-    whole = path.read_bytes()
-    path.write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(InvalidStateError, match=r"it\.pt is corrupt"):
-        files.load(path)
+
+    def assert_refused(error):
+        with pytest.raises(error, match=r"it\.pt"):
+            files.load(path)
+
+    assert_refused(ConfigurationError)  # there is none
+    files.save(made(width=16, keys=8), path)
+    path.write_bytes(path.read_bytes()[:-1000])
+    assert_refused(InvalidStateError)
     torch.save({"tool": "rungs"}, path)
-    with pytest.raises(ConfigurationError, match="no agent of this version"):
-        files.load(path)
+    assert_refused(ConfigurationError)
     files._FILE.write(path, {"name": "it", "weights": {"a": torch.ones(1)}, "provenance": {}})
-    with pytest.raises(InvalidStateError, match="of another network"):
-        files.load(path)
+    assert_refused(InvalidStateError)
+    path.unlink()
+    os.mkfifo(path)  # reading it would wait
+    assert_refused(ConfigurationError)
 
 
 @pytest.mark.parametrize(
-    "wrong",
+    "changed",
     [
         {"value.bias": torch.tensor([float("nan")])},
         {"squares.weight": torch.zeros(1).expand(10**9, 848)},
@@ -59,18 +62,12 @@ def test_what_is_no_agent_is_named(tmp_path):
         {7: torch.zeros(1)},
     ],
 )
-def test_weights_that_no_network_has_are_refused(tmp_path, wrong):
+def test_weights_that_no_network_has_are_refused(tmp_path, changed):
     path = tmp_path / "it.pt"
     weights = {name: each.half() for name, each in made().network.state_dict().items()}
-    files._FILE.write(path, {"name": "it", "weights": weights | wrong, "provenance": {}})
+    files._FILE.write(path, {"name": "it", "weights": weights | changed, "provenance": {}})
     with pytest.raises(InvalidStateError, match=r"it\.pt"):
         files.load(path)
-
-
-def test_a_file_that_is_a_pipe_is_not_waited_for(tmp_path):
-    os.mkfifo(tmp_path / "it.pt")
-    with pytest.raises(ConfigurationError, match=r"it\.pt"):
-        files.load(tmp_path / "it.pt")
 
 
 @pytest.mark.parametrize("weight", [1e5, float("nan")])

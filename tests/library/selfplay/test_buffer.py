@@ -117,22 +117,29 @@ def test_every_position_is_drawn(tmp_path):
     assert counts.min() > 850
 
 
-@pytest.mark.parametrize("mishap", ["missing", "cut", "changed", "of another kind", "a pipe"])
-def test_a_broken_shard_is_named_and_nothing_is_removed(tmp_path, mishap):
+def as_pipe(path):
+    path.unlink()
+    os.mkfifo(path)
+
+
+def flip(path):
+    data = path.read_bytes()
+    path.write_bytes(data[:300] + bytes([data[300] ^ 1]) + data[301:])
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda path: path.unlink(),
+        lambda path: path.write_bytes(path.read_bytes()[:-1]),
+        lambda path: path.write_bytes(b""),
+        flip,
+        as_pipe,
+    ],
+)
+def test_a_broken_shard_is_named_and_nothing_is_removed(tmp_path, damage):
     filled(tmp_path, 2, 3)
-    path = tmp_path / "000002.npz"
-    whole = path.read_bytes()
-    if mishap == "missing":
-        path.unlink()
-    elif mishap == "a pipe":
-        path.unlink()
-        os.mkfifo(path)
-    elif mishap == "cut":
-        path.write_bytes(whole[:-1])
-    elif mishap == "changed":
-        path.write_bytes(whole[:300] + bytes([whole[300] ^ 1]) + whole[301:])
-    else:
-        path.write_bytes(b"")
+    damage(tmp_path / "000002.npz")
     names = sorted(tmp_path.iterdir())
     with pytest.raises(InvalidStateError, match=r"000002\.npz"):
         ReplayBuffer(tmp_path, window=2, updates=2)
@@ -154,14 +161,14 @@ def test_what_is_not_ours_is_not_removed_and_refused_where_it_is_in_the_way(tmp_
         (tmp_path / name).write_text("precious")
     there = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     (tmp_path / "999999.npz").write_text("precious")
-    with pytest.raises(ConfigurationError, match=r"999999\.npz is not of this run"):
+    with pytest.raises(ConfigurationError, match=r"999999\.npz"):
         ReplayBuffer(tmp_path, window=2, updates=2, ours=ours)
     assert (tmp_path / "999999.npz").read_text() == "precious"
     (tmp_path / "999999.npz").unlink()
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == there
     again = ReplayBuffer(tmp_path, window=2, updates=2, ours=ours)
     (tmp_path / "000003.npz").write_text("precious")
-    with pytest.raises(ConfigurationError, match=r"000003\.npz is not of this run"):
+    with pytest.raises(ConfigurationError, match=r"000003\.npz"):
         again.add(some(10))
     assert (again.updates, (tmp_path / "000003.npz").read_text()) == (2, "precious")
     again.remove_leftovers(9)
@@ -219,7 +226,7 @@ def archive(array):
 )
 def test_a_shard_of_what_no_position_has_is_refused_by_its_array(tmp_path, name, array):
     write(tmp_path, shard(**{name: array}))
-    with pytest.raises(InvalidStateError, match=rf"000001\.npz holds no positions: {name}: "):
+    with pytest.raises(InvalidStateError, match=rf"000001\.npz.*{name}"):
         ReplayBuffer(tmp_path, window=1, updates=1)
 
 
@@ -236,7 +243,7 @@ def test_a_shard_of_what_no_position_has_is_refused_by_its_array(tmp_path, name,
 )
 def test_a_shard_of_other_contents_is_named(tmp_path, data):
     write(tmp_path, data)
-    with pytest.raises(InvalidStateError, match=r"000001\.npz holds no"):
+    with pytest.raises(InvalidStateError, match=r"000001\.npz"):
         ReplayBuffer(tmp_path, window=1, updates=1)
 
 

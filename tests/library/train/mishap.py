@@ -1,14 +1,14 @@
-"""`python -m rungs train …` on ranks of which some come to grief, always at the same point.
+"""`python -m rungs …` on ranks some of which fail, always at the same point.
 
     python -m tests.library.train.mishap '[[ATTEMPT, RANK, MISHAP, COUNT], …]' train …
 
 In torchrun's attempt ATTEMPT, from 0, this happens to rank RANK as it comes there the COUNTth time:
 
-- "raises", or "killed": beginning an update;
-- "torn": killed, with half a checkpoint written;
+- "raises", or "killed": when it begins to learn;
+- "torn": killed, with half a file of PyTorch written;
 - "deserts": killed, handing its boards over to MPI's rank 0.
 
-Each rank that reaches the end writes its weights next to the run's folder, by its number.
+Each rank that reaches the end of `train` writes its weights next to the run's folder.
 """
 
 import contextlib
@@ -22,12 +22,6 @@ from rungs._src.chess.boards.cpp import CppBoards
 from rungs._src.train import torch_file, training
 from rungs._src.train.ppo import Learner
 
-_PLACES = {
-    "raises": (Learner, "learn"),
-    "killed": (Learner, "learn"),
-    "torn": (torch_file, "atomic_write"),
-    "deserts": (CppBoards, "dump"),
-}
 _ATTEMPT = int(os.environ.get("TORCHELASTIC_RESTART_COUNT", 0))
 _RANK = int(os.environ.get("RANK", os.environ.get("PMI_RANK", 0)))
 
@@ -35,36 +29,45 @@ _RANK = int(os.environ.get("RANK", os.environ.get("PMI_RANK", 0)))
 def main() -> int:
     """Returns the command's exit status, where the rank lives to see it."""
     plan, *arguments = sys.argv[1:]
+    places = {"torn": (torch_file, "atomic_write"), "deserts": (CppBoards, "dump")}
     for attempt, rank, mishap, count in json.loads(plan):
         if (attempt, rank) == (_ATTEMPT, _RANK):
-            _prepare(mishap, count)
+            _prepare(*places.get(mishap, learning(arguments[0])), mishap, count)
     training.train = _saving_weights(training.train)
     return cli.main(arguments)
 
 
+def learning(command: str) -> tuple[type, str]:
+    """Returns the class and the name of the method that learns in each update of a command."""
+    if command == "train":
+        return Learner, "learn"
+    from rungs._src.selfplay.training import _SelfPlayRun  # where it is run: it imports pandas
+
+    return _SelfPlayRun, "_learn"
+
+
 def _saving_weights(train):
-    def saving(settings, out, **how):
-        if learner := train(settings, out, **how):
+    def saving(settings, out, **options):
+        if learner := train(settings, out, **options):
             training.torch.save(learner.network.state_dict(), out.with_name(f"{_RANK}.pt"))
 
     return saving
 
 
-def _prepare(mishap: str, count: int) -> None:
-    owner, name = _PLACES[mishap]
-    whole, calls = getattr(owner, name), []
+def _prepare(owner, name: str, mishap: str, count: int) -> None:
+    original, calls = getattr(owner, name), []
 
-    def place(*arguments, **how):
+    def failing(*arguments, **options):
         calls.append(True)
         if len(calls) == count:
             if mishap == "raises":
                 raise RuntimeError("as asked")
             if mishap == "torn":
-                return _torn(whole(*arguments))
+                return _torn(original(*arguments))
             _die()
-        return whole(*arguments, **how)
+        return original(*arguments, **options)
 
-    setattr(owner, name, place)
+    setattr(owner, name, failing)
 
 
 @contextlib.contextmanager

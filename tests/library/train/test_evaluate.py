@@ -15,6 +15,8 @@ from rungs.errors import ConfigurationError, DivergedError
 from rungs_course import nb15_games as watch
 
 STOCKFISH = shutil.which("stockfish") or shutil.which("/usr/games/stockfish")
+torch.manual_seed(0)
+TINY = PolicyValueNetwork(16, 1, 8)
 
 
 class Scripted:
@@ -38,15 +40,13 @@ class Scripted:
 def test_only_first_games_count_each_as_it_ended(monkeypatch):
     env = rungs.make("chess", "cpp", 4, mask="bits")
     monkeypatch.setattr(rungs, "make", lambda *arguments, **settings: Scripted(env))
-    assert evaluate(PolicyValueNetwork(), games=4) == Evaluation(wins=2, draws=1, losses=1)
+    assert evaluate(TINY, games=4) == Evaluation(wins=2, draws=1, losses=1)
 
 
 def test_the_same_seed_plays_the_same_games():
-    torch.manual_seed(0)
-    network = PolicyValueNetwork()
-    first, again = (evaluate(network, games=40, seed=5, max_plies=300) for _ in range(2))
+    first, again = (evaluate(TINY, games=20, seed=5, max_plies=300) for _ in range(2))
     assert first == again
-    assert first.games == 40
+    assert first.games == 20
     assert first.wins + first.losses > 0
 
 
@@ -79,13 +79,13 @@ def test_an_environment_is_closed_where_the_network_raises(monkeypatch):
     )
     for play in (evaluate, lambda network: watch.games(network, 2, seed=0)):
         with pytest.raises(KeyboardInterrupt):
-            play(Failing())
+            play(Failing(16, 1, 8))
     assert len(made) == 2
     assert all(env.closed for env in made)
 
 
 def test_probabilities_that_are_not_finite_are_named():
-    network = PolicyValueNetwork()
+    network = PolicyValueNetwork(16, 1, 8)
     with torch.no_grad():
         network.query.bias.fill_(math.nan)
     with pytest.raises(DivergedError):
@@ -93,17 +93,16 @@ def test_probabilities_that_are_not_finite_are_named():
 
 
 @pytest.mark.parametrize(
-    ("argument", "wrong"),
+    ("argument", "value"),
     [("device", "mars"), ("seed", 2**64), ("max_plies", "x"), ("opponent", 3), ("games", 1)],
 )
-def test_arguments_of_something_else_are_named(argument, wrong):
+def test_arguments_of_something_else_are_named(argument, value):
     with pytest.raises(ConfigurationError, match=argument):
-        evaluate(PolicyValueNetwork(), **{"games": 2} | {argument: wrong})
+        evaluate(TINY, **{"games": 2} | {argument: value})
 
 
 @pytest.mark.skipif(not STOCKFISH, reason="no stockfish")
 def test_stockfish_at_its_weakest_beats_who_knows_nothing():
-    torch.manual_seed(0)
-    outcome = evaluate(PolicyValueNetwork(), opponent=weakest(STOCKFISH), games=10, max_plies=300)
+    outcome = evaluate(TINY, opponent=weakest(STOCKFISH), games=10, max_plies=300)
     assert outcome.games == 10
     assert outcome.losses > outcome.wins

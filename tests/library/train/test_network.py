@@ -38,7 +38,7 @@ def test_legal_actions_are_those_of_the_mask():
 
 def test_every_legal_action_has_a_probability_and_no_other():
     observation, mask = positions()
-    actions, log_probabilities, value = PolicyValueNetwork()(observation, mask)
+    actions, log_probabilities, value = PolicyValueNetwork(16, 1, 8)(observation, mask)
     dense = torch.zeros(len(mask), 4672).scatter_add(1, actions, log_probabilities.exp())
     assert value.shape == (len(mask),)
     assert torch.equal(dense > 0, unpack_mask(mask))
@@ -47,7 +47,7 @@ def test_every_legal_action_has_a_probability_and_no_other():
 
 def test_a_position_is_scored_alike_in_any_batch():
     observation, mask = positions()
-    network = PolicyValueNetwork()
+    network = PolicyValueNetwork(16, 1, 8)
     actions, log_probabilities, value = network(observation, mask)
     for i in (0, 13, 63):
         own, scores, alone = network(observation[i : i + 1], mask[i : i + 1])
@@ -61,7 +61,7 @@ def test_a_position_is_scored_alike_in_any_batch():
 
 def test_it_sees_every_square_and_all_the_rest():
     observation, _ = positions(1)
-    network = PolicyValueNetwork()
+    network = PolicyValueNetwork(16, 1, 8)
     values = [network.values(observation)]
     for place in range(72):
         changed = observation.clone()

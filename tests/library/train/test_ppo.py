@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import rungs
-from rungs._src.train.network import LegalActionNetwork
+from rungs._src.train.network import LegalActionNetwork, PolicyValueNetwork
 from rungs._src.train.ppo import Learner, advantages
 from rungs._src.train.ranks import Ranks
 from rungs._src.train.settings import PpoSettings
@@ -15,23 +15,39 @@ from rungs.errors import ConfigurationError, UnavailableError
 SMALL = PpoSettings(num_steps=8, num_minibatches=4)
 
 
-def make(rung="cpp", mask="bits", **how):
-    return rungs.make("chess", rung, 16, opponent="random", mask=mask, max_plies=30, **how)
+def make(rung="cpp", mask="bits", **settings):
+    return rungs.make("chess", rung, 16, opponent="random", mask=mask, max_plies=30, **settings)
 
 
 def weights(network):
     return torch.cat([parameter.detach().flatten() for parameter in network.parameters()])
 
 
-@pytest.fixture(scope="module")
-def expected():
-    learner = Learner(make(), seed=7, settings=SMALL)
+def small(env, seed=7, **settings):
+    """A learner of a tiny network with the weights of a seed."""
+    torch.manual_seed(seed)
+    network = PolicyValueNetwork(16, 1, 8)
+    return Learner(env, network=network, **{"seed": seed, "settings": SMALL} | settings)
+
+
+def trained(env, seed=7):
+    """Returns the weights after four updates, and each update's metrics."""
+    learner = small(env, seed)
     metrics = [learner.learn() for _ in range(4)]
+    env.close()
+    for each in metrics:
+        for time in ("generate", "transfer", "infer", "backward"):
+            del each[time]
     return weights(learner.network), metrics
 
 
+@pytest.fixture(scope="module")
+def expected():
+    return trained(make())
+
+
 @pytest.mark.parametrize(
-    ("rung", "how"),
+    ("rung", "settings"),
     [
         ("cuda", {"device": "cpu"}),
         ("python", {}),
@@ -40,30 +56,20 @@ def expected():
         ("openmp", {"threads": 2}),
     ],
 )
-def test_every_rung_learns_the_same_weights(rung, how, expected):
-    env = make(rung, **how)
-    learner = Learner(env, seed=7, settings=SMALL)
-    metrics = [learner.learn() for _ in range(4)]
-    env.close()
-    assert torch.equal(weights(learner.network), expected[0])
-    times = {"generate", "transfer", "infer", "backward"}
-    for ours, theirs in zip(metrics, expected[1], strict=True):
-        assert {k: v for k, v in ours.items() if k not in times} == {
-            k: v for k, v in theirs.items() if k not in times
-        }
-    assert sum(m["wins"] + m["draws"] + m["losses"] for m in metrics) >= 16
+def test_every_rung_learns_the_same_weights(rung, settings, expected):
+    learnt, metrics = trained(make(rung, **settings))
+    assert torch.equal(learnt, expected[0])
+    assert metrics == expected[1]
+    assert sum(each["wins"] + each["draws"] + each["losses"] for each in metrics) >= 16
 
 
 def test_another_seed_learns_other_weights(expected):
-    learner = Learner(make(), seed=8, settings=SMALL)
-    for _ in range(4):
-        learner.learn()
-    assert not torch.equal(weights(learner.network), expected[0])
+    assert not torch.equal(trained(make(), seed=8)[0], expected[0])
 
 
 def test_what_was_played_is_what_the_environment_said():
     """Each action, played again on a fresh board, leads to the next position of the rollout."""
-    learner = Learner(make(), seed=3, settings=SMALL)
+    learner = small(make(), seed=3)
     learner.learn()
     rollout, again = learner.rollout, make()
     observation, info = again.reset(seed=3)
@@ -77,7 +83,7 @@ def test_what_was_played_is_what_the_environment_said():
 
 def test_a_rollout_is_the_memory_that_the_environment_writes_to():
     env = make()
-    learner = Learner(env, settings=SMALL)
+    learner = small(env)
     learner.learn()
     rollout = learner.rollout
     observation, *_ = env.step([min(env.legal_moves(board).values()) for board in range(16)])
@@ -109,7 +115,7 @@ def test_advantages_are_the_sums_of_their_definition(against_itself):
 @pytest.mark.parametrize(("opponent", "sign"), [("random", 1), (None, -1)])
 def test_a_truncated_episode_goes_on_in_its_value(opponent, sign):
     env = rungs.make("chess", "cpp", 4, opponent=opponent, mask="bits", max_plies=2)
-    learner = Learner(env, settings=PpoSettings(num_steps=3, num_minibatches=1, gamma=0.5))
+    learner = small(env, settings=PpoSettings(num_steps=3, num_minibatches=1, gamma=0.5))
     learner.begin(*env.reset(seed=0))
     learner.play()
     # No game is won within a move or two: what is in the rewards are the values.
@@ -176,7 +182,7 @@ def test_games_that_ended_while_playing_are_counted():
     env = rungs.make(
         "chess", "cpp", 16, opponent="random", mask="bits", max_plies=6, start_fens=[start]
     )
-    learner = Learner(env, settings=PpoSettings(num_steps=20, num_minibatches=1))
+    learner = small(env, settings=PpoSettings(num_steps=20, num_minibatches=1))
     counts = learner.learn()
     reward, ended = learner.rollout.reward, learner.rollout.ended
     wins, losses = int((reward == 1).sum()), int((reward == -1).sum())
@@ -187,9 +193,9 @@ def test_games_that_ended_while_playing_are_counted():
 
 
 def test_ranks_choose_actions_of_their_own(monkeypatch):
-    learners = [Learner(make(), seed=7, settings=SMALL)]
+    learners = [small(make())]
     monkeypatch.setenv("RANK", "1")
-    learners.append(Learner(make(), seed=7, settings=SMALL, ranks=Ranks()))
+    learners.append(small(make(), ranks=Ranks()))
     assert torch.equal(*(weights(each.network) for each in learners))
     for learner in learners:
         learner.learn()
@@ -212,7 +218,7 @@ def test_wrong_settings_are_named(setting, value):
 
 
 def test_a_rollout_goes_on_where_the_last_one_ended():
-    learner = Learner(make(), seed=3, settings=SMALL)
+    learner = small(make(), seed=3)
     learner.learn()
     last = learner.rollout.observation[-1].clone()
     learner.learn()

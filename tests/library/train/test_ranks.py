@@ -9,18 +9,19 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
 from rungs._src import cli
 from rungs._src.core import state
+from rungs._src.machine.cpu import usable_cores
+from rungs._src.selfplay.examples import DTYPES, Examples
 from rungs._src.train.settings import Training, share_of_cores
-from rungs._src.train.training import checkpoint, make_env
+from rungs._src.train.training import make_env
 from tests.hosts import ADDRESSES, CABLES, two_hosts
-from tests.library.chess.test_parallel import CORES, gone
-from tests.library.train.runs import table
-from tests.library.train.test_training import assert_same_run, weights
-from tests.quick_start import QUICK_START
+from tests.library.chess.test_parallel import gone
+from tests.library.train.runs import PPO, SELFPLAY, column
 
 ROOT = Path(__file__).parents[3]
 RUN = "--num-envs 16 --num-steps 8 --num-minibatches 2 --updates 8 --games 4 --max-plies 40"
@@ -34,17 +35,18 @@ TORCHRUN = (sys.executable, "-m", "torch.distributed.run")
 MPI = (sys.executable, "-m", "rungs", "mpi")
 # One OpenMP thread, as torchrun would choose too, with a warning.
 PATHS = f"{ROOT}{os.pathsep}{ROOT / 'lib'}"
-ENVIRONMENT = os.environ | QUICK_START | {"PYTHONPATH": PATHS, "OMP_NUM_THREADS": "1"}
+ENVIRONMENT = os.environ | {"PYTHONPATH": PATHS, "OMP_NUM_THREADS": "1"}
+RANKS = 2
 
 
-def torchrun(ranks, *more):
-    """The command that starts ranks here, at a port that is free."""
-    return [*TORCHRUN, "--standalone", "--nproc-per-node", ranks, *more]
+def torchrun(*command):
+    """Returns the command that starts ranks here, at a port that is free."""
+    return [*TORCHRUN, "--standalone", "--nproc-per-node", RANKS, *command]
 
 
-def mishaps(plan, *more):
-    """What to start in place of `-m rungs train`, for ranks to fail as planned."""
-    return ["-m", "tests.library.train.mishap", json.dumps(plan), "train", *more]
+def mishaps(plan, *command):
+    """Returns what to start in place of `-m rungs`, for ranks to fail as planned."""
+    return ["-m", "tests.library.train.mishap", json.dumps(plan), *command]
 
 
 def start(command, environment=ENVIRONMENT):
@@ -53,7 +55,7 @@ def start(command, environment=ENVIRONMENT):
 
 
 def finish(*jobs):
-    """What each job said on stdout and stderr by its end, in order; none outlives this."""
+    """Returns each job's stdout and stderr, in order; none outlives this."""
     try:
         return [job.communicate(timeout=300) for job in jobs]
     finally:
@@ -62,29 +64,33 @@ def finish(*jobs):
 
 
 def train(command, environment=ENVIRONMENT):
-    """Runs a command that succeeds; returns what it said on stdout and stderr."""
+    """Runs a command that succeeds; returns its stdout and stderr."""
     job = start(command, environment)
     ((out, err),) = finish(job)
     assert job.returncode == 0, err
     return out, err
 
 
-def updates(said):
-    return list(map(int, re.findall(r"^update (\d+),", said, re.MULTILINE)))
+def updates(out):
+    return list(map(int, re.findall(r"^update (\d+),", out, re.MULTILINE)))
+
+
+def weights(out):
+    return PPO.learner_state(out)["network"]
 
 
 @pytest.fixture(scope="module")
-def three(tmp_path_factory):
-    """A run of three ranks, of which nothing broke."""
-    out = tmp_path_factory.mktemp("three")
-    said, _ = train(torchrun(3, *TRAIN, *PYTHON, out))
-    assert updates(said) == list(range(1, 9))
+def two(tmp_path_factory):
+    """The folder of a run of two ranks, of which nothing broke."""
+    out = tmp_path_factory.mktemp("two")
+    lines, _ = train(torchrun(*TRAIN, *PYTHON, out))
+    assert updates(lines) == list(range(1, 9))
     return out
 
 
 @pytest.fixture(scope="module")
 def one(tmp_path_factory):
-    """A run of one rank, of which nothing broke."""
+    """The folder of a run of one rank, of which nothing broke."""
     out = tmp_path_factory.mktemp("one")
     assert cli.main(["train", *CPP, str(out)]) == 0
     return out
@@ -97,50 +103,45 @@ def hosts():
 
 
 @pytest.mark.system
-def test_all_ranks_learn_together_each_from_its_own_boards(three, one):
-    metrics = table(three / "metrics.csv")
-    assert [int(row["update"]) for row in metrics] == list(range(1, 9))
-    assert [int(row["steps"]) for row in metrics] == [3 * 16 * 8 * k for k in range(1, 9)]
+def test_all_ranks_learn_together_each_from_its_own_boards(two, one):
+    metrics = two / "metrics.csv"
+    assert column(metrics, "update") == list("12345678")
+    assert column(metrics, "steps") == [str(RANKS * 16 * 8 * k) for k in range(1, 9)]
     # An episode takes 40 plies at most, so of 64 steps each board of each rank begins a fourth.
-    episodes = sum(int(row[name]) for row in metrics for name in ("wins", "draws", "losses"))
-    assert episodes >= 3 * 3 * 16
-    assert [int(row["update"]) for row in table(three / "evaluations.csv")] == [0, 4, 8]
-    for rank, own in enumerate(checkpoint.load(three)["own"]):
+    episodes = sum(sum(map(int, column(metrics, name))) for name in ("wins", "draws", "losses"))
+    assert episodes >= RANKS * 3 * 16
+    assert column(two / "evaluations.csv", "update") == ["0", "4", "8"]
+    for rank, own in enumerate(PPO.load(two)["own"]):
         state.unpack(own["env"], {"first_board": 16 * rank, "num_envs": 16}, {}, 16)
-    assert any(not torch.equal(weights(three)[name], weights(one)[name]) for name in weights(one))
+    assert any(not torch.equal(weights(two)[name], weights(one)[name]) for name in weights(one))
 
 
 @pytest.mark.system
-def test_a_run_whose_ranks_die_is_the_one_that_never_broke(three, tmp_path):
+def test_a_run_whose_ranks_die_is_the_one_that_never_broke(two, tmp_path):
     """One raises before there is a checkpoint, and one is killed half-way through writing one."""
     out = tmp_path / "run"
     plan = [[0, 1, "raises", 3], [1, 0, "torn", 2]]
-    said, errors = train(torchrun(3, "--max-restarts", 3, *mishaps(plan, *PYTHON, out)))
-    assert updates(said) == [1, 2, *range(1, 7), *range(4, 9)]
-    assert said.count("continuing after update 3\n") == 1
-    assert_same_run(out, three)
-    assert sorted(os.listdir(out)) == sorted(os.listdir(three))
-
-    for rank in range(3):
+    lines, errors = train(torchrun("--max-restarts", 3, *mishaps(plan, "train", *PYTHON, out)))
+    assert updates(lines) == [1, 2, *range(1, 7), *range(4, 9)]
+    PPO.assert_same(out, two)
+    assert sorted(os.listdir(out)) == sorted(os.listdir(two))
+    for rank in range(RANKS):
         learnt = torch.load(tmp_path / f"{rank}.pt")
         assert all(torch.equal(learnt[name], tensor) for name, tensor in weights(out).items())
-
     assert "RuntimeError: as asked" in errors
-    assert "rungs: worker 2 lost another" in errors
+    assert "rungs: worker 1 lost another" in errors
     assert "gloo" not in errors
 
 
 @pytest.mark.system
-def test_a_checkpoint_is_gone_on_from_by_as_many_ranks_only(three, one, capsys):
-    before = {path: path.read_bytes() for out in (three, one) for path in out.glob("*.*")}
-    assert cli.main(["train", "--resume", "--out", str(three)]) == 2
-    assert capsys.readouterr().err.endswith("the run had 3 ranks, not 1\n")
-    job = start(torchrun(2, *TRAIN, "--resume", "--out", one))
+def test_a_checkpoint_is_gone_on_from_by_as_many_ranks_only(one):
+    before = {path: path.read_bytes() for path in one.glob("*.*")}
+    job = start(torchrun(*TRAIN, "--resume", "--out", one))
     ((_, errors),) = finish(job)
     assert job.returncode == 1
-    said, _, summary = errors.partition("Root Cause")
-    assert "the run had 1 ranks, not 2" in said
-    assert "the run had 1 ranks, not 2" in summary
+    lines, _, summary = errors.partition("Root Cause")
+    assert "1 ranks, not 2" in lines
+    assert "1 ranks, not 2" in summary
     assert {path: path.read_bytes() for path in before} == before
 
 
@@ -156,14 +157,14 @@ def test_only_the_same_job_of_torchrun_goes_on_by_itself(tmp_path, monkeypatch, 
     assert cli.main(command) == 2
     monkeypatch.delenv("TORCHELASTIC_RUN_ID")
     assert cli.main(command) == 2
-    assert capsys.readouterr().err.count("holds a run already") == 3
+    assert capsys.readouterr().err.count("--resume") == 3
     assert (tmp_path / "metrics.csv").read_text() == before
 
 
 def test_ranks_on_a_machine_share_its_cores(monkeypatch):
-    for ranks in (1, 2, 2 * CORES):
+    for ranks in (1, 2, 2 * usable_cores()):
         monkeypatch.setenv("LOCAL_WORLD_SIZE", str(ranks))
-        share = max(1, CORES // ranks)
+        share = max(1, usable_cores() // ranks)
         assert share_of_cores() == Training().torch_threads == share
         for rung in ("openmp", "threads"):
             assert make_env(Training(rung=rung, num_envs=2)).boards.threads == share
@@ -171,71 +172,73 @@ def test_ranks_on_a_machine_share_its_cores(monkeypatch):
 
 
 @pytest.mark.system
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
-def test_no_rank_outlives_torchrun(tmp_path, number):
+def test_no_rank_outlives_torchrun(tmp_path):
     out = tmp_path / "endless"
-    job = start(torchrun(2, *TRAIN, *PYTHON, out, "--updates", "1000000"))
+    job = start(torchrun(*TRAIN, *PYTHON, out, "--updates", "1000000"))
     try:
         deadline = time.monotonic() + 120
-        while not (out / "metrics.csv").exists() or not table(out / "metrics.csv"):
+        while not (out / "metrics.csv").exists() or not column(out / "metrics.csv", "update"):
             assert job.poll() is None, job.stderr.read()
             assert time.monotonic() < deadline
             time.sleep(0.05)
-        pids = processes(out)
-        assert len(pids) == 3
-        job.send_signal(number)
-        assert gone(pids)
+        ranks = ranks_of(out)
+        assert sorted(ranks.values()) == ["0", "1"]
+        job.send_signal(signal.SIGKILL)
+        assert gone(ranks)
     finally:
         job.kill()
         job.communicate(timeout=30)
 
 
-def processes(named):
-    """The ids of those whose command names a path."""
-    pids = [int(entry) for entry in os.listdir("/proc") if entry.isdecimal()]
-    return [pid for pid in pids if str(named) in command_of(pid)]
-
-
-def command_of(pid):
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_text()
-    except OSError:
-        return ""
+def ranks_of(out):
+    """Returns the rank of each process whose command names a folder, by its id."""
+    ranks = {}
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            command = (process / "cmdline").read_text()
+            environment = (process / "environ").read_text().split("\0")
+        except OSError:  # it has ended
+            continue
+        found = [word.removeprefix("RANK=") for word in environment if word.startswith("RANK=")]
+        # Helpers of multiprocessing, which have the environment of a rank, have another command.
+        if found and "\0train\0" in command and str(out) in command:
+            ranks[int(process.name)] = found[0]
+    return ranks
 
 
 @pytest.mark.system
 def test_a_killed_mpi_rank_ends_all_and_what_goes_on_is_cpp(one, tmp_path):
     out = tmp_path / "run"
-    job = start([*MPI, "-n", 3, *mishaps([[0, 2, "deserts", 2]], *ON_MPI, out)])
-    ((said, errors),) = finish(job)
+    job = start([*MPI, "-n", 2, *mishaps([[0, 1, "deserts", 2]], "train", *ON_MPI, out)])
+    ((lines, errors),) = finish(job)
     assert job.returncode == 1
     # On a busy machine those that mpiexec kills may be named too, as they may have died first.
-    named = r"^rungs: worker (.+ or )?2 \(process \d+\)( or .+)? died: SIGKILL$"
+    named = r"^rungs: worker (.+ or )?1 \(process \d+\)( or .+)? died: SIGKILL$"
     assert re.search(named, errors, re.MULTILINE)
-    assert updates(said) == list(range(1, 7))
-    assert checkpoint.load(out)["learner"]["updates"] == 3
-    said, _ = train([*MPI, "-n", 2, *TRAIN, "--resume", "--out", out])
-    assert updates(said) == list(range(4, 9))
-    assert_same_run(out, one)
+    assert updates(lines) == list(range(1, 7))
+    assert PPO.learner_state(out)["updates"] == 3
+    lines, _ = train([*MPI, "-n", 1, *TRAIN, "--resume", "--out", out])
+    assert updates(lines) == list(range(4, 9))
+    PPO.assert_same(out, one)
 
 
 @pytest.mark.system
-def test_ranks_on_two_hosts_are_three_on_one_also_when_one_is_killed(hosts, three, tmp_path):
-    """One of torchrun's nodes has two ranks, the other has one, which is killed."""
+def test_ranks_on_two_hosts_are_two_on_one_also_when_one_is_killed(hosts, two, tmp_path):
     out = tmp_path / "run"
     nodes = []
-    for host, ranks in enumerate((2, 1)):
-        node = ["--nnodes", 2, "--nproc-per-node", ranks, "--max-restarts", 1, "--rdzv-id", "two"]
+    for host in range(2):
+        node = ["--nnodes", 2, "--nproc-per-node", 1, "--max-restarts", 1, "--rdzv-id", "two"]
         node += ["--rdzv-backend", "c10d", "--rdzv-endpoint", f"{ADDRESSES[0]}:29400"]
         # Which would be found out by name, but these hosts have none.
         node += ["--rdzv-conf", f"is_host={host == 0}", "--local-addr", ADDRESSES[host]]
-        command = [*TORCHRUN, *node, *mishaps([[0, 2, "killed", 5]], *PYTHON, out)]
+        command = [*TORCHRUN, *node, *mishaps([[0, 1, "killed", 5]], "train", *PYTHON, out)]
         cable = {"GLOO_SOCKET_IFNAME": CABLES[host]}
         nodes.append(start(hosts.on(host, *command), ENVIRONMENT | cable))
-    said = finish(*nodes)
-    assert [node.returncode for node in nodes] == [0, 0], said
-    assert updates(said[0][0]) == [*range(1, 5), *range(4, 9)]
-    assert_same_run(out, three)
+    output = finish(*nodes)
+    assert [node.returncode for node in nodes] == [0, 0], output
+    # Which of the nodes has rank 0, and so prints, is torchrun's choice.
+    assert [*range(1, 5), *range(4, 9)] in [updates(lines) for lines, _ in output]
+    PPO.assert_same(out, two)
 
 
 @pytest.mark.system
@@ -244,4 +247,35 @@ def test_mpi_ranks_on_two_hosts_play_for_a_learner_and_it_learns_as_from_cpp(hos
     command = [*MPI, "-n", 2, "--hosts", ",".join(ADDRESSES), *TRAIN, *ON_MPI, out]
     command += ["-p", "transport=messages"]
     train(hosts.on(0, *command), ENVIRONMENT | hosts.mpi_environment(tmp_path))
-    assert_same_run(out, one)
+    PPO.assert_same(out, one)
+
+
+# In one update of as many plies games end, so that there are positions.
+SELF_PLAY = (*f"{SELFPLAY.options} --plies 48 --updates 3".split(), "--out")
+
+
+def rows(shard):
+    """The positions of a shard, each as bytes, sorted."""
+    examples = Examples(**{name: shard[name] for name in DTYPES})
+    parts = (examples.observation, examples.count, examples.actions(), examples.policies())
+    parts += (examples.outcome, examples.value)
+    return sorted(zip(*([row.tobytes() for row in part] for part in parts), strict=True))
+
+
+@pytest.mark.system
+def test_ranks_of_self_play_play_what_one_plays_and_go_on_when_killed(tmp_path):
+    out, unbroken, alone = tmp_path / "run", tmp_path / "unbroken", tmp_path / "alone"
+    train(torchrun("-m", "rungs", "selfplay", *SELF_PLAY, unbroken))
+    boards = ["--num-envs", RANKS * 8, "--updates", 1]
+    assert SELFPLAY.run(alone, *SELF_PLAY[:-1], *boards) == 0
+    ours, theirs = (np.load(run / "positions" / "000001.npz") for run in (unbroken, alone))
+    assert len(ours["count"]) > 100
+    assert rows(ours) == rows(theirs)
+
+    job = start(torchrun(*mishaps([[0, 0, "killed", 3]], "selfplay", *SELF_PLAY, out)))
+    finish(job)
+    assert job.returncode != 0
+    assert SELFPLAY.learner_state(out)["updates"] == 2
+    train(torchrun("-m", "rungs", "selfplay", "--resume", "--out", out))
+    SELFPLAY.assert_same(out, unbroken)
+    assert SELFPLAY.run(out, "--resume") == 2  # by one process

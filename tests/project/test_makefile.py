@@ -1,0 +1,75 @@
+"""The Makefile's targets and the commands that pages show can be run."""
+
+import importlib.util
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rungs._src import cli
+from rungs_course import cli as course_cli
+
+ROOT = Path(__file__).parents[2]
+MAKEFILE = (ROOT / "Makefile").read_text()
+TARGETS = re.search(r"^\.PHONY: (.*)", MAKEFILE, re.M)[1].split()
+PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+COMMANDS = [
+    re.sub(r"\s#.*", "", line)
+    for page in sorted(PAGES)
+    for block in re.findall(r"^```sh\n(.*?)^```", page.read_text(), re.M | re.S)
+    for line in block.splitlines()
+]
+RUNGS = re.compile(r"(?:-m (rungs(?:_course)?)|(?:^|&& )(rungs)) ([a-z]\w*)([^|&)]*)")
+
+
+@pytest.fixture(scope="module")
+def recipes():
+    """What make would run for all targets."""
+    command = ["make", "--dry-run", "--no-print-directory", *TARGETS]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return re.sub(r"^make: .*", "", done.stdout, flags=re.M)
+
+
+def test_recipes_are_shell_scripts_of_files_and_modules_that_exist(recipes):
+    subprocess.run(["bash", "-n"], input=recipes, text=True, check=True)
+    programs = set(re.findall(r"(?:\.venv|build/style)/bin/([\w-]+)", recipes))
+    assert [each for each in programs if not (Path(sys.executable).parent / each).exists()] == []
+    scripts = set(re.findall(r"\.ci/\w+|(?:tests|tools)/[\w/.]+\.(?:py|sh)|setup\.py", recipes))
+    assert [each for each in scripts if not (ROOT / each).exists()] == []
+    modules = set(re.findall(r"bin/python -m ([\w.]+)", recipes))
+    assert [each for each in modules if not importlib.util.find_spec(each)] == []
+    assert programs
+    assert scripts
+    assert modules
+
+
+def test_programs_of_the_system_are_here_or_installed_by_make(recipes):
+    names = sorted(set(re.findall(r"^([a-z][\w-]*) ", recipes, re.M)) - {"apt-get"})
+    by_make = re.search(r"^TOOLS := ((?:.*\\\n)*.*)", MAKEFILE, re.M)[1].split()
+    types = subprocess.run(
+        ["bash", "-c", 'for name; do type -t "$name" || echo none; done', "bash", *names],
+        capture_output=True,
+        text=True,
+    ).stdout.split()
+    missing = {name for name, type_ in zip(names, types, strict=True) if type_ == "none"}
+    assert missing <= {*by_make}
+
+
+def test_make_has_the_targets_that_pages_name():
+    named = {name for line in COMMANDS for name in re.findall(r"(?:^|&& )make ([\w-]+)", line)}
+    assert named
+    assert named <= {*TARGETS}
+
+
+def test_commands_have_the_options_that_pages_show(capsys):
+    shown = [match.groups() for line in COMMANDS for match in RUNGS.finditer(line)]
+    assert {module or script for module, script, *_ in shown} == {"rungs", "rungs_course"}
+    for module, _, command, arguments in shown:
+        with pytest.raises(SystemExit, match="0"):
+            (course_cli if module == "rungs_course" else cli).main([command, "--help"])
+        usage = capsys.readouterr().out
+        for option in re.findall(r"(?<=\s)--[\w-]+", arguments):
+            assert option in usage, (command, option)

@@ -1,0 +1,24 @@
+"""A machine with one core plays with eight threads."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+CODE = """
+import os
+os.sched_setaffinity(0, {next(iter(os.sched_getaffinity(0)))})
+import rungs
+for rung in ("threads", "openmp"):
+    env = rungs.make("chess", rung, 64, threads=8)
+    env.reset(seed=0)
+    env.step(env.sample_actions(0))
+    env.close()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="only Linux assigns cores")
+def test_threads_step_on_one_core():
+    done = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
