@@ -2,6 +2,7 @@
 
 import ast
 import functools
+import importlib.metadata
 import itertools
 import os
 import re
@@ -13,6 +14,7 @@ import nbformat
 import pytest
 import yaml
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 from rungs._src.registry import rungs_of
@@ -103,6 +105,13 @@ def test_dependencies_are_ranges_with_the_lock_within():
     for each in dependencies():
         assert {limit.operator for limit in each.specifier} == {">=", "<"}, each
         assert each.specifier.contains(locked[canonicalize_name(each.name)]), each
+
+
+def test_the_lock_fits_the_oldest_python():
+    oldest = PROJECT["requires-python"].removeprefix(">=") + ".0"
+    for package in importlib.metadata.distributions():
+        accepted = SpecifierSet(package.metadata["Requires-Python"] or "")
+        assert accepted.contains(oldest), package.name
 
 
 def test_conda_users_get_every_extra():

@@ -28,7 +28,7 @@ def test_a_failure_counts_where_the_second_run_fails_too(passes_at, status, word
     )
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
     command = [sys.executable, "-m", "tests.run", "-q", "-p", "no:cacheprovider"]
-    command += [f"--rootdir={tmp_path}", "-c", "pytest.ini", "--numprocesses=1", "test_one.py"]
+    command += [f"--rootdir={tmp_path}", "-c", "pytest.ini", "--numprocesses=0", "test_one.py"]
     done = subprocess.run(
         command,
         cwd=tmp_path,

@@ -22,16 +22,13 @@ SUITE = load()
 BY_ID = {case.id: case for case in SUITE.cases}
 
 
-@pytest.mark.parametrize("rung", ["python", "cpp"])
-def test_our_rungs_pass(rung):
-    results = run(RungEnvironment(rung), SUITE.cases)
+def test_a_rung_passes():
+    results = run(RungEnvironment("cpp"), SUITE.cases)
     assert [result for result in results if result.status != PASSES] == []
 
 
 @pytest.mark.system
-@pytest.mark.parametrize(
-    "rung", sorted({rung.name for rung in rungs_of("chess")} - {"python", "cpp"})
-)
+@pytest.mark.parametrize("rung", sorted({rung.name for rung in rungs_of("chess")} - {"cpp"}))
 def test_all_our_rungs_pass(rung):
     try:
         results = run_aside(rung, SUITE.cases)

@@ -16,10 +16,11 @@ def library() -> Path:
     except (ImportError, RuntimeError) as error:
         raise UnavailableError(f"no MPI ({error}): {install_hint('mpi')}") from None
     try:
-        mapped = Path("/proc/self/maps").read_text().split()
+        maps = Path("/proc/self/maps").read_text().splitlines()
     except OSError:
         raise UnavailableError("only Linux tells which libmpi.so mpi4py has loaded") from None
-    libraries = [Path(path) for path in mapped if Path(path).name.startswith("libmpi.so")]
+    paths = [Path(fields[5]) for line in maps if len(fields := line.split(maxsplit=5)) == 6]
+    libraries = [path for path in paths if path.name.startswith("libmpi.so")]
     if not libraries:
         raise UnavailableError(f"mpi4py's MPI is not a libmpi.so: {install_hint('mpi')}")
     return libraries[0]
