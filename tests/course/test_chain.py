@@ -19,7 +19,6 @@ from rungs._src.machine.describe import describe
 from rungs.errors import ConfigurationError, UnavailableError, install_hint
 from rungs_course import cli, doctor
 from rungs_course.errors import NotebookError
-from rungs_course.measure import results
 from rungs_course.measure.peaks import core_speed
 from rungs_course.runner import chain, first, manifest, pace
 from rungs_course.runner.notebook import execute
@@ -369,19 +368,21 @@ def test_what_is_left_is_what_it_took_before():
     assert pace.about({}, ["01_a"]) == ""
 
 
-def test_the_last_run_comes_first_then_this_machine_then_any(tmp_path, monkeypatch):
-    monkeypatch.setattr(results, "slug", lambda: "here")
-    out, recorded = tmp_path / "run", tmp_path / "data" / "recorded"
+def test_what_is_left_follows_this_machines_speed():
+    expected = {"01_a": 10.0, "02_b": 40.0}
+    assert "80 s" in pace.about(expected, ["02_b"], {"01_a": 20.0})
+
+
+def test_the_last_run_comes_first_then_the_recorded_one(tmp_path):
+    out = tmp_path / "run"
 
     def expected(size="quick"):
         return pace.expect(size, ["01_a"], out, tmp_path).get("01_a")
 
     assert expected() is None
-    pace.record(run_of("quick", {"01_a": 1.0}), recorded / "another")
-    assert expected() == 1
-    pace.record(run_of("quick", {"01_a": 2.0}), recorded / "here")
+    pace.record(run_of("quick", {"01_a": 2.0}), tmp_path)
     assert expected() == 2
-    pace.record(run_of("quick", {"02_b": 4.0}), recorded / "here")
+    pace.record(run_of("quick", {"02_b": 4.0}), tmp_path)
     assert expected() == 2
     manifest.write(run_of("quick", {"01_a": 3.0}), out)
     assert expected() == 3

@@ -9,22 +9,21 @@ from rungs_course import paths
 from rungs_course.measure import results
 from rungs_course.runner import manifest as manifests
 
-_NAME = "run_seconds.csv"
+_RECORDED = Path("data/recorded/run_seconds.csv")
 
 
 def expect(size: str, notebooks: list[str], out: Path, root: Path = paths.ROOT) -> dict[str, float]:
-    """Returns notebooks' times in the last run in `out`, else in a recorded one, of that size.
+    """Returns notebooks' times in the last run in `out`, else in the recorded one, of that size.
 
     Returns:
         Seconds by notebook; nothing where no run holds all of them.
     """
     last = manifests.read(out) if (out / manifests.NAME).exists() else None
     earlier = [seconds_of(last)] if last and last["settings"]["size"] == size else []
-    for folder in results.recorded_folders(root):
-        if (folder / _NAME).exists():
-            table = results.load(folder / _NAME)
-            rows = table[table["size"] == size]
-            earlier.append(dict(zip(rows["notebook"], rows["seconds"], strict=True)))
+    if (root / _RECORDED).exists():
+        table = results.load(root / _RECORDED)
+        rows = table[table["size"] == size]
+        earlier.append(dict(zip(rows["notebook"], rows["seconds"], strict=True)))
     known = (seconds for seconds in earlier if seconds.keys() >= set(notebooks))
     return {name: seconds[name] for seconds in list(known)[:1] for name in notebooks}
 
@@ -54,8 +53,8 @@ def in_words(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 5970 else f"{seconds / 3600:.1f} h"
 
 
-def record(manifest: dict, folder: Path) -> Path:
-    """Saves how long a run's notebooks took, with the times of other runs.
+def record(manifest: dict, root: Path = paths.ROOT) -> Path:
+    """Saves how long a run's notebooks took, with the times of other runs, of any machine.
 
     Returns:
         The file: a row per `size` and `notebook`, with its `seconds`, and `commit` and `date` of
@@ -64,7 +63,7 @@ def record(manifest: dict, folder: Path) -> Path:
     table = pd.DataFrame(seconds_of(manifest).items(), columns=["notebook", "seconds"]).round(1)
     table.insert(0, "size", manifest["settings"]["size"])
     table = table.assign(commit=manifest["commit"], date=manifest["started"])
-    path = folder / _NAME
+    path = root / _RECORDED
     if path.exists():
         table = pd.concat([results.load(path), table])
     table = table.drop_duplicates(["size", "notebook"], keep="last")

@@ -85,7 +85,7 @@ def record(out: Path = OUT, root: Path = paths.ROOT) -> Path:
     if (folder / NAME).exists():
         _require_here(f"the record in {folder}", read(folder)["machine"])
     if manifest["settings"]["size"] != "full":
-        return pace.record(manifest, folder)
+        return pace.record(manifest, root)
     numbers = {name[:2] for name in over}
     files = [file for file in _tables(out / "results") if file.name[:2] in numbers]
     for file in files:
@@ -96,7 +96,7 @@ def record(out: Path = OUT, root: Path = paths.ROOT) -> Path:
     for file in files:
         with atomic_write(folder / file.name) as unfinished:
             shutil.copyfile(file, unfinished)
-    pace.record(manifest, folder)
+    pace.record(manifest, root)
     with atomic_write(folder / NAME) as unfinished:
         unfinished.write_text(json.dumps(with_run(manifest, folder), indent=1))
     machines_page.write_machines(root)

@@ -60,8 +60,8 @@ def fake(tmp_path):
             # It starts sooner without `site`.
             packages = Path(chess.__file__).parents[1]
             self.program.write_text(
-                f"#!/bin/sh\nexport RUNGS_TEST={tmp_path} PYTHONPATH={packages}\n{before}\n"
-                f"exec {sys.executable} -S {uci} {' '.join(failure)}\n"
+                f"#!/bin/sh\nexport RUNGS_TEST={tmp_path} PYTHONPATH='{packages}'\n{before}\n"
+                f"exec '{sys.executable}' -S '{uci}' {' '.join(failure)}\n"
             )
             self.program.chmod(0o755)
             # Patient, as a busy machine may take long to start it.

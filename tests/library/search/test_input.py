@@ -98,7 +98,7 @@ def test_an_environment_in_which_another_thread_is_is_busy(search, env, monkeypa
 
 def test_games_against_an_engine_are_searched(rung, tmp_path):
     program = tmp_path / "engine"
-    program.write_text(f"#!/bin/sh\nexec {sys.executable} {UCI}\n")
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{UCI}"\n')
     program.chmod(0o755)
     env = rungs.make("chess", ENVIRONMENT[rung], 2, opponent=UciEngine(program))
     try:
