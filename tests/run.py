@@ -4,9 +4,12 @@ The arguments are pytest's. A test that passes the second time is printed as FLA
 passed: it shows a busy machine, or a race to look for.
 """
 
+import json
 import os
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -39,11 +42,20 @@ def main(arguments: list[str]) -> int:
     if status != pytest.ExitCode.TESTS_FAILED or len(failures.tests) > MOST_REPEATED:
         return int(status)
     print(f"\nOnce more, alone: {len(failures.tests)} failed", flush=True)
-    alone = [sys.executable, "-m", "pytest", "-p", "no:xdist", "-o", "addopts=--strict-markers"]
-    passes = {test: subprocess.run([*alone, "-q", test]).returncode == 0 for test in failures.tests}
-    for test, passed in passes.items():
-        print(f"{'FLAKY' if passed else 'FAILED'} {test}")
-    return int(not all(passes.values()))
+    failed = failed_alone(failures.tests)
+    for test in failures.tests:
+        print(f"{'FAILED' if test in failed else 'FLAKY'} {test}")
+    return int(bool(failed))
+
+
+def failed_alone(tests: list[str]) -> list[str]:
+    """Runs tests in one process, as they share what is made once; returns those that fail."""
+    with tempfile.TemporaryDirectory() as cache:
+        alone = ["-p", "no:xdist", "-o", "addopts=--strict-markers", "-o", f"cache_dir={cache}"]
+        status = subprocess.run([sys.executable, "-m", "pytest", "-q", *alone, *tests]).returncode
+        if status == pytest.ExitCode.TESTS_FAILED:
+            return list(json.loads(Path(cache, "v/cache/lastfailed").read_text()))
+    return [] if status == pytest.ExitCode.OK else tests
 
 
 if __name__ == "__main__":
