@@ -1,20 +1,20 @@
 """Scores and their intervals."""
 
 import math
-import shutil
 
 import numpy as np
 import pytest
 import torch
 
 import rungs
+from rungs._src.chess.engine import find_program
 from rungs._src.train.evaluate import Evaluation, evaluate
 from rungs._src.train.network import PolicyValueNetwork
 from rungs._src.train.training import weakest
 from rungs.errors import ConfigurationError, DivergedError
 from rungs_course import nb15_games as watch
 
-STOCKFISH = shutil.which("stockfish") or shutil.which("/usr/games/stockfish")
+STOCKFISH = find_program("stockfish")
 torch.manual_seed(0)
 TINY = PolicyValueNetwork(16, 1, 8)
 
@@ -101,7 +101,7 @@ def test_arguments_of_something_else_are_named(argument, value):
         evaluate(TINY, **{"games": 2} | {argument: value})
 
 
-@pytest.mark.skipif(not STOCKFISH, reason="no stockfish")
+@pytest.mark.needs("stockfish")
 def test_stockfish_at_its_weakest_beats_who_knows_nothing():
     outcome = evaluate(TINY, opponent=weakest(STOCKFISH), games=10, max_plies=300)
     assert outcome.games == 10
