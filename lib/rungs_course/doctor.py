@@ -129,8 +129,7 @@ def _compiled() -> str:
 
 
 def _cling() -> str:
-    answer = cling.interpreter().cppexec  # a statement, which is compiled when it is run
-    if not answer("int rungs_doctor = 42;"):
+    if not cling.interpreter().cppexec("int rungs_doctor = 42;"):
         raise CompilerError("Cling can't compile a statement")
     return f"{importlib.metadata.version('cppyy')} compiles C++"
 
