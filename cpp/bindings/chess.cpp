@@ -116,10 +116,15 @@ RUNGS_FUNCTION(std::int64_t, rungs_chess_agent_is_black, std::uintptr_t saved) {
   return rungs::env::agent_is_black(board.board, board.episode);
 }
 
-// Writes the FEN of the position at `position`, of at most 127 characters.
-RUNGS_FUNCTION(void, rungs_chess_fen, std::uintptr_t position, std::uintptr_t out) {
-  const std::string fen = rungs::chess::to_fen(rungs::at<const rungs::chess::Position>(position));
-  rungs::write_text(fen, out, 128);
+// Writes the FENs of `count` positions, `words` words of 8 bytes apart, 128 bytes apart: each has at
+// most 127 characters.
+RUNGS_FUNCTION(void, rungs_chess_fens, std::uintptr_t positions, std::int64_t words,
+               std::int64_t count, std::uintptr_t out) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::uintptr_t position = positions + static_cast<std::uintptr_t>(8 * words * i);
+    const std::string fen = rungs::chess::to_fen(rungs::at<const rungs::chess::Position>(position));
+    rungs::write_text(fen, out + static_cast<std::uintptr_t>(128 * i), 128);
+  }
 }
 
 // Sets the position at `position` from the text at `fen`, or writes why not to `why`, of at most

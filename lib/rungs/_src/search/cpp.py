@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from rungs._src.chess.boards.cpp import CppBoards
-from rungs._src.chess.boards.native import fen_at, parse_fen
+from rungs._src.chess.boards.native import fens_at, parse_fen
 from rungs._src.chess.buffers import MAX_LEGAL
 from rungs._src.chess.observation import OBSERVATIONS, format_name
 from rungs._src.chess.vector_env import ChessVectorEnv
@@ -163,7 +163,7 @@ class CppTrees(Trees):
         self._update_reasons()
 
     def fen(self, game: int) -> str:
-        return fen_at(self._api, self._api.rungs_search_position(self._address, game))
+        return fens_at(self._api, self._api.rungs_search_position(self._address, game))[0]
 
     def tree(self, game: int) -> Tree:
         sizes = np.zeros(4, np.int64)

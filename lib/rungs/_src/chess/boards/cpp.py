@@ -11,7 +11,7 @@ from rungs._src.chess.boards.native import (
     block_bytes,
     check_size,
     config,
-    fen_at,
+    fens_at,
     restored,
     start_positions,
 )
@@ -138,8 +138,14 @@ class CppBoards(EngineBoards, CopyableBoards):
         self.api.rungs_chess_serial_open(self._address)
 
     def fen(self, board: int) -> str:
-        saved, _ = self.save(np.array([board]))
-        return fen_at(self.api, saved.ctypes.data)  # which begins with the position
+        return self._fens(np.array([board]))[0]
+
+    def fens(self) -> list[str]:
+        return self._fens(np.arange(self.num_envs))
+
+    def _fens(self, which: np.ndarray) -> list[str]:
+        saved, _ = self.save(which)  # each begins with the position
+        return fens_at(self.api, saved.ctypes.data, self._saved_words, len(which))
 
     def agent_is_black(self, board: int) -> bool:
         saved, _ = self.save(np.array([board]))

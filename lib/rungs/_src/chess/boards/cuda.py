@@ -12,7 +12,7 @@ from rungs._src.chess.boards.native import (
     block_bytes,
     check_size,
     config,
-    fen_at,
+    fens_at,
     restored,
     start_positions,
 )
@@ -168,7 +168,7 @@ class CudaBoards(CopyableBoards):
     def fen(self, board: int) -> str:
         saved, _ = self.save(np.array([board]))
         position = saved[0].cpu().numpy()  # a state begins with it
-        return fen_at(loader.load(), position.ctypes.data)
+        return fens_at(loader.load(), position.ctypes.data)[0]
 
     def layout(self) -> str:
         history = 8 * self._history.shape[1] if self._history.numel() else 0

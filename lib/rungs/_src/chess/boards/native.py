@@ -72,11 +72,11 @@ def start_positions(api: Api, settings: ChessSettings) -> np.ndarray:
     return np.stack([parse_fen(api, fen) for fen in settings.starts])
 
 
-def fen_at(api: Api, address: int) -> str:
-    """Returns the FEN of a `rungs::chess::Position`."""
-    text = ctypes.create_string_buffer(128)
-    api.rungs_chess_fen(address, ctypes.addressof(text))
-    return text.value.decode()
+def fens_at(api: Api, address: int, words: int = 0, count: int = 1) -> list[str]:
+    """Returns the FENs of `rungs::chess::Position`s that are `words` words of 8 bytes apart."""
+    fens = np.zeros(count, "S128")
+    api.rungs_chess_fens(address, words, count, fens.ctypes.data)
+    return fens.astype(str).tolist()
 
 
 def check_size(payload: bytes, size: int) -> None:
