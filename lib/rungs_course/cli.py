@@ -1,4 +1,4 @@
-"""`python -m rungs_course …`: runs the course, makes its book, records and compares results."""
+"""`python -m rungs_course …`: runs the course, makes its book, records results."""
 
 import argparse
 import functools
@@ -73,24 +73,6 @@ def _add_commands(commands: argparse._SubParsersAction) -> None:
     add_quiet(bench)
 
     add("doctor", _doctor, "say what works here, and how to get the rest", extra="")
-
-    compare = add("compare", _compare, "say what changed between two runs beyond the noise")
-    compare.add_argument(
-        "a", type=to_path, metavar="RUN_A", help="a run's folder, or a folder of CSV files"
-    )
-    compare.add_argument("b", type=to_path, metavar="RUN_B", help="the run to compare with RUN_A")
-    compare.add_argument(
-        "--out",
-        type=to_path,
-        default=Path("data/run/compare"),
-        help="folder for table and figure (default: data/run/compare)",
-    )
-    compare.add_argument(
-        "--floor", type=float, help="smallest change of a time that counts (default: 0.1)"
-    )
-    compare.add_argument(
-        "--fail-on-regression", action="store_true", help="exit with 1 if anything is worse"
-    )
 
     record = add("record", _record, "keep the last run's results in data/recorded/")
     record.add_argument(
@@ -272,27 +254,6 @@ def _doctor(options: argparse.Namespace) -> int:
         print(f"{says:<10}{finding.what:<26}{finding.detail}", flush=True)
         broken |= finding.needed and not finding.works
     return 1 if broken else 0
-
-
-def _compare(options: argparse.Namespace) -> int:
-    from rungs._src.core.atomic import atomic_write
-    from rungs._src.core.folder import locked_output_dir
-    from rungs_course.comparison import figure, report
-    from rungs_course.measure.compare import FLOOR, compare, read
-    from rungs_course.plots import save_figure
-
-    floor = FLOOR if options.floor is None else options.floor
-    comparison = compare(read(options.a), read(options.b), floor)
-    out = options.out
-    with locked_output_dir(out, "comparison", ("compare.csv", "compare.png")) as folder:
-        folder.note(folder.path / name for name in folder.names)
-        save_figure(figure(comparison), out / "compare.png")
-        with atomic_write(out / "compare.csv") as unfinished:
-            comparison.groups.to_csv(unfinished, index=False)
-    print(report(comparison))
-    print(f"\nAll groups are in {out / 'compare.csv'}, the changes drawn in {out / 'compare.png'}")
-    worse = (comparison.groups["verdict"] == "worse").any()
-    return 1 if options.fail_on_regression and worse else 0
 
 
 def _record(options: argparse.Namespace) -> int:

@@ -1,6 +1,5 @@
 """Both command lines, as typed: a status, and one line on stderr that names what is wrong."""
 
-import csv
 import errno
 import io
 import os
@@ -19,7 +18,7 @@ from rungs.errors import CompilerError, EngineError, WorkerDiedError
 from rungs_course import cli as course
 from rungs_course.errors import NotebookError
 
-COURSE = ("run", "race", "book", "doctor", "compare", "record", "progress", "grade")
+COURSE = ("run", "race", "book", "doctor", "record", "progress", "grade")
 COURSE += ("leaderboard", "tournament")
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"
 
@@ -111,43 +110,6 @@ def test_a_depth_beyond_the_stack_is_refused_not_crashed_on(epd, rung):
     assert "999999" in done.stderr
 
 
-@pytest.fixture
-def two_runs(tmp_path):
-    """A run, and one in which C++ takes `factor` times as long."""
-
-    def write(factor):
-        for name, slower in (("a", 1.0), ("b", factor)):
-            file = tmp_path / name / "results" / "07_race.csv"
-            file.parent.mkdir(parents=True)
-            rows = "".join(f"cpp,{i},{slower * (1 + i / 1000)}\n" for i in range(9))
-            file.write_text(f"# size: quick\nracer,repeat,seconds\n{rows}")
-        return [str(tmp_path / name) for name in ("a", "b")]
-
-    return write
-
-
-@pytest.mark.parametrize(
-    ("factor", "options", "status"),
-    [
-        (2.0, "", 0),
-        (0.5, "--fail-on-regression", 0),
-        (1.2, "--fail-on-regression", 1),
-        (1.2, "--fail-on-regression --floor 0.3", 0),
-    ],
-)
-def test_compare_fails_on_a_regression_where_it_is_asked_to(
-    two_runs, tmp_path, factor, options, status
-):
-    out = tmp_path / "out"
-    command = ["compare", *two_runs(factor), "--out", str(out), *options.split()]
-    assert course.main(command) == status
-    assert (out / "compare.png").exists()
-    (row,) = csv.DictReader(
-        line for line in (out / "compare.csv").open() if not line.startswith("#")
-    )
-    assert float(row["ratio"]) == pytest.approx(factor)
-
-
 def test_a_path_that_is_no_text_can_be_said(tmp_path, capsys, monkeypatch):
     folder = tmp_path / "in"
     folder.mkdir()
@@ -159,14 +121,6 @@ def test_a_path_that_is_no_text_can_be_said(tmp_path, capsys, monkeypatch):
     course.main(["grade", str(folder), "--trust", "--out", out])
     assert b"\\udcff.csv" in said.getvalue()
     assert "a bug in Rungs" not in capsys.readouterr().err
-
-
-def test_a_comparison_replaces_no_file_of_others(two_runs, tmp_path, capsys):
-    (tmp_path / "compare.csv").write_text("precious")
-    arguments = ["compare", *two_runs(1.0), "--out", str(tmp_path)]
-    assert course.main(arguments) == 2
-    assert str(tmp_path / "compare.csv") in capsys.readouterr().err
-    assert (tmp_path / "compare.csv").read_text() == "precious"
 
 
 # What is typed, and what of it the line names.
@@ -201,8 +155,6 @@ WRONG = {
     "run --resume --out {folder}": "empty",
     "book more": "more",
     "book --out {folder}": "empty",
-    "compare {folder} {folder}": "empty",
-    "compare {folder} {folder} --floor x": "'x'",
     "leaderboard --add Anna": "--add and --labs",
     "leaderboard --labs 01": "--add and --labs",
     "grade {folder}": "--out",
@@ -279,12 +231,10 @@ def test_a_wrong_line_of_a_file_is_named(epd, line, rung, capsys):
 
 
 def test_a_file_in_a_folders_place_is_named(tmp_path, capsys):
-    (tmp_path / "07_race.csv").write_text("# size: quick\nracer,repeat,seconds\ncpp,0,1\ncpp,1,1\n")
     file = tmp_path / "file"
     file.write_text("precious")
     for out in (file, file / "out"):
         for command in (
-            ["compare", tmp_path, tmp_path],
             ["run", "--only", "07"],
             ["train", "--rung", "cpp", "--num-envs", 8],
         ):

@@ -27,7 +27,7 @@ from rungs_course.labs.lab import Call, Difference, Lab, WrongError, find
 from rungs_course.labs.remote import Answer, EndedError, waited
 from rungs_course.labs.sandbox import Sandbox, Trusted
 from rungs_course.labs.verdict import Verdict
-from rungs_course.measure.compare import MIN_REPEATS
+from rungs_course.measure.noise import MIN_REPEATS
 from rungs_course.measure.turns import rounds
 
 _SECONDS = 60.0

@@ -8,7 +8,8 @@ import numpy as np
 import scipy.special
 
 from rungs.errors import ConfigurationError
-from rungs_course.measure.compare import MIN_REPEATS
+
+MIN_REPEATS = 5  # repeats that give a spread
 
 # The most that an interval may miss, both sides together: as the extremes of five repeats do.
 _MISSES = 1 / 16
