@@ -107,25 +107,14 @@ def _add_commands(commands: argparse._SubParsersAction) -> None:
     )
 
     grade = add("grade", _grade, "judge students' answers in a sandbox")
-    grade.add_argument("folder", type=to_path, help="folder of STUDENT.json, STUDENT@TIME.json")
+    grade.add_argument("folder", type=to_path, help="folder of STUDENT.json")
     grade.add_argument("--out", type=to_path, required=True, help="the table, a CSV file")
-    grade.add_argument("--page", type=to_path, help="a HTML page that shows the class")
-    grade.add_argument(
-        "--deadline",
-        metavar="TIME",
-        help="later answers are judged but do not count: 2026-11-25T16:00",
-    )
     grade.add_argument(
         "--trust",
         action="store_true",
         help="run answers without a sandbox: they can do everything you can",
     )
     add_quiet(grade)
-
-    board = add("leaderboard", _leaderboard, "show data/leaderboard.csv in docs/labs.md")
-    board.add_argument("--add", metavar="NAME", help="judge your answers again, and add them")
-    board.add_argument("--labs", metavar="03a,open", help="the labs of these answers")
-    board.add_argument("--trust", action="store_true", help="as for grade")
 
     tournament = add(
         "tournament", _tournament, "race students' steps, and let their agents play each other"
@@ -300,34 +289,11 @@ def _progress(options: argparse.Namespace) -> int:
 def _grade(options: argparse.Namespace) -> int:
     from rungs_course.labs import grading
 
-    missed = grading.grade(
-        options.folder,
-        options.out,
-        options.say,
-        deadline=options.deadline,
-        page=options.page,
-        trust=options.trust,
-    )
+    missed = grading.grade(options.folder, options.out, options.say, trust=options.trust)
     options.say(f"The table is {options.out}")
-    if options.page:
-        options.say(f"The page is {options.page}")
     if missed:
         print(f"rungs: not judged: {missed} of the rows, see the table", file=sys.stderr)
     return 1 if missed else 0
-
-
-def _leaderboard(options: argparse.Namespace) -> int:
-    from rungs_course.labs import leaderboard
-    from rungs_course.labs.sandbox import chosen
-    from rungs_course.pages import leaderboard as page
-
-    if bool(options.add) != bool(options.labs):
-        raise ConfigurationError("--add and --labs must be given together: a name, and its answers")
-    if options.add:
-        leaderboard.add(options.add, options.labs.split(","), chosen(options.trust))
-    page.write_leaderboard(paths.ROOT)
-    print(page.leaders(paths.ROOT), end="")
-    return 0
 
 
 def _tournament(options: argparse.Namespace) -> int:

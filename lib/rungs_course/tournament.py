@@ -36,7 +36,7 @@ _COLUMNS = ("entry", "state", "gain", "gain_low", "gain_high", "share", "why")
 
 
 class Step(NamedTuple):
-    """The result of an entry to the race of steps; for the fields see `labs.handins.Row`."""
+    """The result of an entry to the race of steps; for the fields see `labs.grading.Row`."""
 
     entry: str
     state: str

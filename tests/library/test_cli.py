@@ -18,8 +18,7 @@ from rungs.errors import CompilerError, EngineError, WorkerDiedError
 from rungs_course import cli as course
 from rungs_course.errors import NotebookError
 
-COURSE = ("run", "race", "book", "doctor", "record", "progress", "grade")
-COURSE += ("leaderboard", "tournament")
+COURSE = ("run", "race", "book", "doctor", "record", "progress", "grade", "tournament")
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"
 
 
@@ -155,8 +154,6 @@ WRONG = {
     "run --resume --out {folder}": "empty",
     "book more": "more",
     "book --out {folder}": "empty",
-    "leaderboard --add Anna": "--add and --labs",
-    "leaderboard --labs 01": "--add and --labs",
     "grade {folder}": "--out",
     "tournament {folder}": "empty",
     "tournament {folder} --games x": "'x'",

@@ -1,22 +1,17 @@
-"""Grading of what students hand in: a table and, if wanted, a page of the class."""
+"""Grading of what students hand in, as a table."""
 
 import csv
-import itertools
 import os
 import statistics
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from rungs._src.core.atomic import atomic_write, reraise_as_storage_error
+from rungs._src.core.atomic import reraise_as_storage_error
 from rungs._src.core.progress import Say, line, watched
-from rungs._src.machine.describe import describe, in_words
-from rungs._src.provenance import now
 from rungs.errors import ConfigurationError, UnavailableError
 from rungs_course.labs import record
 from rungs_course.labs.assessing import assess
-from rungs_course.labs.class_page import class_page
-from rungs_course.labs.handins import NOT_JUDGED, HandIn, Row, collect, parse_time
 from rungs_course.labs.harness import RACED_CASES
 from rungs_course.labs.judging import plain
 from rungs_course.labs.lab import labs
@@ -27,58 +22,78 @@ _CELL = 30_000  # characters: the limit of spreadsheets is a little higher
 _EXPECTED = ("expected_gain", "expected_bound")
 _MAX_EXPECTED = 1e12  # times, or nanoseconds
 
+# Not a record of labs, or not an entry of one; an unknown lab; this machine lacks something.
+NOT_JUDGED = ("unreadable", "no such lab", "not judged")
 
-def grade(
-    folder: Path,
-    out: Path,
-    say: Say = line,
-    *,
-    deadline: str | None = None,
-    page: Path | None = None,
-    trust: bool = False,
-) -> int:
+
+class Row(NamedTuple):
+    """The outcome of one answer.
+
+    Attributes:
+        student: the file's name, without ".json".
+        lab: its name; "" where the row is about the whole file.
+        state: "right", "target reached", "wrong" or "not handed in"; or one of `NOT_JUDGED`.
+        gain: the baseline's time, or cost, over the answer's, measured here in turns: the inverse
+            of the time normalised by the machine. None where the answer is not right.
+        gain_low, gain_high: the interval of `gain`, within the noise of this run.
+        expected_gain: the gain that the student predicted before the race on their machine; None
+            where nothing was predicted.
+        nanoseconds: of the answer here, per unit of its lab (`Unit.name`); None where the lab asks
+            for no prediction.
+        expected_bound: the fewest `nanoseconds` possible, as the student predicted.
+        share: of the best known solution's rate, or of the bound's; None where `gain` is.
+        share_low, share_high: the interval of `share`.
+        why: what is wrong.
+    """
+
+    student: str
+    lab: str
+    state: str
+    gain: float | None = None
+    gain_low: float | None = None
+    gain_high: float | None = None
+    expected_gain: float | None = None
+    nanoseconds: float | None = None
+    expected_bound: float | None = None
+    share: float | None = None
+    share_low: float | None = None
+    share_high: float | None = None
+    why: str = ""
+
+
+def grade(folder: Path, out: Path, say: Say = line, *, trust: bool = False) -> int:
     """Judges students' answers again, on this machine; the results in their files are ignored.
 
-    Each answer runs in a sandbox, in processes of its own: see `assessing.assess`. All files of a
-    student are judged, and the newest one before the deadline counts: see `handins.collect`.
+    Each answer runs in a sandbox, in processes of its own: see `assessing.assess`.
 
     Args:
         folder: of JSON files. Other files are reported and skipped.
         out: a CSV file, a `Row` a line. It is replaced only when all is judged: until then rows are
             written, one by one, to a file next to it, with ".unfinished" after its name.
         say: receives lines of progress.
-        deadline: an ISO 8601 time, in this machine's zone if it names none.
-        page: an HTML file that shows the class as a table.
         trust: whether answers run without a sandbox, as the user who grades.
 
     Returns:
         How many rows have a state of `NOT_JUDGED`.
 
     Raises:
-        ConfigurationError: `folder` has no JSON file; `out` or `page` is one of those, is not a
-            regular file, or both are the same; the ".unfinished" file is not a grading's table;
-            `deadline` is not a time. Then nothing was judged.
-        StorageError: `out` or `page` can't be written.
+        ConfigurationError: `folder` has no JSON file; `out` is one of those or is not a regular
+            file; the ".unfinished" file is not a grading's table. Then nothing was judged.
+        StorageError: `out` can't be written.
         UnavailableError: there is no sandbox here, and answers are not trusted.
     """
-    until = None if deadline is None else parse_time(deadline, "deadline")
     files = sorted(folder.glob("*.json")) if folder.is_dir() else []
     if not files:
         raise ConfigurationError(f"no *.json is in {folder}")
     out = Path(os.path.realpath(out))
-    page = page and Path(os.path.realpath(page))
-    if page == out:
-        raise ConfigurationError(f"{out} can't be both table and page")
-    handed_in = {Path(os.path.realpath(file)) for file in files}
-    for path in filter(None, (out, page)):
-        if path.exists() and not path.is_file():
-            raise ConfigurationError(f"{path} is not a file")
-        if path in handed_in:
-            raise ConfigurationError(f"{path} was handed in: choose another file for the result")
-    for other in sorted(set(folder.iterdir()) - {*files, out, page}):
+    if out.exists() and not out.is_file():
+        raise ConfigurationError(f"{out} is not a file")
+    if out in {Path(os.path.realpath(file)) for file in files}:
+        raise ConfigurationError(f"{out} was handed in: choose another file for the result")
+    for other in sorted(set(folder.iterdir()) - {*files, out}):
         say(f"{plain(other.name)} is not a *.json file: skipped")
     place = chosen(trust)
-    judged = []
+    missed = 0
     unfinished = out.with_name(f"{out.name}.unfinished")
     with reraise_as_storage_error(out):
         _check_is_left_over(unfinished)
@@ -87,11 +102,11 @@ def grade(
         table = csv.writer(file)
         table.writerow(Row._fields)
         try:
-            rows = _judged(collect(files, until), place)
+            rows = (row for path in files for row in _judged(path, place))
             for row in watched(rows, "labs judged", len(files) * len(labs()), say):
                 table.writerow(map(cell, row))
                 file.flush()
-                judged.append(row)
+                missed += row.state in NOT_JUDGED
                 if row.state != "not handed in":
                     say(f"{row.student}, {f'lab {row.lab}' if row.lab else 'file'}: {row.state}")
         except BaseException:
@@ -99,12 +114,7 @@ def grade(
             raise
     with reraise_as_storage_error(out):
         os.replace(unfinished, out)
-    if page:
-        about = f"Graded {now()} on {in_words(describe())}; "
-        about += f"the deadline was {until.isoformat()}." if until else "there was no deadline."
-        with atomic_write(page) as written:
-            written.write_text(class_page(judged, about), encoding="utf-8")
-    return sum(row.state in NOT_JUDGED for row in judged)
+    return missed
 
 
 def _check_is_left_over(unfinished: Path) -> None:
@@ -119,34 +129,22 @@ def _check_is_left_over(unfinished: Path) -> None:
     raise ConfigurationError(f"{unfinished} exists already, and is not a table of a grading")
 
 
-def _judged(handed_in: list[HandIn], place: Sandbox | Trusted) -> Iterator[Row]:
-    """Yields the rows of each hand-in, one for each lab.
-
-    Code that a student hands in again is not judged again.
-    """
-    for student, theirs in itertools.groupby(handed_in, lambda each: each.student):
-        seen: dict[tuple[str, str], Row] = {}
-        for _, file, at, counts in theirs:
-            yield from _of_file(Row(student, at.isoformat(), counts, "", ""), file, seen, place)
-
-
-def _of_file(
-    blank: Row, file: Path, seen: dict[tuple[str, str], Row], place: Sandbox | Trusted
-) -> Iterator[Row]:
-    """Yields the rows of a hand-in, which begin as `blank` does."""
+def _judged(file: Path, place: Sandbox | Trusted) -> Iterator[Row]:
+    """Yields the rows of a student's file, one for each lab."""
+    blank = Row(plain(file.stem), "", "")
     try:
         kept = record.load(file)
     except ConfigurationError as error:
         yield blank._replace(state="unreadable", why=str(error))
         return
     for name in labs():
-        yield _row(blank._replace(lab=name), kept.get(name, {}), seen, place)
+        yield _row(blank._replace(lab=name), kept.get(name, {}), place)
     for name in (name for name in kept if name not in labs()):
         why = "perhaps it is of another version of Rungs"
         yield blank._replace(lab=plain(name), state="no such lab", why=why)
 
 
-def _row(blank: Row, entry: Any, seen: dict[tuple[str, str], Row], place: Sandbox | Trusted) -> Row:
+def _row(blank: Row, entry: Any, place: Sandbox | Trusted) -> Row:
     if not isinstance(entry, dict):
         return blank._replace(state="unreadable", why=f"it is of type {type(entry).__name__}")
     if "code" not in entry:
@@ -160,29 +158,23 @@ def _row(blank: Row, entry: Any, seen: dict[tuple[str, str], Row], place: Sandbo
         if type(value) not in (int, float) or not 0 < value < _MAX_EXPECTED:
             return blank._replace(state="unreadable", why=f"its {key} is not a positive number")
     blank = blank._replace(**said)
-    if before := seen.get((blank.lab, code)):
-        now = {key: getattr(blank, key) for key in ("handed_in", "counts", *_EXPECTED)}
-        return before._replace(**now)
     try:
         verdict = assess(blank.lab, code, place)
     except (UnavailableError, OSError) as error:
         return blank._replace(state="not judged", why=str(error))
     if not verdict.right:
-        row = blank._replace(state="wrong", why=str(verdict))
-    else:
-        gain, share = verdict.gain, verdict.share
-        row = blank._replace(
-            state="target reached" if verdict.reached else "right",
-            gain=gain.middle,
-            gain_low=gain.low,
-            gain_high=gain.high,
-            nanoseconds=nanoseconds(verdict),
-            share=share.middle,
-            share_low=share.low,
-            share_high=share.high,
-        )
-    seen[blank.lab, code] = row
-    return row
+        return blank._replace(state="wrong", why=str(verdict))
+    gain, share = verdict.gain, verdict.share
+    return blank._replace(
+        state="target reached" if verdict.reached else "right",
+        gain=gain.middle,
+        gain_low=gain.low,
+        gain_high=gain.high,
+        nanoseconds=nanoseconds(verdict),
+        share=share.middle,
+        share_low=share.low,
+        share_high=share.high,
+    )
 
 
 def nanoseconds(verdict: Verdict) -> float | None:
