@@ -1,12 +1,9 @@
 """How Sphinx makes the book. `rungs_course.runner.book` calls it on a staged copy of the tree."""
 
-from pathlib import Path
-
 from docutils.nodes import SkipNode
 from docutils.utils.math.latex2mathml import tex2mathml
 
 from rungs.version import __version__
-from rungs_course.runner import llms
 
 project = "Rungs"
 version = release = __version__
@@ -46,18 +43,11 @@ def _formula(writer, node):
     raise SkipNode
 
 
-def _one_page(app, error):
-    """All public names in one page of plain text, beside the book's front page."""
-    if not error:
-        Path(app.outdir, "llms.txt").write_text(llms.page())
-
-
 def _skip_fields(app, what, name, member, skip, options):
     """Leaves out fields of named tuples: the class's own text has them all."""
     return True if type(member).__name__ == "_tuplegetter" else None
 
 
 def setup(app):
-    app.connect("build-finished", _one_page)
     app.add_html_math_renderer("mathml", (_formula, None), (_formula, None))
     app.connect("autodoc-skip-member", _skip_fields)
