@@ -39,8 +39,6 @@ def _add_commands(commands: argparse._SubParsersAction) -> None:
     add_run_options(run, RUN)
     add_parameters(run, "set a parameter of the notebooks")
 
-    add("race", _race, "say what works here, and race the rungs for some seconds")
-
     book = add("book", _book, "make a book of a run's notebooks", extra="book")
     place = Path("data/run")
     book.add_argument(
@@ -72,7 +70,8 @@ def _add_commands(commands: argparse._SubParsersAction) -> None:
     bench.add_argument("--out", type=to_path, help="the result's folder (default: data/bench)")
     add_quiet(bench)
 
-    add("doctor", _doctor, "say what works here, and how to get the rest", extra="")
+    doctor = add("doctor", _doctor, "say what works here, and how to get the rest", extra="")
+    doctor.add_argument("--brief", action="store_true", help="a few lines, on what takes no minute")
 
     record = add("record", _record, "keep the last run's results in data/recorded/")
     record.add_argument(
@@ -167,7 +166,8 @@ def _add_commands(commands: argparse._SubParsersAction) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from rungs_course.runner import chain, first
+    from rungs_course import doctor
+    from rungs_course.runner import chain
 
     if options.resume:
         if options.size or options.only is not None or options.parameters:
@@ -179,18 +179,11 @@ def _run(options: argparse.Namespace) -> int:
             only=options.only.split(",") if options.only is not None else None,
             parameters=parameters(options.parameters, reserved=("size", "out", "figures")),
             out=options.out,
-            before=functools.partial(first.look_aside, options.say)
+            before=functools.partial(doctor.print_summary_aside, options.say)
             if options.only is None
             else None,
             say=options.say,
         )
-    return 0
-
-
-def _race(options: argparse.Namespace) -> int:
-    from rungs_course.runner import first
-
-    first.look()
     return 0
 
 
@@ -234,11 +227,15 @@ def _book(options: argparse.Namespace) -> int:
 
 
 def _doctor(options: argparse.Namespace) -> int:
-    from rungs_course.doctor import examine, identity
+    from rungs_course import doctor
 
+    if options.brief:
+        text = doctor.summary()
+        print(f"{doctor.identity()}\n{text}")
+        return 0
     broken = False
-    print(identity(), flush=True)
-    for finding in examine():
+    print(doctor.identity(), flush=True)
+    for finding in doctor.examine():
         says = "works" if finding.works else "BROKEN" if finding.needed else "not here"
         print(f"{says:<10}{finding.what:<26}{finding.detail}", flush=True)
         broken |= finding.needed and not finding.works

@@ -4,6 +4,8 @@ import contextlib
 import dataclasses
 import importlib.metadata
 import io
+import subprocess
+import sys
 import textwrap
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -12,6 +14,7 @@ from rungs._src import registry
 from rungs._src.cartpole.keywords import CartPoleRung
 from rungs._src.chess.engine import find_program
 from rungs._src.chess.keywords import ChessRung
+from rungs._src.core.progress import Say, line, silent
 from rungs._src.machine import gpu
 from rungs._src.machine.cpu import usable_cores
 from rungs._src.machine.describe import describe, in_words
@@ -78,8 +81,10 @@ def summary() -> str:
     """Returns a few lines on what works here: all but CartPole, whose imports take long.
 
     Raises:
+        CompilerError: there is no g++, which most notebooks need.
         UnavailableError: something that is in every installation doesn't work; it is named.
     """
+    gpp.version()  # before anything is compiled, which takes seconds
     findings = list(_examine_quickly())
     broken = [f"{one.what}: {one.detail}" for one in findings if one.needed and not one.works]
     if broken:
@@ -91,6 +96,24 @@ def summary() -> str:
     lines = [f"works: {_CHESS}{', '.join(rungs)}; {', '.join(others)}"]
     lines += [f"not here: {', '.join(lacks)}"] if lacks else []
     return "\n".join(textwrap.fill(line, 100, subsequent_indent="  ") for line in lines)
+
+
+def print_summary_aside(say: Say = line) -> None:
+    """Prints a summary from another process, so that compiled code and MPI are unloaded afterwards.
+
+    Args:
+        say: `line`, or `silent`, with which nothing is printed.
+
+    Raises:
+        UnavailableError: it failed; the message is the last line that it printed.
+    """
+    command = [sys.executable, "-P", "-m", "rungs_course", "doctor", "--brief"]
+    stdout = subprocess.DEVNULL if say is silent else None
+    done = subprocess.run(command, stdout=stdout, stderr=subprocess.PIPE, text=True)
+    if done.returncode:
+        printed = done.stderr.splitlines()
+        why = printed[-1] if printed else f"{' '.join(command[2:])} ended as {done.returncode}"
+        raise UnavailableError(why.removeprefix("rungs: "))
 
 
 def _examine_quickly() -> Iterator[Finding]:

@@ -1,4 +1,4 @@
-"""Tables: the ladder, in numbers and in words; Markdown and plain text."""
+"""Tables: the ladder, in numbers and in words; Markdown."""
 
 import re
 
@@ -97,19 +97,6 @@ def markdown(table: pd.DataFrame) -> str:
     """Writes a table as GitHub's Markdown."""
     rows = [table.columns, ["---"] * len(table.columns), *table.itertuples(index=False)]
     return "\n".join("| " + " | ".join(map(str, row)) + " |" for row in rows)
-
-
-def aligned(table: pd.DataFrame) -> str:
-    """Writes a table as plain text: the first column aligned left, the others right."""
-    rows = [tuple(table.columns), *table.itertuples(index=False)]
-    widths = [max(len(str(row[i])) for row in rows) for i in range(len(table.columns))]
-    return "\n".join(
-        "  ".join(
-            str(cell).rjust(width) if i else str(cell).ljust(width)
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        for row in rows
-    )
 
 
 def fill(page: str, sections: dict[str, str]) -> str:

@@ -9,7 +9,6 @@ import sys
 import time
 
 import nbformat
-import pandas as pd
 import psutil
 import pytest
 from nbclient.output_widget import OutputWidget
@@ -20,7 +19,7 @@ from rungs.errors import ConfigurationError, UnavailableError, install_hint
 from rungs_course import cli, doctor
 from rungs_course.errors import NotebookError
 from rungs_course.measure.peaks import core_speed
-from rungs_course.runner import chain, first, manifest, pace
+from rungs_course.runner import chain, manifest, pace
 from rungs_course.runner.notebook import execute
 from tests.browser import poll
 from tests.course import notebooks as tiny
@@ -279,23 +278,12 @@ def test_a_run_is_watched_notebook_by_notebook(folder, command, monkeypatch, cap
     assert capfd.readouterr().err.splitlines()[-1].startswith("rungs: 02_b.ipynb, code cell 2")
 
 
-def test_the_race_before_a_run_is_of_these_rungs(monkeypatch, capsys):
-    for name, value in (("SECONDS", 0), ("NUM_ENVS", 8), ("WARMUP", 8)):
-        monkeypatch.setattr(first, name, value)
-    monkeypatch.setattr(doctor, "summary", lambda: "works: all")
-    assert cli.main(["race"]) == 0
-    names = [line.split()[0] for line in capsys.readouterr().out.splitlines() if line]
-    race = names.index("rung") + 1
-    assert names[race : race + len(first.RUNGS)] == [*first.RUNGS]
-    assert names.index("works:") < race
-
-
-@pytest.mark.parametrize(("options", "printed"), [([], ["race", "[1/1]"]), (["01"], ["[1/1]"])])
-def test_a_run_of_all_notebooks_begins_with_a_race(
+@pytest.mark.parametrize(("options", "printed"), [([], ["works:", "[1/1]"]), (["01"], ["[1/1]"])])
+def test_a_run_of_all_notebooks_begins_with_what_works(
     folder, command, monkeypatch, capsys, options, printed
 ):
     tiny.write(folder, "01_a", "pass")
-    monkeypatch.setattr(first, "look_aside", lambda say: say("race"))
+    monkeypatch.setattr(doctor, "print_summary_aside", lambda say: say("works: all"))
     assert command(*(["--only", *options] if options else [])) == 0
     names = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
     assert names[: len(printed)] == printed
@@ -308,13 +296,13 @@ def test_what_comes_before_a_run_is_printed_or_silent_and_a_crash_is_reported(
     talker.write_text("#!/bin/sh\necho works\n")
     talker.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(talker))
-    first.look_aside()
+    doctor.print_summary_aside()
     assert capfd.readouterr().out == "works\n"
-    first.look_aside(progress.silent)
+    doctor.print_summary_aside(progress.silent)
     assert capfd.readouterr() == ("", "")
     monkeypatch.setattr(sys, "executable", shutil.which("false"))
-    with pytest.raises(UnavailableError, match="race"):
-        first.look_aside()
+    with pytest.raises(UnavailableError, match="doctor"):
+        doctor.print_summary_aside()
 
 
 @pytest.mark.system
@@ -339,16 +327,6 @@ def test_what_is_not_installed_is_named_with_how_to_get_it(monkeypatch, capsys):
     [line] = capsys.readouterr().err.splitlines()
     assert "nbformat" in line
     assert install_hint("book") in line
-
-
-def test_the_table_has_medians_their_spread_and_gains():
-    plies = first.NUM_ENVS * first.STEPS
-    rates = {"python": lambda i: 1000 * (i + 1), "cpp": lambda i: 1e6 * (i + 1) + 10_000}
-    rows = [(rung, i, plies, plies / rate(i)) for i in range(5) for rung, rate in rates.items()]
-    times = pd.DataFrame(rows, columns=["racer", "repeat", "plies", "seconds"])
-    _, python, cpp, *_ = first.report(times).splitlines()
-    assert python.split() == ["python", "3", "k/s", "1×", "1", "to", "1"]
-    assert cpp.split() == ["cpp", "3.01", "M/s", "1,003×", "1,002", "to", "1,010"]
 
 
 def run_of(size, seconds, status="done"):

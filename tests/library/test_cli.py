@@ -18,7 +18,7 @@ from rungs.errors import CompilerError, EngineError, WorkerDiedError
 from rungs_course import cli as course
 from rungs_course.errors import NotebookError
 
-COURSE = ("run", "race", "book", "doctor", "record", "progress", "grade", "tournament")
+COURSE = ("run", "book", "doctor", "record", "progress", "grade", "tournament")
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"
 
 
