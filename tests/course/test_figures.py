@@ -79,15 +79,20 @@ def products():
     return nb08.draw_products(nb08.products_table(load("08_products"), peaks), peaks)
 
 
+def paper_counters():
+    return results.load(ROOT / "data" / "paper" / "chess_papi.csv").set_index("counter")["value"]
+
+
 def study_rooflines():
-    counters = results.load(ROOT / "data" / "paper" / "chess_papi.csv").set_index("counter")
     processors = list(zip(PAPER, CORRECTED, strict=True))
-    return nb08.study_rooflines(processors, nb09.points(counters["value"]))
+    return nb08.study_rooflines(processors, nb09.points(paper_counters()))
 
 
 def shares_of_the_study():
-    table = pd.DataFrame({"count": ["loads"], "study": [1000.0], "ours": [250.0]})
-    return nb09.draw_shares(table)
+    most = recorded("09_counts", boards=load("09_counts")["boards"].max())
+    ours = most.set_index("count")["per ply"].rename({"L1 misses": "L1 data misses"})
+    table = pd.DataFrame({"study": paper_counters() / 1e6, "ours": ours}).dropna()
+    return nb09.draw_shares(table.rename_axis("count").reset_index())
 
 
 def compilers():
