@@ -12,6 +12,7 @@ import pandas as pd
 from rungs._src.chess.engine import UciEngine, engine_name, find_program
 from rungs._src.core.arguments import choice, integer
 from rungs._src.core.atomic import atomic_write
+from rungs._src.core.folder import Folder, locked_output_dir
 from rungs._src.core.progress import Say, line
 from rungs._src.machine.describe import differing, in_words
 from rungs._src.search.settings import MAX_SIMULATIONS, Policy
@@ -54,6 +55,7 @@ ABLATIONS: Final = Path("data") / "ablations" / "selfplay.csv"
 # Matches between the same network's searches that differ by one change to their rules.
 SEARCHES: Final = Path("data") / "ablations" / "search.csv"
 
+_NAMES = ("matches.csv", "ratings.csv", "games.pgn")
 _EVENT = "A rating by Rungs"
 _QUARTER = 900  # seconds
 
@@ -78,7 +80,7 @@ def rate(
     Args:
         path: an agent, see `rungs_course.agents.load`.
         out: a folder, for `matches.csv` (a row per match), `ratings.csv` and `games.pgn`, which are
-            complete after every match.
+            complete after every match; those of a rating before are removed after the first.
         say: where progress goes, line by line.
         simulations: of each search; 0 for the network's policy alone.
         policies: the rules of the search, "gumbel" or "puct"; by default the one that is stronger
@@ -92,13 +94,15 @@ def rate(
         `rungs._src.selfplay.elo.rate`: Elo above random play.
 
     Raises:
-        ConfigurationError: an argument is wrong; it is named.
+        ConfigurationError: an argument is wrong, or `out` holds such files of others, or is in use;
+            it is named.
         InvalidStateError: an agent is corrupt.
         EngineError: Stockfish failed.
         StorageError: `out` can't be written.
     """
     agent = agents.load(path)
     ways = _ways(policies, simulations)
+    matches.half_of(games)
     facts: dict[str, Any] = {"agent": agent.name, "trained at": agent.provenance.get("commit")}
     facts |= {"games": games, "seed": seed, "rule": matches.rule_in_words(matches.MAX_PLIES)}
     with contextlib.ExitStack() as held:
@@ -111,7 +115,8 @@ def rate(
                 "Stockfish is not installed (apt-get install stockfish): the scale is "
                 f"{' and '.join(player.name for player in opponents)}"
             )
-        record = _Record(out, facts, say)
+        ours = held.enter_context(locked_output_dir(out, "rating", _NAMES))
+        record = _Record(ours, facts, say)
         how: dict[str, Any] = {"games": games, "seed": seed}
         for first, second in itertools.pairwise(opponents):
             record.add(matches.play(second, first, **how), second)
@@ -125,14 +130,14 @@ def rate(
                     record.add(matches.play(player, opponent, **how), player, rated=True)
                 for first, second in itertools.combinations(players, 2):
                     record.add(matches.play(first, second, **how), first, rated=True)
-    return record.ratings()
+        return record.ratings()
 
 
 class _Record:
     """What was played so far, and its files."""
 
-    def __init__(self, out: Path, facts: dict, say: Say):
-        self._out, self._facts, self._say = out, facts, say
+    def __init__(self, folder: Folder, facts: dict, say: Say):
+        self._folder, self._out, self._facts, self._say = folder, folder.path, facts, say
         self._points: dict[tuple[str, str], tuple[float, float]] = {}
         self._rows: list[dict] = []
         self._games: list[str] = []
@@ -149,6 +154,9 @@ class _Record:
         row: dict[str, Any] = {"player": player.name, "opponent": opponent}
         row |= {name: getattr(player, name) if rated else "" for name in _WAY}
         row |= outcome.row() | {"adjudicated": sum(game.adjudicated for game in played)}
+        if not self._rows:
+            self._folder.clear()
+            self._folder.note(self._out / name for name in _NAMES)
         self._rows.append(row)
         self._games += [game.pgn(_EVENT) for game in played]
         self._say(

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from rungs._src.core.atomic import atomic_write
+from rungs._src.core.folder import locked_output_dir
 from rungs._src.core.progress import Say, line
 from rungs._src.machine.describe import describe, in_words
 from rungs._src.provenance import now
@@ -22,7 +23,7 @@ from rungs.errors import ConfigurationError, RungsError
 from rungs_course import agents
 from rungs_course.labs.assessing import assess
 from rungs_course.labs.grading import cell
-from rungs_course.labs.judging import plain
+from rungs_course.labs.judging import one_line, plain
 from rungs_course.labs.sandbox import chosen
 
 MAX_SECONDS, MAX_CORES = 600, 2  # that an agent may have been trained for, and on
@@ -32,6 +33,7 @@ MAX_PLIES = 200  # of a game
 _MAX_CODE = 1 << 20  # bytes
 _LAB = "open"
 _EVENT = "A tournament of Rungs"
+_NAMES = ("steps.csv", "agents.csv", "games.pgn", "index.html")
 _COLUMNS = ("entry", "state", "gain", "gain_low", "gain_high", "share", "why")
 
 
@@ -54,7 +56,8 @@ def hold(
 
     Args:
         folder: with entries in `steps/*.hpp`, answers to the open lab, and in `agents/*.pt`.
-        out: a folder, for `steps.csv`, `agents.csv`, `games.pgn` and `index.html`.
+        out: a folder, for `steps.csv`, `agents.csv`, `games.pgn` and `index.html`; a tournament's
+            before is replaced.
         say: where progress goes, line by line.
         games: of each pair of agents, an even number.
         seed: of the openings, and of random play.
@@ -64,7 +67,8 @@ def hold(
         The page, `index.html`.
 
     Raises:
-        ConfigurationError: there are no entries, or `games` is out of its range.
+        ConfigurationError: there are no entries, `games` is out of its range, or `out` holds such
+            files of others, or is in use.
         StorageError: `out` can't be written.
         UnavailableError: there are steps and no sandbox, or the lab can't be judged here.
     """
@@ -72,24 +76,28 @@ def hold(
     weights = sorted((folder / "agents").glob("*.pt"))
     if not codes and not weights:
         raise ConfigurationError(f"{folder} has neither steps/*.hpp nor agents/*.pt")
-    steps = race(codes, say, trust=trust) if codes else []
-    players, refused = _entered(weights)
-    played: list[Match] = []
-    try:
-        if players:
-            played = _round_robin([*players, RandomPlayer(seed)], games, seed, say)
-    finally:
-        for player in players:
-            player.close()
-    ratings = elo.rate(matches.points_of(played), anchor="random") if played else None
-    _write_csv(out / "steps.csv", _COLUMNS, steps)
-    rows = [] if ratings is None else ratings.itertuples(index=False)
-    rows = [(*row, "") for row in rows] + [(name, *[""] * 5, why) for name, why in refused]
-    _write_csv(out / "agents.csv", ("player", "elo", "low", "high", "games", "score", "why"), rows)
-    with atomic_write(out / "games.pgn") as file:
-        file.write_text("\n\n".join(game.pgn(_EVENT) for game in played) + "\n")
-    with atomic_write(out / "index.html") as file:
-        file.write_text(_page(steps, ratings, refused, played), encoding="utf-8")
+    matches.half_of(games)
+    with locked_output_dir(out, "tournament", _NAMES) as ours:
+        steps = race(codes, say, trust=trust) if codes else []
+        players, refused = _entered(weights)
+        played: list[Match] = []
+        try:
+            if players:
+                played = _round_robin([*players, RandomPlayer(seed)], games, seed, say)
+        finally:
+            for player in players:
+                player.close()
+        ratings = elo.rate(matches.points_of(played), anchor="random") if played else None
+        rows = [] if ratings is None else ratings.itertuples(index=False)
+        rows = [(*row, "") for row in rows] + [(name, *[""] * 5, why) for name, why in refused]
+        columns = ("player", "elo", "low", "high", "games", "score", "why")
+        ours.note(out / name for name in _NAMES)
+        _write_csv(out / "steps.csv", _COLUMNS, steps)
+        _write_csv(out / "agents.csv", columns, rows)
+        with atomic_write(out / "games.pgn") as file:
+            file.write_text("\n\n".join(game.pgn(_EVENT) for game in played) + "\n")
+        with atomic_write(out / "index.html") as file:
+            file.write_text(_page(steps, ratings, refused, played), encoding="utf-8")
     return out / "index.html"
 
 
@@ -104,7 +112,7 @@ def race(codes: Iterable[Path], say: Say, *, trust: bool) -> list[Step]:
 
 
 def _judged(file: Path, place) -> Step:
-    name = plain(file.stem)
+    name = one_line(file.stem)
     try:
         if not file.is_file() or file.stat().st_size > _MAX_CODE:
             return Step(name, "refused", why=f"it is not a file of at most {_MAX_CODE >> 20} MB")
@@ -122,7 +130,7 @@ def _entered(files: Iterable[Path]) -> tuple[list[NetworkPlayer], list[tuple[str
     """Returns the players, and the names of those that may not play, each with why."""
     players, refused = [], []
     for file in files:
-        name = plain(file.stem)
+        name = one_line(file.stem)
         try:
             found = agent.load(file)
             if why := _breach(name, found.provenance):

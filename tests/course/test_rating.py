@@ -112,6 +112,22 @@ def test_an_agent_does_not_play_itself(root, tmp_path, monkeypatch):
     assert set(table["player"]) == {"agent 0, no search", "random"}
 
 
+def test_only_a_ratings_own_files_are_replaced(root, tmp_path, monkeypatch):
+    monkeypatch.setattr(rating, "find_program", lambda name: None)
+    path, settings = root / "data" / "agents" / "0.pt", {"simulations": [0], "games": 2}
+    for name in ("matches.csv", "ratings.csv", "games.pgn"):
+        (tmp_path / name).write_text("precious")
+        with pytest.raises(ConfigurationError, match=name):
+            rating.rate(path, tmp_path, root=root, **settings)
+        assert (tmp_path / name).read_text() == "precious"
+        (tmp_path / name).unlink()
+    (tmp_path / "notes").write_text("precious")
+    for _ in range(2):
+        rating.rate(path, tmp_path, root=root, **settings)
+    assert len(results.load(tmp_path / "matches.csv")) == 1
+    assert (tmp_path / "notes").read_text() == "precious"
+
+
 @pytest.mark.needs("stockfish")
 def test_stockfish_plays_at_three_strengths(root, tmp_path):
     lines, settings = [], {"simulations": [0], "games": 4}

@@ -9,6 +9,7 @@ import chess.pgn
 import pytest
 import torch
 
+from rungs._src.core.folder import locked
 from rungs._src.selfplay import agent
 from rungs._src.train.cpp_network import CppNetwork
 from rungs._src.train.evaluate import NetworkEvaluator
@@ -137,6 +138,39 @@ def test_steps_are_ranked_by_what_they_gain(quick, tmp_path):
     assert states == {"bad": "wrong", "binary": "refused", "gone": "refused"}
     assert "8× (8 to 8)</td><td>25%" in page.read_text()
     assert "<b>it fails" not in page.read_text()
+
+
+def test_a_games_names_are_those_of_files_whatever_they_are_called(quick, tmp_path):
+    for name in ("a\nb", 'c"d', "e\\"):
+        enter(tmp_path / "agents", name)
+    tournament.hold(tmp_path, tmp_path / "out", games=2)
+    names = {row["player"] for row in table(tmp_path / "out" / "agents.csv")}
+    games = games_in(tmp_path / "out" / "games.pgn")
+    assert not any(game.errors for game in games)
+    headers = [{game.headers["White"], game.headers["Black"]} for game in games]
+    escaped = {re.sub(r'(["\\])', r"\\\1", name) for name in names}
+    assert set.union(*headers) == escaped
+    assert len(names) == 4
+    assert all(len(pair) == 2 for pair in headers)
+
+
+def test_only_a_tournaments_own_files_are_replaced(quick, tmp_path):
+    enter(tmp_path / "agents", "a")
+    out = tmp_path / "out"
+    out.mkdir()
+    for name in ("index.html", "games.pgn", "steps.csv", "agents.csv"):
+        (out / name).write_text("precious")
+        with pytest.raises(ConfigurationError, match=re.escape(str(out / name))):
+            tournament.hold(tmp_path, out, games=2)
+        assert (out / name).read_text() == "precious"
+        assert [path.name for path in out.iterdir()] == [name]
+        (out / name).unlink()
+    (out / "notes").write_text("precious")
+    for _ in range(2):
+        tournament.hold(tmp_path, out, games=2)
+    assert (out / "notes").read_text() == "precious"
+    with locked(out), pytest.raises(ConfigurationError, match=re.escape(str(out))):
+        tournament.hold(tmp_path, out, games=2)
 
 
 def test_a_folder_without_entries_and_an_odd_number_of_games_are_refused(quick, tmp_path):

@@ -79,6 +79,11 @@ def plain(text: str, limit: int = 4000) -> str:
     return _CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
+def one_line(text: str) -> str:
+    """Returns `plain` text whose tabs and newlines are escaped as well: a file's name."""
+    return plain(text).replace("\n", r"\n").replace("\t", r"\t")
+
+
 def _supervised(lab: Lab, code: str, seconds: float, race: bool = True) -> Verdict:
     """Judges in a separate process, and returns the verdict.
 

@@ -3,6 +3,7 @@
 import contextlib
 import dataclasses
 import itertools
+import re
 from typing import Final, Protocol
 
 import chess
@@ -100,7 +101,9 @@ class Match:
             ("Event", event), ("White", self.white), ("Black", self.black), ("Result", result),
             ("Termination", self.termination),
         ):  # fmt: skip
-            game.headers[name] = value
+            # A tag is a line, in whose text quotes and backslashes are escaped.
+            line = re.sub(r"[\x00-\x1f\x7f-\x9f]", " ", value)
+            game.headers[name] = re.sub(r'(["\\])', r"\\\1", line)
         return str(game)
 
 
@@ -134,9 +137,7 @@ def play(
     Raises:
         ConfigurationError: `games` is out of its range, or odd.
     """
-    half, odd = divmod(integer("games", games, 2, 2**20), 2)
-    if odd:
-        raise ConfigurationError(f"games={games} is not even")
+    half = half_of(games)
     how = {"seed": seed, "opening_plies": (opening_plies, opening_plies), "max_plies": max_plies}
     with Progress(f"{first.name} against {second.name}", games, say) as progress:
         white = _play(first, second, half, how, progress)
@@ -144,6 +145,18 @@ def play(
         points = sum(m.points if m.white == first.name else 1 - m.points for m in played)
         progress.advance(0, f"{first.name} against {second.name}: {points:g} of {games} points")
     return played
+
+
+def half_of(games: int) -> int:
+    """Returns how many games of a match each player begins.
+
+    Raises:
+        ConfigurationError: `games` is out of its range, or odd.
+    """
+    half, odd = divmod(integer("games", games, 2, 2**20), 2)
+    if odd:
+        raise ConfigurationError(f"games={games} is not even")
+    return half
 
 
 def material(board: chess.Board) -> int:
