@@ -17,6 +17,15 @@ def fixed(values, dtype=np.float64) -> np.ndarray:
     return array
 
 
+def as_numbers(value: Any) -> np.ndarray | None:
+    """Returns a value as an array; None where it isn't of real numbers: complex ones, or texts."""
+    try:
+        array = np.asarray(value)
+    except (TypeError, ValueError):
+        return None
+    return array if array.dtype.kind in "biuf" else None
+
+
 def compare(
     got,
     expected,
@@ -39,15 +48,13 @@ def compare(
         last: whether to report the last wrong number, where each is computed from later ones.
         fen: given an index, returns the position that it is about.
     """
-    try:
-        found = got if exact or got is None else np.asarray(got, np.float64)
-    except (TypeError, ValueError):
-        found = None
+    found = got if exact else as_numbers(got)
     expected = np.asarray(expected, None if exact else np.float64)
     if not isinstance(found, np.ndarray) or _form(found, exact) != _form(expected, exact):
         array = isinstance(found, np.ndarray) and found.ndim
         shown = _form(np.asarray(found), exact) if array else f"{got!r:.200}"
         return Difference(whole or str(what), _form(expected, exact), shown)
+    found = found if exact else found.astype(np.float64)
     wrong = found != expected if exact else ~np.isclose(found, expected, rtol=1e-6, atol=1e-9)
     places = np.argwhere(wrong)
     if not len(places):  # a number that is wrong gives one index, without parts
@@ -69,6 +76,8 @@ def same(_, got: Any, expected: Any) -> bool:
     try:
         found, should = np.asarray(got), np.asarray(expected)
         if found.shape != should.shape:
+            return False
+        if should.dtype.kind in "biuf" and as_numbers(found) is None:
             return False
         if should.dtype.kind in "biuO":
             return bool((found == should).all())

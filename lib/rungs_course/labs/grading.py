@@ -3,7 +3,7 @@
 import csv
 import os
 import statistics
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ from rungs.errors import ConfigurationError, UnavailableError
 from rungs_course.labs import record
 from rungs_course.labs.assessing import assess
 from rungs_course.labs.harness import RACED_CASES
-from rungs_course.labs.judging import plain
+from rungs_course.labs.judging import one_line, plain
 from rungs_course.labs.lab import labs
 from rungs_course.labs.sandbox import Sandbox, Trusted, chosen
 from rungs_course.labs.verdict import Verdict
@@ -91,27 +91,30 @@ def grade(folder: Path, out: Path, say: Say = line, *, trust: bool = False) -> i
     if out in {Path(os.path.realpath(file)) for file in files}:
         raise ConfigurationError(f"{out} was handed in: choose another file for the result")
     for other in sorted(set(folder.iterdir()) - {*files, out}):
-        say(f"{plain(other.name)} is not a *.json file: skipped")
+        say(f"{one_line(other.name)} is not a *.json file: skipped")
     place = chosen(trust)
     missed = 0
     unfinished = out.with_name(f"{out.name}.unfinished")
-    with reraise_as_storage_error(out):
-        _check_is_left_over(unfinished)
-        file = open(unfinished, "w", newline="", encoding="utf-8")  # noqa: SIM115
-    with file:
-        table = csv.writer(file)
-        table.writerow(Row._fields)
-        try:
-            rows = (row for path in files for row in _judged(path, place))
-            for row in watched(rows, "labs judged", len(files) * len(labs()), say):
-                table.writerow(map(cell, row))
-                file.flush()
-                missed += row.state in NOT_JUDGED
-                if row.state != "not handed in":
-                    say(f"{row.student}, {f'lab {row.lab}' if row.lab else 'file'}: {row.state}")
-        except BaseException:
-            say(f"What was judged so far is in {unfinished}")
-            raise
+
+    def write(row: Iterable[Any], mode: str = "a") -> None:
+        with (
+            reraise_as_storage_error(out),
+            open(unfinished, mode, newline="", encoding="utf-8") as file,
+        ):
+            csv.writer(file).writerow(row)
+
+    _check_is_left_over(unfinished)
+    write(Row._fields, "w")
+    try:
+        rows = (row for path in files for row in _judged(path, place))
+        for row in watched(rows, "labs judged", len(files) * len(labs()), say):
+            write(map(cell, row))
+            missed += row.state in NOT_JUDGED
+            if row.state != "not handed in":
+                say(f"{row.student}, {f'lab {row.lab}' if row.lab else 'file'}: {row.state}")
+    except BaseException:
+        say(f"What was judged so far is in {unfinished}")
+        raise
     with reraise_as_storage_error(out):
         os.replace(unfinished, out)
     return missed
@@ -123,7 +126,7 @@ def _check_is_left_over(unfinished: Path) -> None:
         return
     head = ",".join(Row._fields).encode()
     if not unfinished.is_symlink() and unfinished.is_file():
-        with unfinished.open("rb") as file:
+        with reraise_as_storage_error(unfinished), unfinished.open("rb") as file:
             if file.readline().rstrip() in (b"", head):
                 return
     raise ConfigurationError(f"{unfinished} exists already, and is not a table of a grading")
@@ -131,7 +134,7 @@ def _check_is_left_over(unfinished: Path) -> None:
 
 def _judged(file: Path, place: Sandbox | Trusted) -> Iterator[Row]:
     """Yields the rows of a student's file, one for each lab."""
-    blank = Row(plain(file.stem), "", "")
+    blank = Row(one_line(file.stem), "", "")
     try:
         kept = record.load(file)
     except ConfigurationError as error:
@@ -141,7 +144,7 @@ def _judged(file: Path, place: Sandbox | Trusted) -> Iterator[Row]:
         yield _row(blank._replace(lab=name), kept.get(name, {}), place)
     for name in (name for name in kept if name not in labs()):
         why = "perhaps it is of another version of Rungs"
-        yield blank._replace(lab=plain(name), state="no such lab", why=why)
+        yield blank._replace(lab=one_line(name), state="no such lab", why=why)
 
 
 def _row(blank: Row, entry: Any, place: Sandbox | Trusted) -> Row:

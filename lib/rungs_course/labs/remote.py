@@ -175,7 +175,10 @@ class Answer:
         asked: dict[int, Any] = {}
         request = {"calls": [list(call) for call in calls], "guard": guard}
         parts = wire.encode(request, lambda object: _referred(object, asked))
-        return self._exchange(parts, asked)
+        seconds, values = self._exchange(parts, asked)
+        if not isinstance(values, list) or len(values) != len(calls):
+            raise self._garbage()
+        return seconds, values
 
     def decoded(self, calls: Sequence[Call]) -> tuple[float, list[Any]]:
         """Sends calls without making them; returns seconds, and what those made last returned."""
@@ -222,7 +225,7 @@ class Answer:
     def _understood(self, message: tuple[bytes, np.ndarray]) -> dict:
         try:
             reply = wire.decode(*message)
-            if not isinstance(reply, dict):
+            if not isinstance(reply, dict) or not reply.keys() & {"value", "error", "ask"}:
                 raise wire.GarbageError
         except wire.GarbageError:
             raise self._garbage() from None
@@ -291,8 +294,14 @@ class Function:
         _, (value,) = self._answer.calls([Call(self._name, args, self._grid)], guard=True)
         if self._answer._lab.language != "cpp":
             return value
-        value, written = value
         ours = [a for a in args if isinstance(a, np.ndarray) and a.flags.writeable]
+        try:
+            value, written = value
+            forms = [(left.dtype, left.shape) for left in written]
+        except (AttributeError, TypeError, ValueError):
+            raise self._answer._garbage() from None
+        if forms != [(array.dtype, array.shape) for array in ours]:
+            raise self._answer._garbage()
         for array, left in zip(ours, written, strict=True):
             array[...] = left
         return value

@@ -54,8 +54,9 @@ class Sandbox:
         return [
             *("--unshare-all", "--cap-drop", "ALL", "--new-session", "--die-with-parent"),
             *("--clearenv", *variables),
-            *(*seen, "--proc", "/proc", "--dev", "/dev"),
+            # Before what is seen, which may be below it.
             *("--size", str(_FILES_BYTES), "--tmpfs", "/tmp", "--chdir", "/tmp"),
+            *(*seen, "--proc", "/proc", "--dev", "/dev"),
             *("--remount-ro", "/dev", "--remount-ro", "/"),
         ]
 

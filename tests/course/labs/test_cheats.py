@@ -10,11 +10,13 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 import time
+from pathlib import Path
 
 import pytest
 
-from rungs_course.labs import assessing, grading
+from rungs_course.labs import assessing, grading, sandbox
 from rungs_course.labs.assessing import assess
 from rungs_course.labs.lab import Call, find
 from rungs_course.labs.remote import Answer, Clocks
@@ -55,11 +57,13 @@ def third_times(keys):
                 pass
     return [False] * len(keys)
 """
-SENDS_NO_REPLY = f"""
-import json
-json.dumps = lambda *_, dumps=json.dumps, **__: dumps({{"right": True}})
-{solution("01")}
-"""
+
+
+def sends(reply):
+    """Returns an answer that is right but for its replies, each of which is this text of JSON."""
+    return f"import json\njson.dumps = lambda *_, **__: {reply!r}\n{solution('01')}"
+
+
 # Makes comparisons succeed, and looks for the judge and for its expected values, in its own memory.
 CHANGES_ITS_PROCESS = """
 import gc, sys
@@ -131,7 +135,11 @@ inline void list_legal(const std::uint64_t* masks, std::int16_t* lists, std::int
 # check compares, so that these show where a cheat was caught.
 CAUGHT = [
     ("01", FORGES_REPLIES, "game 0"),
-    ("01", SENDS_NO_REPLY, "interfered"),
+    ("01", sends('{"right": true}'), "interfered"),
+    ("01", sends('{"list": {}}'), "interfered"),
+    ("01", sends('{"dict": [["x", 1]]}'), "interfered"),
+    ("01", sends('{"dict": [["value", 1]]}'), "interfered"),
+    ("01", sends('{"dict": [["value", [1, 2]]]}'), "interfered"),
     ("15a", CHANGES_ITS_PROCESS, "the advantage of"),
     ("15a", RETURNS_FIRST_RESULTS, "advantages"),
     ("05", RANKS_MEET_IN_MEMORY, "of 2 ranks"),
@@ -262,6 +270,17 @@ def test_a_sandbox_has_nothing_of_the_graders(place, tmp_path):
     assert dict(zip(reachable, found, strict=True)) == dict.fromkeys(
         reachable, isinstance(place, Trusted)
     )
+
+
+@needs_sandbox
+def test_a_sandbox_sees_an_installation_that_lies_below_its_own_temporary_folder(monkeypatch):
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        Path(folder, "rungs").mkdir()
+        Path(folder, "rungs", "here").write_text("yes")
+        monkeypatch.setattr(sandbox, "_LIB", Path(folder))
+        command = Sandbox().command(f"print(open({folder + '/rungs/here'!r}).read())")
+        done = subprocess.run(command, capture_output=True, text=True)
+    assert done.stdout == "yes\n", done.stderr
 
 
 FILLS_ITS_FOLDER = "[open(f'/tmp/{i}', 'wb').write(bytes(1 << 19)) for i in range(999)]"

@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import resource
 
 import pytest
 
@@ -172,6 +173,24 @@ def test_texts_that_no_file_can_hold_are_escaped(folder, tmp_path):
     _, rows = graded(folder, tmp_path / "grades.csv")
     assert rows[r"anna\udcff", r"\udc80"]["state"] == "no such lab"
     assert r"\udc80 \x00" in rows["ben", LAB]["why"]
+
+
+def test_a_row_is_a_line_whatever_a_file_is_called(folder, tmp_path, capsys):
+    (folder / "an\tn\na.json").write_text(json.dumps({"b\nc": {}}))
+    _, rows = graded(folder, tmp_path / "grades.csv")
+    assert rows[r"an\tn\na", r"b\nc"]["state"] == "no such lab"
+    assert r"an\tn\na" in capsys.readouterr().out
+
+
+def test_a_full_disk_is_an_error_that_names_the_table(folder, tmp_path):
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (400, limits[1]))
+    try:
+        with pytest.raises(StorageError, match=r"grades\.csv"):
+            grading.grade(folder, tmp_path / "grades.csv", lambda text: None)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert not (tmp_path / "grades.csv").exists()
 
 
 def test_rows_before_an_interruption_are_kept_until_grading_is_done_anew(folder, tmp_path, capsys):

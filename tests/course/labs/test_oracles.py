@@ -9,6 +9,7 @@ import pytest
 from rungs._src.train import ppo
 from rungs_course import nb14_cost_model as nb14
 from rungs_course.labs import arrays, lab
+from rungs_course.labs.inside import wire
 from rungs_course.labs.inside.building import build
 from rungs_course.labs.tasks import advantages, bottleneck, clipped_loss, puct
 from rungs_course.labs.tasks.bottleneck import Stage, System
@@ -34,6 +35,37 @@ def test_numbers_are_compared_one_by_one():
     assert compared("no number").what == "all"
     assert compared(2.0, 2.0) is None
     assert compared(3.0, 2.0).what == "()"
+
+
+@pytest.mark.parametrize(
+    "got", [np.array([1 + 5j, 1]), [1 + 0j, 1], ["1", "1"], [b"1", 1], [None, 1], [[1], [1, 1]]]
+)
+def test_what_is_no_real_number_is_wrong_in_a_check_and_in_a_race(got):
+    expected = np.ones(2)
+    assert arrays.compare(got, expected, lambda i: f"number {i}", whole="all").what == "all"
+    assert not arrays.same([], got, expected)
+    assert not arrays.same([], got, np.ones(2, np.int64))
+    for right in ([1, 1], [1.0, 1.0], np.ones(2, np.float32), [True, True]):
+        assert arrays.compare(right, expected, lambda i: f"number {i}", whole="all") is None
+        assert arrays.same([], right, expected)
+
+
+NO_REPLIES = [
+    *('{"list": {}}', '{"bytes": []}', '{"bytes": {}}', '{"array": {}}', '{"list": {"array": 1}}'),
+    *(
+        '{"array": ["f8", [-1], true]}',
+        '{"array": ["f8", [1e9], true]}',
+        '{"array": ["O", [1], 1]}',
+    ),
+    *('{"array": [",", [1], true]}', '{"dict": [[1]]}', '{"dict": [[[], 1]]}', '{"a": 1, "b": 2}'),
+    *("{}", "[", "[" * 10**5, '{"tuple": 1}', '{"object": 1}'),
+]
+
+
+@pytest.mark.parametrize("text", NO_REPLIES, ids=lambda text: text[:30])
+def test_what_is_no_message_is_garbage(text):
+    with pytest.raises(wire.GarbageError):
+        wire.decode(text.encode(), np.empty(0, np.uint8))
 
 
 def test_arrays_are_compared_exactly():

@@ -209,7 +209,10 @@ def decode(
 
     try:
         return value(json.loads(text))
-    except (ValueError, TypeError, AttributeError, RecursionError, OverflowError) as error:
+    except (
+        *(ValueError, TypeError, AttributeError, LookupError, SyntaxError),
+        *(RecursionError, OverflowError),
+    ) as error:
         raise GarbageError(str(error)) from None
 
 

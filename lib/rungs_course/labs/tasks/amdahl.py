@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rungs_course.labs.arrays import compare, fixed
+from rungs_course.labs.arrays import as_numbers, compare, fixed
 from rungs_course.labs.lab import Difference, Lab
 
 
@@ -57,7 +57,8 @@ def _judge(yours, _):
             whole=f"what fit returns of {case}",
         )
     found = yours.fit(*_noisy()[0][:2])
-    if np.shape(found) != (2,) or not np.isfinite(found).all():
+    numbers = as_numbers(found)
+    if numbers is None or numbers.shape != (2,) or not np.isfinite(numbers).all():
         yield Difference("what fit returns of 25 noisy times", "two numbers", f"{found!r:.200}")
 
 
