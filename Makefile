@@ -73,9 +73,12 @@ lab: $(INSTALLED)
 explore: $(INSTALLED)
 	JUPYTER_PATH=lib/rungs_course JUPYTER_CONFIG_PATH=lib/rungs_course/voila $(BIN)/voila notebooks/explore.ipynb
 
-# The book's page, with agents in native code. Its rules are WebAssembly's.
+# The book's pages that run Rungs; the address that is printed is the one to play on.
 play: $(INSTALLED) $(WASM)
-	$(BIN)/python -m rungs_course play
+	rm -rf build/browser && mkdir -p build/browser
+	$(BIN)/python -c "from pathlib import Path; from rungs_course.runner import bundle; bundle.build(Path('build/browser'))"
+	cp build/browser/play.html build/browser/index.html
+	$(BIN)/python -m http.server --bind 127.0.0.1 --directory build/browser 0
 
 doctor: $(INSTALLED)
 	$(BIN)/python -m rungs_course doctor

@@ -1,12 +1,10 @@
 /**
- * Agents that think for a page and report what they have found so far: in WebAssembly in the page
- * itself, or in native code on the page's server. Both are used in the same way:
+ * Agents that think for a page, on its own thread, and report what they have found so far:
  *
  *   for await (const found of player.think(fen, actions, 1000, signal)) show(found);
  * @module
  */
 import { Agent } from "./agent.js";
-import { RungsError } from "./rungs.js";
 
 const SLICE = 20; // milliseconds of search, after each of which the page answers its reader
 const SHOWS = 100; // milliseconds between two progresses
@@ -26,8 +24,8 @@ const breath = () =>
     port2.postMessage(0);
   });
 
-/** An agent in WebAssembly, on the page's own thread, with breaks. */
-export class OwnPlayer {
+/** An agent that takes breaks, in which the page answers its reader. */
+export class Player {
   #agent;
 
   /**
@@ -38,8 +36,6 @@ export class OwnPlayer {
     this.#agent = new Agent(rungs, file, { nodes });
     /** What is known of it: its name, and ratings. */
     this.about = this.#agent.about;
-    /** What computes. */
-    this.where = "WebAssembly";
   }
 
   /**
@@ -70,47 +66,5 @@ export class OwnPlayer {
       await breath();
       if (signal.aborted) return;
     }
-  }
-}
-
-/** An agent of the server that the page came from: `python -m rungs_course play`. */
-export class ServedPlayer {
-  /** @param {{name: string, ratings: object[]}} about @param {string} where what computes */
-  constructor(about, where) {
-    this.about = about;
-    this.where = where;
-  }
-
-  /**
-   * Thinks of a position, as `OwnPlayer`.
-   * @throws {RungsError} SERVER: it rejects the request, or its answer does not end
-   */
-  async *think(fen, actions, milliseconds, signal) {
-    try {
-      const body = JSON.stringify({ agent: this.about.name, fen, actions, milliseconds });
-      const headers = { "Content-Type": "application/json" };
-      const answer = await fetch("think", { method: "POST", headers, body, signal });
-      for await (const { error, done, ...found } of lines(answer)) {
-        if (error) throw new RungsError("SERVER", error);
-        yield found;
-        if (done) return;
-      }
-      throw new TypeError("its answer has no end");
-    } catch (error) {
-      if (signal.aborted) return;
-      if (error instanceof RungsError) throw error;
-      throw new RungsError("SERVER", `The server does not answer: ${error.message}.`);
-    }
-  }
-}
-
-/** Reads an answer's lines of JSON as they come. */
-async function* lines(answer) {
-  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
-  let rest = "";
-  for (let part = await reader.read(); !part.done; part = await reader.read()) {
-    const whole = (rest + part.value).split("\n");
-    rest = whole.pop() ?? "";
-    for (const line of whole) yield JSON.parse(line);
   }
 }

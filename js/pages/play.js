@@ -1,6 +1,6 @@
 /**
- * The page to play on: two players, of whom each is a person or an agent, and what agents think.
- * Agents are the recorded ones, in WebAssembly, or those of the server that the page came from.
+ * The page to play on: two players, of whom each is a person or a recorded agent, and what agents
+ * think.
  */
 import { Board } from "../board.js";
 import { file, json } from "../files.js";
@@ -8,7 +8,7 @@ import { Game, START } from "../game.js";
 import { toUci } from "../moves.js";
 import { RungsError, load } from "../rungs.js";
 import { svgElement } from "../svg.js";
-import { OwnPlayer, ServedPlayer } from "../thinking.js";
+import { Player } from "../thinking.js";
 
 const AGENTS = ["agent-1.bin", "agent-0.bin"]; // the better one first
 const YOU = "you";
@@ -43,7 +43,7 @@ class Page {
     const ratings = agents.map(({ about }) => rated(about)).filter(Boolean);
     $("ratings").textContent =
       `Elo above random play, with 95 % intervals: ${ratings.join(" ") || "none is rated."} Here ` +
-      `they play by PUCT, ${agents[0].where}, with as many simulations as their time allows.`;
+      `they play by PUCT, in WebAssembly, with as many simulations as their time allows.`;
     const on = (id, event, does) =>
       $(id).addEventListener(event, (happened) => {
         happened.preventDefault();
@@ -134,7 +134,7 @@ class Page {
       const agent = this.#agents[Number(this.#players[side])];
       const watched = Object.values(this.#players).every((each) => each !== YOU);
       const least = watched ? WATCHING : 0;
-      this.#show(`${SIDES[side]}, ${agent.about.name}, thinks (${agent.where}) …`);
+      this.#show(`${SIDES[side]}, ${agent.about.name}, thinks …`);
       const thoughts = await this.#think(agent, signal, "expects", least);
       if (!thoughts) return;
       this.#game.play(toUci(thoughts.chosen, this.#game.fen));
@@ -270,8 +270,7 @@ class Page {
     const [done, held, speed] = [simulations, nodes, rate].map((each) => each.toLocaleString("en"));
     const room = full ? ", which has no room for more: its values only get finer" : "";
     $("numbers").textContent =
-      `${done} simulations, ${held} positions in its tree${room}; ${speed} simulations a second ` +
-      `(${agent.where}).`;
+      `${done} simulations, ${held} positions in its tree${room}; ${speed} simulations a second.`;
     this.#drawTree(tree);
   }
 
@@ -335,10 +334,7 @@ try {
     ...AGENTS.map(file),
   ]);
   const rungs = await load(wasm);
-  const served = globalThis.rungsServed; // by the server that sent the page, if one did
-  const agents = served
-    ? served.agents.map((about) => new ServedPlayer(about, served.where))
-    : files.map((each) => new OwnPlayer(rungs, each, NODES));
+  const agents = files.map((each) => new Player(rungs, each, NODES));
   document.querySelector("main").hidden = false;
   new Page(rungs, agents, pieces);
 } catch (error) {

@@ -45,9 +45,6 @@ def _add_commands(commands: argparse._SubParsersAction) -> None:
         "--out", type=to_path, default=place, help=f"the run's folder (default: {place})"
     )
 
-    play = add("play", _play, "serve a page to play on against agents, on this machine alone")
-    play.add_argument("--port", type=int, default=0, help="port (default: any free one)")
-
     bench = add("bench", _bench, "race any chess environment against ours; writes to data/bench/")
     bench.add_argument(
         "name",
@@ -184,13 +181,6 @@ def _run(options: argparse.Namespace) -> int:
             else None,
             say=options.say,
         )
-    return 0
-
-
-def _play(options: argparse.Namespace) -> int:
-    from rungs_course.playing import server
-
-    server.serve(options.port)
     return 0
 
 

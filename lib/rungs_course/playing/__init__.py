@@ -1,1 +1,1 @@
-"""The page to play on, served with agents in native code: `python -m rungs_course play`."""
+"""Agents that play one game at a time, as on the page to play on, in native code."""
