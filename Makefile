@@ -146,7 +146,7 @@ release: $(INSTALLED)
 wheels: $(ALL_TESTED)
 	$(BIN)/python tools/wheels.py
 
-# The C API in WebAssembly, for the rung `wasm`, for js/rungs.js and the book's pages in which it runs.
+# The C API in WebAssembly, for js/rungs.js and the book's pages in which it runs.
 wasm: $(WASM)
 
 $(WASM): $(ZIG) tools/wasm.py $(wildcard cpp/*/*.h cpp/*/*.hpp cpp/*/*.cpp)
@@ -219,7 +219,7 @@ $(TESTED): $(INSTALLED)
 
 $(ALL_TESTED): $(TESTED)
 	@echo "Installing what all tests need: 1.3 GB."
-	@$(INSTALL) $(call extras,system wasm wheels rllib torchrl) && $(INSTALL) --no-deps $(call extras,tianshou)
+	@$(INSTALL) $(call extras,system wheels rllib torchrl) && $(INSTALL) --no-deps $(call extras,tianshou)
 	@touch $@
 
 build/style/installed: pyproject.toml constraints.txt

@@ -80,17 +80,18 @@ class Racer {
 }
 
 /**
- * Races all versions in all sizes, a round after the other, in each round each of them once.
+ * Races all versions in some sizes, a round after the other, in each round each of them once.
  * @param {import("./rungs.js").Rungs} rungs
  * @param {number} seconds for how long; there are three rounds at least
  * @param {(rows: Row[], share: number) => void} tell is called after each round, with the share of
  *   the time that is over
+ * @param {readonly number[]} boards sizes of a batch
  */
-export function race(rungs, seconds, tell) {
+export function race(rungs, seconds, tell, boards = SIZES) {
   const racers = VERSIONS.flatMap((version) => {
     const bytes = bytesOf(rungs, version);
-    const sizes = SIZES.filter((boards) => boards * bytes <= MOST_BYTES);
-    return sizes.map((boards) => new Racer(rungs, version, boards, bytes));
+    const sizes = boards.filter((size) => size * bytes <= MOST_BYTES);
+    return sizes.map((size) => new Racer(rungs, version, size, bytes));
   });
   const rows = racers.map((racer) => racer.row);
   const begin = performance.now();

@@ -1,4 +1,4 @@
-"""Compiles the C API to WebAssembly: `python -m tools.wasm`, for the rung `wasm` and JavaScript.
+"""Compiles the C API to WebAssembly: `python -m tools.wasm`, for JavaScript.
 
 zig, of the extra `wheels`, compiles it, on any platform. It keeps what it has compiled.
 """
@@ -8,7 +8,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from rungs._src.native.wasm import FILE
+from rungs_course.paths import WASM
 from tools.wheels import ROOT, compiler
 
 SOURCES = (
@@ -44,7 +44,7 @@ def build(out: Path) -> None:
 
 
 if __name__ == "__main__":
-    build(FILE)
-    content = FILE.read_bytes()
+    build(WASM)
+    content = WASM.read_bytes()
     sizes = f"{len(content) / 1e3:.0f} kB, {len(gzip.compress(content)) / 1e3:.0f} kB by gzip"
-    print(f"{sizes}  {FILE.relative_to(ROOT)}")
+    print(f"{sizes}  {WASM.relative_to(ROOT)}")

@@ -2,6 +2,9 @@
 
 import functools
 import itertools
+import json
+import shutil
+import subprocess
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -10,7 +13,8 @@ import pandas as pd
 
 import rungs
 from rungs._src.chess.keywords import ChessRung, MaskFormat
-from rungs_course import plots, widgets
+from rungs.errors import UnavailableError
+from rungs_course import paths, plots, widgets
 from rungs_course.measure.peaks import measure_writing
 from rungs_course.measure.quartiles import quartiles
 from rungs_course.measure.race import output_bytes, race, steps_of
@@ -49,6 +53,48 @@ def draw_ladder(table: pd.DataFrame, floor: float | None = None):
     axes.set_xlabel("plies per second (logarithmic; lines: 93 % intervals)")
     axes.set_title("The ladder: the same games on every rung")
     return figure
+
+
+_IN_NODE = """
+import {{ readFileSync }} from "node:fs";
+import {{ race }} from "./js/race.js";
+import {{ load }} from "./js/rungs.js";
+
+let raced;
+race(await load(readFileSync({wasm})), {seconds}, (rows) => (raced = rows), {counts});
+console.log(JSON.stringify(raced));
+"""
+
+
+def race_in_node(counts: Iterable[int], *, repeats: int, seconds: float) -> pd.DataFrame:
+    """Times steps in WebAssembly by `js/race.js`, which plays games of its own, in Node.
+
+    Args:
+        counts: numbers of boards.
+        repeats: rounds that count, the last ones; there are three at least.
+        seconds: of all rounds together.
+
+    Returns:
+        A row per number of boards, mask and repeat, as of `rungs_course.measure.race.race`.
+
+    Raises:
+        UnavailableError: there is no Node, or `make wasm` has not made the module.
+    """
+    if not shutil.which("node"):
+        raise UnavailableError("`node`: Node is not installed")
+    if not paths.WASM.exists():
+        raise UnavailableError(f"`node`: `make wasm` has not made {paths.WASM.name}")
+    code = _IN_NODE.format(wasm=json.dumps(str(paths.WASM)), seconds=seconds, counts=[*counts])
+    command = ["node", "--input-type=module", "--eval", code]
+    done = subprocess.run(command, cwd=paths.ROOT, capture_output=True, text=True, check=True)
+    rows = [
+        ("node", repeat, row["boards"], row["boards"] / rate, row["boards"], mask)
+        for mask in ("bool", "bits")
+        for row in json.loads(done.stdout)
+        if row["version"] == f"{mask}, board"
+        for repeat, rate in enumerate(row["rates"][-repeats:])
+    ]
+    return pd.DataFrame(rows, columns=["racer", "repeat", "plies", "seconds", "num_envs", "mask"])
 
 
 # How a step is timed: one after the other, or each behind what a learner does between two.

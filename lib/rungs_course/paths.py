@@ -3,3 +3,5 @@
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+# The C API in WebAssembly, which `make wasm` compiles.
+WASM = ROOT / "lib" / "rungs" / "compiled" / "rungs.wasm"

@@ -9,7 +9,12 @@ from rungs_course.measure.noise import factor, factor_apart
 from rungs_course.plots import duration, ratio, speed
 
 # Raced in a separate job, so their repeats are not interleaved with the others'.
-OWN_JOB = frozenset({"mpi"})
+OWN_JOB = frozenset({"mpi", "node"})
+# Of each racer in words; `wasm` is in recorded races alone.
+IMPLEMENTATIONS = {rung.name: rung.implementation for rung in rungs_of("chess")} | {
+    "node": "C++ in WebAssembly, in Node",
+    "wasm": "C++ in WebAssembly, one thread",
+}
 
 
 def ladder_table(race: pd.DataFrame, rest_of_batch: float, num_envs: int) -> pd.DataFrame:
@@ -71,12 +76,11 @@ def ladder(frame: pd.DataFrame, floor: float | None = None) -> pd.DataFrame:
         floor: seconds that merely writing a step's outputs takes; if given, another column says how
             much of this bound each rung reaches.
     """
-    implementations = {rung.name: rung.implementation for rung in rungs_of("chess")}
     table = pd.DataFrame(
         {
             "Version": range(1, len(frame) + 1),
             "Rung": frame["rung"],
-            "Implementation": frame["rung"].map(implementations),
+            "Implementation": frame["rung"].map(IMPLEMENTATIONS),
             "Time of a step": frame["seconds"].map(duration),
             "Plies": frame["plies_per_second"].map(speed),
             "Absolute speed-up": frame["absolute_speedup"].map(ratio),

@@ -18,10 +18,8 @@ from rungs._src.chess.boards.threads import ThreadsBoards
 from rungs._src.chess.policy import random_actions
 from rungs._src.chess.reason import Reason
 from rungs.errors import ConfigurationError
-from tests.library.wasm import WASM
 
-NAMES = [rung.name for rung in rungs.rungs_of("chess") if rung.name not in ("mpi", "cuda")]
-RUNGS = [WASM if name == "wasm" else name for name in NAMES]
+RUNGS = [rung.name for rung in rungs.rungs_of("chess") if rung.name not in ("mpi", "cuda")]
 
 
 def make(num_envs=8, **settings):

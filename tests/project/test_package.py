@@ -343,7 +343,7 @@ QUICK = ("mpi", "pettingzoo")
 
 def test_every_extra_for_users_is_tried():
     # What `make` installs beside the source.
-    in_the_tree = {"course", "book", "dev", "style", "system", "wasm", "wheels"}
+    in_the_tree = {"course", "book", "dev", "style", "system", "wheels"}
     assert {*PROGRAMS} == {*EXTRAS} - in_the_tree
 
 

@@ -1,7 +1,8 @@
-"""The C API in WebAssembly: what it needs of its host, and that it plays, in Node and in Python."""
+"""The C API in WebAssembly: what it needs of its host, and that it plays, in Node and browsers."""
 
 import hashlib
 import importlib.util
+import itertools
 import json
 import os
 import re
@@ -11,18 +12,23 @@ from pathlib import Path
 import chess
 import numpy as np
 import pytest
+from gymnasium.vector import AutoresetMode
 
+import rungs
 from rungs._src import paths
-from rungs._src.native.wasm import FILE
+from rungs._src.chess.perft import read_epd
 from rungs._src.selfplay import agent as files
-from rungs_course import agents
-from rungs_course.paths import ROOT
+from rungs.errors import UnavailableError
+from rungs_course import agents, nb07_ladder
+from rungs_course.paths import ROOT, WASM
 from rungs_course.peers.agreement import ending
 from rungs_course.runner import bundle
 from tests.browser import browser, needs_chromium
+from tests.library.chess.test_sameness import EVERY_RUNGS_GAMES
 from tests.library.native import c_handles
 from tests.library.search.made_up import random_fens
 from tests.project.test_package import succeed
+from tests.proof import lockstep
 from tests.proof.anywhere.games import RECORDED
 from tests.proof.anywhere.recorded import write_games
 from tools import wasm
@@ -43,8 +49,8 @@ pytestmark = [
 def module(tmp_path_factory):
     """What `make wasm` compiled, or what is compiled now where that is missing or older."""
     sources = [path for path in paths.CPP.rglob("*") if path.is_file()]
-    if FILE.exists() and FILE.stat().st_mtime > max(path.stat().st_mtime for path in sources):
-        return FILE
+    if WASM.exists() and WASM.stat().st_mtime > max(path.stat().st_mtime for path in sources):
+        return WASM
     file = tmp_path_factory.mktemp("wasm") / "rungs.wasm"
     wasm.build(file)
     return file
@@ -61,6 +67,118 @@ def agent(tmp_path_factory):
 def test_node_plays_the_recorded_games(module, tmp_path):
     played = succeed(["node", ANYWHERE / "games.mjs", module, *write_games(tmp_path)])
     assert played == RECORDED.read_text()
+
+
+# Those of the position, which resets write as well, and those of a step.
+POSITION = ("observation", "mask", "player")
+STEP = ("reward", "terminated", "truncated", "ended", "reason", "final_observation")
+SEEDS = ([3], [2**63], [2**64 - 1], [1, 2**64 - 1, 7, 2**63, 0])
+STEPS = 80
+
+
+def camel(name):
+    head, *rest = name.split("_")
+    return head + "".join(map(str.title, rest))
+
+
+def in_javascript(settings):
+    """The settings of `js/rungs.js` for those of an environment in Python."""
+    shown = [settings.obs] + [str(settings.dtype)] * (settings.dtype in ("uint8", "bfloat16"))
+    return {
+        "numEnvs": 5,
+        "opponent": settings.opponent or "none",
+        "observation": "_".join(shown),
+        "mask": settings.mask,
+        "autoreset": settings.autoreset_mode.name,
+        "maxPlies": settings.max_plies,
+        "openingMin": settings.opening_plies[0],
+        "openingMax": settings.opening_plies[1],
+        "startFens": settings.starts,
+    }
+
+
+def write_game(file, settings, policy, seeds):
+    """Plays a game on the rung `cpp`, and writes its actions, resets and outputs."""
+    env = rungs.make("chess", "cpp", 5, **settings)
+    rng = np.random.default_rng(0)
+    written = []
+
+    def note(*names):
+        written.extend(getattr(env.boards.buffers, name).tobytes() for name in names)
+
+    observation, info = env.reset(seed=seeds if len(seeds) > 1 else seeds[0])
+    note(*POSITION)
+    for _ in range(STEPS):
+        actions = lockstep.POLICIES[policy](info["action_mask"], observation, rng)
+        written.append(actions.astype(np.int64).tobytes())
+        observation, _, terminated, truncated, info = env.step(actions)
+        note(*POSITION, *STEP)
+        ended = terminated | truncated
+        if env.settings.autoreset_mode != AutoresetMode.DISABLED:
+            ended = np.zeros(5, bool)
+        written.append(ended.tobytes())
+        if ended.any():
+            observation, info = env.reset(options={"reset_mask": ended})
+            note(*POSITION)
+    file.write_bytes(b"".join(written))
+    first = {"firstEnv": settings.get("first_board", 0)}
+    played = {"settings": in_javascript(env.settings) | first, "steps": STEPS}
+    return played | {"seeds": [str(seed) for seed in seeds]}
+
+
+@NEEDS_NODE
+def test_node_plays_in_lockstep_with_cpp(module, tmp_path):
+    games = [
+        write_game(tmp_path / str(number), settings, policy, SEEDS[number % len(SEEDS)])
+        for number, (settings, policy) in enumerate(EVERY_RUNGS_GAMES)
+    ]
+    about = {"position": POSITION, "step": [camel(name) for name in STEP], "games": games}
+    (tmp_path / "games.json").write_text(json.dumps(about))
+    command = ["node", HERE / "lockstep.mjs", module, tmp_path]
+    succeed(command)
+    played = bytearray((tmp_path / "0").read_bytes())
+    played[-6] ^= 1  # of the last step's outputs
+    (tmp_path / "0").write_bytes(played)
+    wrong = subprocess.run(command, capture_output=True, text=True)
+    assert wrong.returncode
+    assert f"game 0, step {STEPS - 1}: finalObservation" in wrong.stderr
+
+
+@NEEDS_NODE
+def test_the_ladder_has_rows_of_node_or_says_what_is_missing(module, tmp_path, monkeypatch):
+    monkeypatch.setattr(nb07_ladder.paths, "WASM", module)
+    rows = nb07_ladder.race_in_node((1, 8), repeats=2, seconds=0)
+    assert {*zip(rows["mask"], rows["num_envs"], rows["repeat"], strict=True)} == {
+        *itertools.product(("bool", "bits"), (1, 8), range(2))
+    }
+    assert (rows["seconds"] > 0).all()
+    monkeypatch.setattr(nb07_ladder.paths, "WASM", tmp_path / "none.wasm")
+    with pytest.raises(UnavailableError, match=r"none\.wasm"):
+        nb07_ladder.race_in_node((1,), repeats=1, seconds=0)
+
+
+@NEEDS_NODE
+def test_node_counts_the_published_leaves(module, tmp_path):
+    cases = [
+        (case.fen, depth, leaves)
+        for name, most in (("tricky", 1_000_000), ("random", 10_000), ("chess960", 10_000))
+        for case in read_epd(ROOT / "tests" / "proof" / "data" / f"{name}.epd")
+        for depth, leaves in case.leaves.items()
+        if leaves <= most
+    ]
+    (tmp_path / "cases.json").write_text(json.dumps(cases))
+    code = f"""
+import {{ readFileSync }} from "node:fs";
+import {{ load }} from "./js/rungs.js";
+
+const [module, cases] = {json.dumps([str(module), str(tmp_path / "cases.json")])};
+const rungs = await load(readFileSync(module));
+const wrong = ([fen, depth, leaves]) => Number(rungs.perft(fen, depth)) !== leaves;
+console.log(JSON.stringify(JSON.parse(readFileSync(cases)).filter(wrong)));
+"""
+    found = succeed(["node", "--input-type=module", "--eval", code], cwd=ROOT)
+    assert json.loads(found) == []
+    assert len(cases) > 1000
 
 
 @needs_chromium
@@ -176,12 +294,18 @@ def test_the_same_sources_make_the_same_file(module, tmp_path):
     assert again == first
 
 
+@NEEDS_NODE
 def test_it_is_small_and_asks_its_host_for_a_clock_and_files_alone(module):
-    wasmtime = pytest.importorskip("wasmtime")
-    made = wasmtime.Module(wasmtime.Engine(), module.read_bytes())
-    assert {each.module for each in made.imports} == {"wasi_snapshot_preview1"}
-    names = {str(each.name) for each in made.imports}
+    code = f"""
+import {{ readFileSync }} from "node:fs";
+
+const module = new WebAssembly.Module(readFileSync({json.dumps(str(module))}));
+const [imports, exports] = [WebAssembly.Module.imports(module), WebAssembly.Module.exports(module)];
+console.log(JSON.stringify([imports, exports]));
+"""
+    imports, exports = json.loads(succeed(["node", "--input-type=module", "--eval", code]))
+    assert {each["module"] for each in imports} == {"wasi_snapshot_preview1"}
+    names = {each["name"] for each in imports}
     assert names <= {"clock_time_get", "fd_close", "fd_seek", "fd_write"}
-    exported = {each.name for each in made.exports}
-    assert exported == {*wasm.exported(), "memory", "_initialize"}
+    assert {each["name"] for each in exports} == {*wasm.exported(), "memory", "_initialize"}
     assert module.stat().st_size < 1.2e6

@@ -188,7 +188,7 @@ def _add_commands(commands: argparse._SubParsersAction) -> None:
     what.add_argument("--epd", type=to_path, help="lines like 'FEN ;D1 20 ;D2 400'")
     what.add_argument("--divide", metavar="FEN", help="count each move's leaves of this position")
     perft.add_argument("--depth", type=int, required=True, help="the deepest count, in plies")
-    perft.add_argument("--rung", default="cpp", choices=("cpp", "wasm", "python"))
+    perft.add_argument("--rung", default="cpp", choices=("cpp", "python"))
     perft.add_argument(
         "--threads", type=int, default=1, help="threads of the rung cpp (default: 1)"
     )

@@ -6,7 +6,7 @@ import os
 
 from rungs._src import registry
 from rungs._src.machine import gpu
-from rungs._src.native import cling, gpp, loader, wasm, wheel
+from rungs._src.native import cling, gpp, loader, wheel
 from rungs.errors import ConfigurationError, UnavailableError, install_hint
 
 
@@ -99,7 +99,6 @@ _CHECKS = {
     "MPI": _check_any_compiler,
     "GPU": gpu.require,
     "GPU of Numba": _check_gpu_of_numba,
-    "WebAssembly": wasm.require,
 }
 
 

@@ -60,13 +60,6 @@ _RUNGS = {
             "chess.boards.multiprocessing:MultiprocessingBoards",
             env="chess.boards.multiprocessing:MultiprocessingChessEnv",
         ),
-        Rung(
-            "wasm",
-            "C++ in WebAssembly, one thread",
-            "chess.boards.wasm:WasmBoards",
-            "wasm",
-            needs=("WebAssembly",),
-        ),
         Rung("cpp", "C++, one thread", "chess.boards.cpp:CppBoards", needs=("C++",)),
         Rung(
             "openmp",

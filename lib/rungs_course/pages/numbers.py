@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from rungs._src.machine.describe import in_words
-from rungs._src.registry import DEFAULT_RUNG, rungs_of
+from rungs._src.registry import DEFAULT_RUNG
 from rungs._src.search.settings import POLICIES
 from rungs._src.selfplay.players import RULES, search_in_words
 from rungs._src.train.evaluate import Evaluation
@@ -17,7 +17,14 @@ from rungs_course.measure import results
 from rungs_course.measure.noise import Factor, factor, factor_apart
 from rungs_course.measure.quartiles import quartiles
 from rungs_course.plots import duration, ratio, save_figure, speed
-from rungs_course.tables import OWN_JOB, fill, ladder_table, markdown, with_interval
+from rungs_course.tables import (
+    IMPLEMENTATIONS,
+    OWN_JOB,
+    fill,
+    ladder_table,
+    markdown,
+    with_interval,
+)
 
 # The result tables that the sections need.
 LADDER, RACE, GAINS, _RULES = "07_ladder.csv", "07_race.csv", "12_gains.csv", "12_rules.csv"
@@ -185,10 +192,11 @@ def _bounds_of_training(generation: pd.DataFrame) -> pd.Series:
 def _rungs(tables: dict[str, pd.DataFrame], recorded: Path, machine: dict) -> str:
     facts, table = tables[LADDER].attrs["provenance"], ladder_rates(tables)
     first = table.iloc[0]
-    implementations = {rung.name: rung.implementation for rung in rungs_of("chess")}
+    alone = ", ".join(f"`{rung}`" for rung in table["rung"] if rung in OWN_JOB)
+    medians = f"; {alone} raced in a job of its own and is compared by medians" if alone else ""
     columns = {
         "Rung": table["rung"].map("`{}`".format),
-        "Implementation": table["rung"].map(implementations),
+        "Implementation": table["rung"].map(IMPLEMENTATIONS),
         "Plies a second": table["plies_per_second"].map(speed),
         f"Times as fast as `{first['rung']}`": [
             "1×"
@@ -224,8 +232,7 @@ def _rungs(tables: dict[str, pd.DataFrame], recorded: Path, machine: dict) -> st
         f"{facts['num_envs']} boards a step, `{facts['mask']}` masks, {facts['date'][:10]} "
         f"([data](../{(recorded / RACE).as_posix()})). Each factor is the median of the "
         f"ratios of {tables[RACE]['repeat'].nunique()} repeats in turns, with its "
-        f"interval; `{', '.join(OWN_JOB)}` raced in a job of its own and is compared by "
-        f"medians.{training}\n"
+        f"interval{medians}.{training}\n"
     )
 
 

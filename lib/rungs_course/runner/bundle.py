@@ -16,14 +16,13 @@ from pathlib import Path
 import chess
 import chess.svg
 
-from rungs._src.native import wasm
 from rungs._src.selfplay import agent as files
 from rungs_course import agents, paths, rating
 from rungs_course.errors import BookError
 from rungs_course.pages import numbers
 
 SOURCES = paths.ROOT / "js" / "pages"
-NEEDED = wasm.FILE
+NEEDED = paths.WASM
 
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "([^"]+)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export ((?:async )?function\*?|class|const|let) (\w+)", re.MULTILINE)

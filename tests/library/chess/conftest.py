@@ -3,10 +3,8 @@
 import pytest
 
 import rungs
-from tests.library.wasm import WASM
 
-NAMES = [rung.name for rung in rungs.rungs_of("chess") if rung.name != "cuda"]
-RUNGS = [WASM if name == "wasm" else name for name in NAMES]
+RUNGS = [rung.name for rung in rungs.rungs_of("chess") if rung.name != "cuda"]
 
 
 @pytest.fixture(params=RUNGS)

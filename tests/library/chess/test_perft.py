@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from rungs._src.chess.perft import divide, perft_cpp, perft_python, perft_wasm, read_epd
+from rungs._src.chess.perft import divide, perft_cpp, perft_python, read_epd
 from rungs._src.chess.settings import ChessSettings
 from rungs._src.machine.cpu import usable_cores
-from tests.library.wasm import WASM
 
 DATA = Path(__file__).parents[2] / "proof" / "data"
 TRICKY, RANDOM = (list(read_epd(DATA / name)) for name in ("tricky.epd", "random.epd"))
@@ -32,12 +31,6 @@ def assert_counts(cases, most=float("inf"), deepest=False, count=perft_cpp):
 
 def test_the_standard_six():
     assert_counts(STANDARD, most=10_000_000)
-
-
-@pytest.mark.parametrize("count", [pytest.param(perft_wasm, marks=WASM.marks)])
-def test_webassembly_counts_what_is_published(count):
-    assert_counts(TRICKY, most=1_000_000, count=count)
-    assert_counts(RANDOM + CHESS960, most=10_000, deepest=True, count=count)
 
 
 @pytest.mark.parametrize("threads", [2, 7])
@@ -83,10 +76,7 @@ START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
 
 
-COUNTS = [perft_cpp, perft_python, pytest.param(perft_wasm, marks=WASM.marks)]
-
-
-@pytest.mark.parametrize("count", COUNTS)
+@pytest.mark.parametrize("count", [perft_cpp, perft_python])
 def test_moves_have_the_leaves_that_are_published(count):
     # All are of https://www.chessprogramming.org/Perft_Results, each move's are Stockfish's.
     start = dict(divide(START, 3, count))

@@ -10,7 +10,6 @@ import rungs
 from rungs._src.chess.perft import read_epd
 from rungs._src.chess.reason import Reason
 from tests.library.chess.test_cuda import DEVICES, OnHost
-from tests.library.wasm import WASM
 from tests.proof import lockstep
 
 # Each king has one rank, on which it soon comes back to where it was.
@@ -58,7 +57,6 @@ RUNGS = [
     ("openmp", {"threads": 2}),
     ("threads", {"threads": 2}),
     ("mpi", {"threads": 1}),
-    pytest.param("wasm", {}, marks=WASM.marks),
     *(("cuda", {"device": where}) for where in DEVICES),
     *(
         pytest.param(

@@ -13,9 +13,7 @@ from gymnasium.vector import AutoresetMode
 from rungs._src.chess.engine import UciEngine
 
 # The rungs whose outputs are NumPy's arrays; those of "cuda" are PyTorch's tensors.
-HostChessRung: TypeAlias = Literal[
-    "python", "multiprocessing", "wasm", "cpp", "openmp", "threads", "mpi"
-]
+HostChessRung: TypeAlias = Literal["python", "multiprocessing", "cpp", "openmp", "threads", "mpi"]
 ChessRung: TypeAlias = HostChessRung | Literal["cuda"]
 
 MaskFormat: TypeAlias = Literal["bool", "bits", "list"]

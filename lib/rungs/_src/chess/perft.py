@@ -2,16 +2,15 @@
 
 import dataclasses
 import re
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import chess
 
-from rungs._src.chess.boards.native import checked_fen, parse_fen
+from rungs._src.chess.boards.native import parse_fen
 from rungs._src.chess.settings import PLAYABLE
 from rungs._src.core.arguments import integer, shortened, shown
-from rungs._src.native import loader, wasm
+from rungs._src.native import loader
 from rungs._src.threads.pool import pool_of, thread_count
 from rungs.errors import ConfigurationError, InvalidFenError
 
@@ -68,26 +67,6 @@ def perft_cpp(fen: str, depth: int, threads: int = 1) -> int:
     api = loader.load()
     position = parse_fen(api, fen)  # which must live as long as C++ reads it
     return api.rungs_chess_perft(position.ctypes.data, depth, pool_of(api, threads), threads)
-
-
-def perft_wasm(fen: str, depth: int) -> int:
-    """Counts leaves as `perft_cpp` does, by the same code in WebAssembly.
-
-    Raises:
-        ConfigurationError, InvalidFenError: as for `perft_cpp`.
-        UnavailableError: wasmtime is not installed, or the C API is not compiled.
-    """
-    return _library().perft(checked_fen(fen), integer("depth", depth, 0, _MAX_DEPTH))
-
-
-# One for each thread, as a library has one caller at a time.
-_LIBRARIES = threading.local()
-
-
-def _library() -> wasm.Library:
-    if not hasattr(_LIBRARIES, "library"):
-        _LIBRARIES.library = wasm.Library()
-    return _LIBRARIES.library
 
 
 def perft_python(fen: str, depth: int) -> int:
@@ -148,6 +127,5 @@ def _perft(board: chess.Board, depth: int) -> int:
 
 PERFT: dict[str, Callable[..., int]] = {
     "cpp": perft_cpp,
-    "wasm": perft_wasm,
     "python": perft_python,
 }

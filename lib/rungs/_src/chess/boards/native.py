@@ -39,26 +39,17 @@ def config(api: Api, settings: ChessSettings, num_starts: int, starts: int) -> S
     )
 
 
-def checked_fen(fen: object) -> bytes:
-    """Returns a FEN as bytes, for C++ to parse.
-
-    Raises:
-        InvalidFenError: it is not a string, or has characters that no FEN has.
-    """
-    if not isinstance(fen, str):
-        raise InvalidFenError(f"{shown(fen)} is not a FEN")
-    if not fen.isascii() or "\0" in fen:
-        raise InvalidFenError(f"{shown(fen)} has characters that no FEN has")
-    return fen.encode()
-
-
 def parse_fen(api: Api, fen: str) -> np.ndarray:
     """Returns a `rungs::chess::Position`, (8,) uint64.
 
     Raises:
         InvalidFenError: the FEN is malformed or its position impossible; the message says why.
     """
-    text = ctypes.create_string_buffer(checked_fen(fen))
+    if not isinstance(fen, str):
+        raise InvalidFenError(f"{shown(fen)} is not a FEN")
+    if not fen.isascii() or "\0" in fen:
+        raise InvalidFenError(f"{shown(fen)} has characters that no FEN has")
+    text = ctypes.create_string_buffer(fen.encode())
     why = ctypes.create_string_buffer(256)
     position = np.zeros(8, np.uint64)
     api.rungs_chess_parse_fen(ctypes.addressof(text), position.ctypes.data, ctypes.addressof(why))
