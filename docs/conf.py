@@ -20,7 +20,7 @@ myst_heading_anchors = 3
 default_role = "py:obj"
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
-autodoc_mock_imports = ["ray", "tensordict", "tianshou", "torchrl"]  # which the course needs not
+autodoc_mock_imports = ["ray", "tensordict", "torchrl"]  # which the course needs not
 autodoc_default_options = {"members": True, "show-inheritance": True}
 
 html_theme = "furo"

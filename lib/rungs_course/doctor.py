@@ -42,7 +42,6 @@ _EXTRAS = {
     "sb3": "sb3-contrib",
     "torchrl": "torchrl",
     "rllib": "ray",
-    "tianshou": "tianshou",
 }
 
 

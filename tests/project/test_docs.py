@@ -32,7 +32,7 @@ FILE = re.compile(r"^```cpp\n(// (\w+\.cpp): .*?)^```", re.DOTALL | re.MULTILINE
 
 # What these bring takes long to import or to compile.
 HEAVY = re.compile(
-    r"import (jax|torch)|stable_baselines3|sb3|torchrl|\bray\b|rllib|tianshou|\"cuda\"|\.cpp\b"
+    r"import (jax|torch)|stable_baselines3|sb3|torchrl|\bray\b|rllib|\"cuda\"|\.cpp\b"
     r"|rungs\.(train|selfplay|adapters\.(torch|jax))"
 )
 

@@ -117,8 +117,8 @@ def test_the_lock_fits_the_oldest_python():
 def test_conda_users_get_every_extra():
     environment = yaml.safe_load((ROOT / "environment.yml").read_text())
     (pip,) = [entry["pip"] for entry in environment["dependencies"] if isinstance(entry, dict)]
-    # One is in others, one needs a GPU, one asks for another pandas.
-    extras = sorted({*PROJECT["optional-dependencies"]} - {"cling", "gpu", "tianshou"})
+    # One is in others, one needs a GPU.
+    extras = sorted({*PROJECT["optional-dependencies"]} - {"cling", "gpu"})
     assert pip == ["--constraint constraints.txt", f"--editable .[{','.join(extras)}]"]
 
 

@@ -51,7 +51,6 @@ class Driver:
     mask = "bool"
     seeds = (2**40 + 3, None, 7)  # of resets, in turn; None begins the next episodes
     illegal_action = IllegalActionError
-    closed = gymnasium.error.ClosedEnvironmentError
 
     def __init__(self, **settings):
         module, name = self.adapter
@@ -270,26 +269,6 @@ class RLlib(Driver):
         return mask.view(np.uint64) if mask.dtype == np.int64 else mask
 
 
-class Tianshou(Driver):
-    needs = "tianshou"
-    adapter = ("tianshou", "ChessVectorEnv")
-    mode = "DISABLED"
-    closed = AssertionError
-
-    def reset(self, seed=None):
-        outputs, _ = self.env.reset(**{} if seed is None else {"seed": seed})
-        return {"observation": outputs.obs, "action_mask": outputs.mask}
-
-    def reset_ended(self, ended):
-        outputs, _ = self.env.reset(np.flatnonzero(ended))
-        return {"observation": outputs.obs, "action_mask": outputs.mask}
-
-    def step(self, actions):
-        outputs, *flags, infos = self.env.step(actions)
-        reasons = [info.get("reason", 0) for info in infos]
-        return by_name(outputs.obs, *flags, action_mask=outputs.mask, reason=reasons)
-
-
 DRIVERS = {
     "gymnasium": Gymnasium,
     "pettingzoo": PettingZoo,
@@ -298,5 +277,4 @@ DRIVERS = {
     "torch": Torch,
     "torchrl": TorchRL,
     "rllib": RLlib,
-    "tianshou": Tianshou,
 }
