@@ -172,9 +172,16 @@ def rows(result: dict[str, Any]) -> pd.DataFrame:
 
 
 def write(result: dict[str, Any], folder: Path) -> Path:
-    """Writes a result as `<machine>-<name>.json` into a folder; returns its path."""
+    """Writes a result as `<machine>-<name>.json` into a folder; returns its path.
+
+    Raises:
+        ConfigurationError: a file is there that is not an earlier result; it is named.
+        StorageError: it can't be written.
+    """
     stem = re.sub(r"[^a-z0-9]+", "-", result["name"].lower()).strip("-")
     path = folder / f"{slug_of(result['facts'])}-{stem}.json"
+    if path.exists():
+        read(path)
     with atomic_write(path) as unfinished:
         unfinished.write_text(json.dumps(result, indent=1) + "\n")
     return path

@@ -197,9 +197,8 @@ def _bench(options: argparse.Namespace) -> int:
             seed=options.seed,
             say=options.say,
         )
-        path = bench.write(result, options.out or bench.FOLDER)
         print(page.bench_in_words(result))
-        print(f"The result is {path}")
+        print(f"The result is {bench.write(result, options.out or bench.FOLDER)}")
         wrong = bool(result["conformance"]["failed"])
     if not options.out:
         page.write_bench(paths.ROOT)

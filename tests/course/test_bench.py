@@ -77,6 +77,11 @@ def test_what_is_written_is_read_and_stands_on_the_page(tmp_path):
     assert path.name == "amd-zen3-2-cores-my-chess.json"
     assert bench.read(path) == result("My Chess")
     bench.write(result("other"), folder)
+    (folder / "amd-zen3-2-cores-mine.json").write_text("precious")
+    with pytest.raises(ConfigurationError, match=r"mine\.json"):
+        bench.write(result("mine"), folder)
+    assert (folder / "amd-zen3-2-cores-mine.json").read_text() == "precious"
+    (folder / "amd-zen3-2-cores-mine.json").unlink()
     page = tmp_path / "docs" / "bench.md"
     page.parent.mkdir()
     page.write_text("before\n<!-- bench -->\nstale\n<!-- /bench -->\nafter\n")
