@@ -3,7 +3,7 @@
  * ended. Draws need no claim, as in Rungs' environments, which know the rules.
  * @module
  */
-import { COMPASS, JUMPS, piecesOf, squareName, squareOf, toUci } from "./moves.js";
+import { COMPASS, JUMPS, isChess960, piecesOf, squareName, squareOf, toUci } from "./moves.js";
 import { REASONS } from "./rungs.js";
 
 export const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
@@ -48,19 +48,20 @@ export function checked(fen) {
   return slides || jumps ? squareName(king) : "";
 }
 
-/** Writes a legal action as SAN does, but for "+" and "#". */
-function withoutSuffix(action, fen, legal) {
+/** Writes a legal move as SAN does, but for "+" and "#"; moves are as `toUci` writes them. */
+function withoutSuffix(uci, fen, legal) {
   const pieces = piecesOf(fen);
-  const uci = toUci(action, fen);
   const [from, to] = [uci.slice(0, 2), uci.slice(2, 4)];
-  const piece = (pieces.get(squareOf(from)) ?? "").toUpperCase();
-  const takes = pieces.has(squareOf(to)) || (piece === "P" && from[0] !== to[0]) ? "x" : "";
+  const sign = pieces.get(squareOf(from)) ?? "";
+  const piece = sign.toUpperCase();
+  const target = pieces.get(squareOf(to));
+  const takes = target || (piece === "P" && from[0] !== to[0]) ? "x" : "";
   if (piece === "P")
     return (takes && `${from[0]}x`) + to + (uci[4] ? `=${uci[4].toUpperCase()}` : "");
   const across = to.charCodeAt(0) - from.charCodeAt(0);
-  if (piece === "K" && Math.abs(across) === 2) return across > 0 ? "O-O" : "O-O-O";
+  const ontoRook = target === (sign === "K" ? "R" : "r");
+  if (piece === "K" && (Math.abs(across) === 2 || ontoRook)) return across > 0 ? "O-O" : "O-O-O";
   const others = legal
-    .map((other) => toUci(other, fen))
     .filter((other) => other.slice(2, 4) === to && other.slice(0, 2) !== from)
     .map((other) => other.slice(0, 2))
     .filter((other) => (pieces.get(squareOf(other)) ?? "").toUpperCase() === piece);
@@ -97,7 +98,9 @@ class Table {
 
   /** Plays a legal action, and returns it in SAN. */
   play(action) {
-    const san = withoutSuffix(action, this.fen, this.legal);
+    const { fen } = this;
+    const legal = this.legal.map((other) => toUci(other, fen));
+    const san = withoutSuffix(toUci(action, fen), fen, legal);
     this.#envs.step([action]);
     const check = this.reason === "checkmate" ? "#" : checked(this.fen) && "+";
     return san + check;
@@ -125,6 +128,8 @@ export class Game {
     this.#table.set(fen);
     /** Where it began. */
     this.start = this.#table.fen;
+    /** Whether it is of Chess960, so that UCI lets a king castle by taking its rook. */
+    this.chess960 = isChess960(this.start);
     /** What was played. @type {Ply[]} */
     this.plies = [];
     /** How it ended other than on the board, in words, and PGN's result. */
@@ -147,7 +152,13 @@ export class Game {
 
   /** @returns {string[]} legal moves as UCI writes them; none where it is over */
   get moves() {
-    return this.over ? [] : this.#table.legal.map((action) => toUci(action, this.fen));
+    const { chess960, fen, over } = this;
+    return over ? [] : this.#table.legal.map((action) => toUci(action, fen, chess960));
+  }
+
+  /** Writes an action of this position as UCI does. @param {number} action @returns {string} */
+  uci(action) {
+    return toUci(action, this.fen, this.chess960);
   }
 
   /** @returns {number[]} what was played */
@@ -179,7 +190,8 @@ export class Game {
 
   /**
    * Plays a move for the side to move.
-   * @param {string} text as UCI or SAN writes it: "g1f3" or "Nf3"
+   * @param {string} text as UCI or SAN writes it: "g1f3" or "Nf3"; castling from e1 and e8 may be
+   *   written either way, "e1g1" or "e1h1"
    * @throws {RangeError} it is not a legal move here; nothing has changed
    */
   play(text) {
@@ -189,11 +201,13 @@ export class Game {
         .replaceAll("0", "O")
         .replace(/[18][nbrq]$/, (end) => end.toUpperCase());
     const { legal, fen } = this.#table;
-    const fits = (action) =>
-      toUci(action, fen) === text || plain(withoutSuffix(action, fen, legal)) === plain(text);
+    const ucis = legal.map((action) => toUci(action, fen));
+    const fits = (action, i) =>
+      [ucis[i], toUci(action, fen, true)].includes(text) ||
+      plain(withoutSuffix(ucis[i], fen, ucis)) === plain(text);
     const action = this.over ? undefined : legal.find(fits);
     if (action === undefined) throw new RangeError(`“${text}” is no legal move here`);
-    this.plies.push({ action, uci: toUci(action, fen), san: this.#table.play(action), fen });
+    this.plies.push({ action, uci: this.uci(action), san: this.#table.play(action), fen });
   }
 
   /** Takes back plies. @param {number} count at most as many as there are */
@@ -246,10 +260,12 @@ export class Game {
       Black: black,
       Result: this.result,
       ...(this.start === START ? {} : { SetUp: "1", FEN: this.start }),
+      ...(this.chess960 ? { Variant: "Chess960" } : {}),
     };
     const text = (value) => value.replace(/[\\"]/g, "\\$&");
     const head = Object.entries(tags).map(([name, value]) => `[${name} "${text(value)}"]`);
-    const body = this.lines().map((line) => line.replace("…", "..."));
-    return `${head.join("\n")}\n\n${[...body, this.result].join(" ")}\n`;
+    const moves = this.lines().map((line) => line.replace("…", "..."));
+    const body = [...moves, this.result].join(" ").match(/\S.{0,78}(?= |$)/g) ?? [];
+    return `${[...head, "", ...body].join("\n")}\n`;
   }
 }

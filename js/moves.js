@@ -73,16 +73,38 @@ export function piecesOf(fen) {
 }
 
 /**
+ * Says whether a position has a right to castle that classical chess does not have.
+ * @param {string} fen as the library writes it, an X-FEN
+ * @returns {boolean}
+ */
+export function isChess960(fen) {
+  const pieces = piecesOf(fen);
+  const classical = { K: "e1h1", Q: "e1a1", k: "e8h8", q: "e8a8" };
+  return [...fen.split(" ")[2].replace("-", "")].some((right) => {
+    const [king, rook] = /[KQ]/.test(right) ? "KR" : "kr";
+    const squares = classical[right] ?? "";
+    const at = (name) => pieces.get(squareOf(name));
+    return !squares || at(squares.slice(0, 2)) !== king || at(squares.slice(2)) !== rook;
+  });
+}
+
+/**
  * Writes an action as UCI does: action 524 of the starting position is "e2e4".
  * @param {number} action one that stays on the board
- * @param {string} fen the position; castling is the king's two squares
+ * @param {string} fen the position
+ * @param {boolean} chess960 whether a king always castles by taking its rook; if not, only where
+ *   classical chess has no such castling, and else by two squares
  * @returns {string}
  */
-export function toUci(action, fen) {
+export function toUci(action, fen, chess960 = false) {
   const view = fen.split(" ")[1] === "b" ? 56 : 0;
+  const pieces = piecesOf(fen);
   const { east, north, promotion } = PLANES[action >> 6];
   const from = action & 63;
-  const to = from + east + 8 * north;
-  const pawn = to >= 56 && /p/i.test(piecesOf(fen).get(from ^ view) ?? "");
-  return squareName(from ^ view) + squareName(to ^ view) + (promotion || (pawn ? "q" : ""));
+  const sign = pieces.get(from ^ view) ?? "";
+  let to = from + east + 8 * north;
+  if (chess960 && /k/i.test(sign) && Math.abs(east) === 2 && !pieces.has(to ^ view))
+    to = east > 0 ? 7 : 0;
+  const queen = to >= 56 && /p/i.test(sign) ? "q" : "";
+  return squareName(from ^ view) + squareName(to ^ view) + (promotion || queen);
 }

@@ -210,7 +210,11 @@ export class Rungs {
       this.view(Uint8Array, at, bytes.length).set(bytes);
       return at;
     };
-    const text = (string) => put(new TextEncoder().encode(`${string}\0`));
+    const text = (fen) => {
+      if (typeof fen !== "string" || fen.includes("\0"))
+        throw new RungsError("FEN", `${fen} is not a FEN`);
+      return put(new TextEncoder().encode(`${fen}\0`));
+    };
     try {
       return use({ room, put, text });
     } finally {

@@ -1,4 +1,5 @@
-// Forsyth-Edwards Notation, parsed and written. Nothing here is in the hot loop.
+// Forsyth-Edwards Notation, parsed and written: the grammar of docs/library.md, which
+// `rungs/_src/chess/fen.py` parses in Python. Nothing here is in the hot loop.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -28,8 +29,8 @@ inline std::string parse_board(std::string_view text, Position& p) {
       file += c - '0';
     } else {
       const auto type = kLetters.find(static_cast<char>(c | 32));
-      if (type == std::string_view::npos || file > 7)
-        return std::string("'") + c + "' does not belong on the board";
+      if (type == std::string_view::npos) return "a character does not belong on the board";
+      if (file > 7) return "a rank has more than 8 squares";
       p.piece[type] |= bit(8 * rank + file);
       if (c < 'a') p.own |= bit(8 * rank + file);
       ++file;
@@ -50,13 +51,14 @@ inline int outermost_rook(const Position& p, bool is_short) {
 
 // `p` must be seen from White's side. Letters are KQkq, or the rook's file (Shredder-FEN).
 inline std::string parse_castling(std::string_view text, Position& p) {
+  constexpr auto kForm = "castling rights are a selection of KQkq, White's first, or -";
+  const auto is_black = [](char letter) { return letter >= 'a'; };
   if (text == "-") return "";
-  if (text.empty()) return "castling rights are a selection of KQkq, or -";
+  if (text.empty() || !std::is_partitioned(text.rbegin(), text.rend(), is_black)) return kForm;
   for (const char letter : text) {
-    const bool black = letter >= 'a';
+    const bool black = is_black(letter);
     const char c = static_cast<char>(letter & ~32);
-    if (c != 'K' && c != 'Q' && (c < 'A' || c > 'H'))
-      return "castling rights are a selection of KQkq, or -";
+    if (c != 'K' && c != 'Q' && (c < 'A' || c > 'H')) return kForm;
     if (black) turn(p);
     const int file = c == 'K' || c == 'Q' ? outermost_rook(p, c == 'K') : c - 'A';
     const bool home =
@@ -92,7 +94,9 @@ inline std::string castling_letters(const Position& p, char case_of) {
 inline std::string parse_number(std::string_view text, unsigned low, unsigned high,
                                 unsigned& value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < low || value > high)
+  const bool padded = text.size() > 1 && text[0] == '0';
+  if (error != std::errc() || end != text.data() + text.size() || padded || value < low ||
+      value > high)
     return "counter '" + std::string(text) + "' is not a number from " + std::to_string(low) +
            " to " + std::to_string(high);
   return "";
@@ -105,7 +109,7 @@ inline std::string parse_number(std::string_view text, unsigned low, unsigned hi
 inline std::string parse_fen(std::string_view fen, Position& position) {
   std::array<std::string_view, 6> field = {"", "", "", "", "0", "1"};
   std::size_t fields = 0;
-  for (std::size_t at = 0; at < fen.size(); ++fields) {
+  for (std::size_t at = 0; at <= fen.size(); ++fields) {
     const std::size_t end = std::min(fen.find(' ', at), fen.size());
     if (fields == 6) return "more than 6 fields";
     field[fields] = fen.substr(at, end - at);

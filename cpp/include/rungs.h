@@ -128,8 +128,9 @@ typedef struct rungs_chess_config {
   int32_t num_threads; /* 1 to 1024; by default 1, the caller alone. They affect only the time:
                         * small batches use fewer, and helpers are used while they pay off. They
                         * sleep between calls. */
-  /* Positions that episodes start from, `num_start_fens` texts, one chosen at random each time.
-   * Read before the call returns. By default null, which is the start of classical chess. */
+  /* Positions that episodes start from, `num_start_fens` FENs (docs/library.md has their grammar),
+   * one chosen at random each time. Read before the call returns. By default null, which is the
+   * start of classical chess. */
   const char* const* start_fens;
   int64_t num_start_fens;
   int64_t first_env; /* the number of the first environment, 0 to 2^31 - 1, if the batch is part of

@@ -227,7 +227,7 @@ function setUp(wanted) {
     byId("status").textContent = error.message;
     return false;
   }
-  fen = wanted;
+  fen = envs.fen(0);
   byId("status").textContent = "";
   const pieces = piecesOf(fen);
   if (!pieces.has(looked)) looked = [...pieces.keys()][0];

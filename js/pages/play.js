@@ -5,7 +5,6 @@
 import { Board } from "../board.js";
 import { file, json } from "../files.js";
 import { Game, START } from "../game.js";
-import { toUci } from "../moves.js";
 import { RungsError, load } from "../rungs.js";
 import { svgElement } from "../svg.js";
 import { Player } from "../thinking.js";
@@ -137,7 +136,7 @@ class Page {
       this.#show(`${SIDES[side]}, ${agent.about.name}, thinks …`);
       const thoughts = await this.#think(agent, signal, "expects", least);
       if (!thoughts) return;
-      this.#game.play(toUci(thoughts.chosen, this.#game.fen));
+      this.#game.play(this.#game.uci(thoughts.chosen));
       this.#show();
     }
   }
@@ -179,7 +178,7 @@ class Page {
     const thoughts = await this.#think(this.#adviser, signal, "would expect, in your place,");
     if (!thoughts) return;
     const [san] = this.#game.line([thoughts.chosen]);
-    this.#show(`In your place it would play ${san}.`, toUci(thoughts.chosen, this.#game.fen));
+    this.#show(`In your place it would play ${san}.`, this.#game.uci(thoughts.chosen));
   }
 
   #flip() {

@@ -5,7 +5,6 @@ from rungs._src.chess.actions import (
     NUM_PLANES,
     action_of,
     action_on,
-    board_of,
     from_uci,
     legal_actions,
     move_of,
@@ -15,6 +14,7 @@ from rungs._src.chess.actions import (
 from rungs._src.chess.async_env import AsyncChessEnv
 from rungs._src.chess.buffers import Buffers
 from rungs._src.chess.engine import UciEngine, find_program
+from rungs._src.chess.fen import board_of
 from rungs._src.chess.keywords import ChessKeywords, ChessRung
 from rungs._src.chess.observation import BOARD_FIELDS, PLANE_NAMES, mirrored
 from rungs._src.chess.perft import PerftCase, perft_cpp, perft_python, read_epd

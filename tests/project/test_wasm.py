@@ -1,7 +1,9 @@
 """The C API in WebAssembly: what it needs of its host, and that it plays, in Node and browsers."""
 
+import functools
 import hashlib
 import importlib.util
+import io
 import itertools
 import json
 import os
@@ -10,13 +12,16 @@ import subprocess
 from pathlib import Path
 
 import chess
+import chess.pgn
 import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
 
 import rungs
 from rungs._src import paths
+from rungs._src.chess.fen import board_of
 from rungs._src.chess.perft import read_epd
+from rungs._src.chess.settings import checked_start
 from rungs._src.selfplay import agent as files
 from rungs.errors import UnavailableError
 from rungs_course import agents, nb07_ladder
@@ -24,6 +29,7 @@ from rungs_course.paths import ROOT, WASM
 from rungs_course.peers.agreement import ending
 from rungs_course.runner import bundle
 from tests.browser import browser, needs_chromium
+from tests.library.chess.test_fen import ACCEPTED, REFUSED, accepts
 from tests.library.chess.test_sameness import EVERY_RUNGS_GAMES
 from tests.library.native import c_handles
 from tests.library.search.made_up import random_fens
@@ -230,19 +236,81 @@ def test_the_modules_of_javascript_do_what_they_say(module, agent):
 
 @NEEDS_NODE
 def test_games_are_written_as_python_chess_writes_them(module, tmp_path):
-    games, expected = [], []
-    for start, seed in ((chess.STARTING_FEN, 1), (KIWIPETE, 2), (KIWIPETE, 3), (PROMOTING, 4)):
-        board, rng = chess.Board(start), np.random.default_rng(seed)
-        moves, sans = [], []
-        while len(moves) < 120 and not ending(board):
-            moves.append(list(board.legal_moves)[rng.integers(board.legal_moves.count())])
-            sans.append(board.san_and_push(moves[-1]))
-        games.append({"fen": start, "moves": [move.uci() for move in moves]})
-        expected.append({"sans": sans, "check": board.is_check()})
-    assert {"O-O", "O-O-O"} & {san for game in expected for san in game["sans"]}
+    """Classical and 2,000 of Chess960; a move is given in UCI or SAN, castling in either form."""
+    rng = np.random.default_rng(1)
+    starts = [chess.STARTING_FEN, KIWIPETE, KIWIPETE, PROMOTING]
+    starts += [chess.Board.from_chess960_pos(int(i)).fen() for i in rng.integers(960, size=2000)]
+    games, expected, castled = [], [], 0
+    for number, start in enumerate(starts):
+        board = chess.Board(start)
+        board.chess960 = board.has_chess960_castling_rights()
+        given, sans, ucis, legal = [], [], [], []
+        while len(given) < 40 and not ending(board):
+            moves = list(board.legal_moves)
+            castlings = [move for move in moves if board.is_castling(move)]
+            castles = bool(castlings) and rng.random() < 0.3
+            move = rng.choice(castlings if castles else moves)
+            legal.append(sorted(map(board.uci, moves)))
+            ucis.append(board.uci(move))
+            forms = board.san(move), ucis[-1], board.uci(move, chess960=castles)
+            given.append(forms[number % 3])
+            sans.append(board.san_and_push(move))
+            castled += castles
+        games.append({"fen": start, "moves": given})
+        expected.append({"sans": sans, "ucis": ucis, "legal": legal, "check": board.is_check()})
+    assert castled > len(starts) / 2
     (tmp_path / "games.json").write_text(json.dumps(games))
-    found = json.loads(succeed(["node", HERE / "written.mjs", module, tmp_path / "games.json"]))
-    assert found == expected
+    played = json.loads(succeed(["node", HERE / "written.mjs", module, tmp_path / "games.json"]))
+    pgns = [game.pop("pgn") for game in played]
+    assert played == expected
+    for pgn, start, game in zip(pgns, starts, expected, strict=True):
+        read = chess.pgn.read_game(io.StringIO(pgn))
+        assert not read.errors
+        board = read.board()
+        assert board.fen() == start
+        assert [board.san_and_push(move) for move in read.mainline_moves()] == game["sans"]
+        assert max(map(len, pgn.partition("\n\n")[2].splitlines())) < 80
+
+
+@NEEDS_NODE
+def test_javascript_takes_the_fens_that_python_takes(module, tmp_path):
+    fens = [*ACCEPTED, *REFUSED, f"{chess.STARTING_FEN}\0 b"]
+    rng = np.random.default_rng(2)
+    for _ in range(2000):
+        letters = list(rng.choice(ACCEPTED))
+        for at in rng.integers(len(letters), size=rng.integers(1, 4)):
+            letters[at] = str(rng.choice(["", *"KQkqHAhrnbpP/18 0+_~-e36wb", "  ", "\t", "\u0665"]))
+        fens.append("".join(letters))
+    (tmp_path / "fens.json").write_text(json.dumps(fens))
+    script = f"""
+import {{ readFileSync }} from "node:fs";
+import {{ Game }} from "{ROOT}/js/game.js";
+import {{ RungsError, load }} from "{ROOT}/js/rungs.js";
+const rungs = await load(readFileSync({json.dumps(str(module))}));
+const [game, search] = [new Game(rungs), rungs.search({{ simulations: 1 }})];
+const accepts = (read) => (fen) => {{
+  try {{ read(fen); }} catch (error) {{
+    if (error instanceof RungsError && error.code === "FEN") return false;
+    throw error;
+  }}
+  return true;
+}};
+const readers = [
+  (fen) => rungs.perft(fen, 0),
+  (fen) => game.begin(fen),
+  (fen) => search.begin(0, fen),
+  (fen) => rungs.chess({{ startFens: [fen], mask: "list" }}).close(),
+];
+const fens = JSON.parse(readFileSync({json.dumps(str(tmp_path / "fens.json"))}));
+console.log(JSON.stringify(readers.map((read) => fens.map(accepts(read)))));
+"""
+    found = json.loads(succeed(["node", "--input-type=module", "--eval", script]))
+    start = functools.partial(checked_start, "fen", listed=True)
+    for read, answers in zip((board_of, start, start, start), found, strict=True):
+        assert [
+            fen for fen, answer in zip(fens, answers, strict=True) if answer != accepts(read, fen)
+        ] == []
+    assert 200 < sum(found[0]) < len(fens) - 200
 
 
 @NEEDS_NODE

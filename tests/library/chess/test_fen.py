@@ -1,4 +1,7 @@
-"""FENs that are refused, and numbers of moves, which C++ keeps in 16 bits."""
+"""FENs that are refused, by all that read one, and numbers of moves, which C++ keeps in 16 bits."""
+
+import ctypes
+import functools
 
 import chess
 import pytest
@@ -6,12 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rungs
-from rungs._src.chess.actions import to_uci
-from rungs._src.chess.perft import perft_cpp, perft_python
+from rungs._src.chess.actions import from_uci, to_uci
+from rungs._src.chess.fen import board_of
+from rungs._src.chess.perft import divide, perft_cpp, perft_python, perft_wasm
 from rungs._src.chess.settings import MAX_FULLMOVE
-from rungs.errors import InvalidFenError
+from rungs.errors import ConfigurationError, InvalidFenError
+from rungs.search import Search
+from tests.library.native import c_handles
+from tests.library.wasm import WASM
 
 START = chess.STARTING_FEN
+BOARD = START.split()[0]
 REFUSED = {
     "": "6 fields",
     "4k3/8/8/8/8/8/8/4K3 w - - 0 1 2": "6 fields",
@@ -41,29 +49,106 @@ REFUSED = {
     "kK6/8/8/8/8/8/8/8 w - - 0 1": "in check",
     "4k3/pppppppp/p7/8/8/8/8/4K3 w - - 0 1": "8 pawns",
     "nnnnknnn/nnnnnnnn/n7/8/8/8/8/4K3 w - - 0 1": "16 pieces",
+    "4k3/8/8/4P3/8/8/8/4K3 w - d6 0 1": "en-passant square d6",
+    # What python-chess alone, or a lenient reader in C++, takes for something.
+    **dict.fromkeys([f" {START}", f"{START} ", START.replace(" ", "  ", 1)], "fields"),
+    **dict.fromkeys([BOARD + rest for rest in ("", " w", " w KQkq", " w KQkq - 0")], "6 fields"),
+    **{START.replace(" ", space): "fields" for space in ("\t", "\n", "\xa0", "\u2003")},
+    f"{START}\n": "number",
+    f"{BOARD} w KQkq  0 1": "en-passant square",
+    f"{BOARD} w KQkq -  1": "number",
+    START.replace("Q", "Q~", 1): "belong|letters",
+    START.replace("8", "\uff18", 1): "belong|letters",
+    **{f"{BOARD} w {rights} - 0 1": "twice" for rights in ("KKqq", "KHkq", "QAkq", "KQkh")},
+    **{f"{BOARD} w {rights} - 0 1": "White's first" for rights in ("kqKQ", "KkQq", "KQkq-", "KX")},
+    **{
+        f"{BOARD} w KQkq - {counters}": "number"
+        for other in ("+5", "1_0", "05", "-0", "5.0", "\u0665", "\uff15", "65536", "x")
+        for counters in (f"{other} 1", f"0 {other}")
+    },
 }
+ACCEPTED = (
+    START,
+    f"{BOARD} b KQkq -",
+    f"{BOARD} w QKqk - 99 59000",
+    f"{BOARD} w HAha - 0 1",
+    f"{BOARD} w Hq - 0 1",
+    "4k3/8/8/3pP3/8/8/8/4K3 w - d6 3 1",
+    "bqnb1rkr/pp3ppp/3ppn2/2p5/5P2/P2P4/NPP1P1PP/BQ1BNRKR w HFhf - 2 9",
+)
+
+
+@functools.cache
+def search(rung):
+    return Search(1, simulations=1, rung=rung)
+
+
+@functools.cache
+def in_c(kind):
+    made = getattr(c_handles, kind)(**{"mask": 2} if kind == "Chess" else {"simulations": 1})
+    if kind == "Chess":
+        made.reset(0)
+    return made
+
+
+def perft_c(fen):
+    library, leaves = c_handles.library(), ctypes.c_int64()
+    status = library.rungs_perft(fen.encode(), 0, 1, ctypes.byref(leaves))
+    if status:
+        raise c_handles.CError(status, library.rungs_error_message().decode())
+
+
+# All that reads a FEN, and all that begins a game from one, with lists of actions.
+READERS = {
+    "board_of": board_of,
+    "from_uci": lambda fen: from_uci("e2e4", fen),
+    "to_uci": lambda fen: to_uci(524, fen),
+    "perft_python": lambda fen: perft_python(fen, 0),
+    "perft_cpp": lambda fen: perft_cpp(fen, 0),
+    "divide": lambda fen: list(divide(fen, 1)),
+    "rungs_perft": perft_c,
+}
+STARTERS = {
+    "python": lambda fen: rungs.make("chess", "python", 1, start_fens=[fen], mask="list"),
+    "cpp": lambda fen: rungs.make("chess", "cpp", 1, start_fens=[fen], mask="list"),
+    "Search python": lambda fen: search("python").begin(fen),
+    "Search threads": lambda fen: search("threads").begin([fen]),
+    "rungs_chess_create": lambda fen: c_handles.Chess(start_fens=[fen], mask=2),
+    "rungs_chess_set_fen": lambda fen: in_c("Chess").set_fen(0, fen),
+    "rungs_search_begin": lambda fen: in_c("Search").call("begin", 0, fen.encode()),
+}
+
+
+def accepts(read, fen):
+    try:
+        read(fen)
+    except InvalidFenError:
+        return False
+    except c_handles.CError as error:
+        if error.status != c_handles.FEN:
+            raise
+        return False
+    except ConfigurationError:  # a move that is illegal there
+        pass
+    return True
 
 
 @pytest.mark.parametrize(("fen", "why"), REFUSED.items())
 def test_refused_with_the_reason(fen, why):
-    with pytest.raises(InvalidFenError, match=why):
+    with pytest.raises(InvalidFenError, match=f"{why}|characters"):
         perft_cpp(fen, 1)
 
 
-# With a space too many or fields left out, python-chess would take it that neither side may castle.
-@pytest.mark.parametrize(
-    "fields", ["", " w", " w KQkq", " w  - 0 1", " w KQkq  0 1", " w KQkq -  1", " w KQkq - 0"]
-)
-def test_no_start_lacks_a_field(fields):
-    fen = START.split(" ")[0] + fields
-    for rung in ("python", "cpp"):
-        with pytest.raises(InvalidFenError, match="6 fields"):
-            rungs.make("chess", rung, 1, start_fens=[START, fen])
-    for perft in (perft_cpp, perft_python):
-        with pytest.raises(InvalidFenError):
-            perft(fen, 1)
-    with pytest.raises(InvalidFenError):
-        to_uci(524, fen)
+@pytest.mark.parametrize("name", [*READERS, *STARTERS, WASM])
+def test_all_that_read_fens_take_the_same(name):
+    read = (READERS | STARTERS | {"wasm": lambda fen: perft_wasm(fen, 0)})[name]
+    assert [fen for fen in ACCEPTED if not accepts(read, fen)] == []
+    assert [fen for fen in REFUSED if accepts(read, fen)] == []
+
+
+@pytest.mark.parametrize("name", [name for name in READERS | STARTERS if "rungs_" not in name])
+def test_no_byte_0_ends_a_fen(name):
+    assert not accepts((READERS | STARTERS)[name], f"{START}\0 b")
 
 
 @pytest.mark.parametrize(
@@ -81,19 +166,32 @@ def test_any_text_is_refused_not_crashed_on(text):
         perft_cpp(text, 1)
 
 
-@given(st.data())
-def test_a_mutated_fen_is_refused_or_counted_as_python_chess_does(data):
-    letters = list(START)
-    for _ in range(data.draw(st.integers(1, 4))):
-        at = data.draw(st.integers(0, len(letters) - 1))
-        letters[at] = data.draw(st.sampled_from("pnbrqkPNBRQK12345678/ wb-KQkqeh3609"))
-    fen = "".join(letters)
-    try:
-        leaves = perft_cpp(fen, 1)
-    except InvalidFenError:
-        return
-    # What we accept, python-chess must understand; it corrects castling rights that we refuse.
-    assert leaves == chess.Board(fen, chess960=True).legal_moves.count()
+@st.composite
+def mutated(draw):
+    """A FEN of which some letters are others, gone or twice, or fields are."""
+    letters = list(draw(st.sampled_from(ACCEPTED)))
+    alphabet = st.sampled_from("pnbrqkPNBRQK123456780/ wb-KQkqHAhae369+_~x\t\n\xa0\u0665\uff11")
+    for _ in range(draw(st.integers(1, 4))):
+        at = draw(st.integers(0, len(letters) - 1))
+        letters[at : at + draw(st.integers(0, 2))] = draw(st.lists(alphabet, max_size=2))
+        letters = letters or [" "]
+    fields = "".join(letters).split(" ")
+    if draw(st.booleans()):
+        others = ("KQkq", "kqKQ", "KK", "-", "e3", "d6", "w", "0", "00", "1_0", "+5", "100", "151")
+        fields[draw(st.integers(0, len(fields) - 1))] = draw(st.sampled_from(others))
+    return " ".join(fields)
+
+
+@given(mutated())
+def test_a_mutated_fen_has_one_answer_everywhere(fen):
+    answers = {name: accepts(read, fen) for name, read in READERS.items()}
+    assert len(set(answers.values())) == 1, (fen, answers)
+    starts = {name: accepts(read, fen) for name, read in STARTERS.items()}
+    assert len(set(starts.values())) == 1, (fen, starts)
+    if answers["board_of"]:
+        assert perft_cpp(fen, 1) == chess.Board(fen, chess960=True).legal_moves.count()
+    else:
+        assert not starts["python"], fen
 
 
 def start(fullmove):
@@ -101,9 +199,11 @@ def start(fullmove):
 
 
 @pytest.mark.parametrize("rung", ["python", "cpp"])
-@pytest.mark.parametrize("fullmove", [59_001, 65_536, 10**4000])
-def test_starts_beyond_are_refused(rung, fullmove):
-    with pytest.raises(InvalidFenError, match="59000"):
+@pytest.mark.parametrize(
+    ("fullmove", "most"), [(59_001, 59_000), (65_536, 65_535), (10**4000, 65_535)]
+)
+def test_starts_beyond_are_refused(rung, fullmove, most):
+    with pytest.raises(InvalidFenError, match=rf"start_fens\[1\].*{most}"):
         rungs.make("chess", rung, 1, start_fens=[start(1), start(fullmove)])
 
 

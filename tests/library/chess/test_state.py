@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rungs
+from rungs._src.chess.fen import PLAYABLE
 from rungs._src.chess.policy import random_actions
-from rungs._src.chess.settings import PLAYABLE
 from rungs.errors import InvalidStateError
 from rungs_course.measure.verify import assert_same, verify
 from tests.saved import assert_refused, join, split

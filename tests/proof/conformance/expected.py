@@ -7,6 +7,7 @@ it derives into the suite, for each thing that a case asks; a test compares inst
 
 import itertools
 import json
+import re
 from pathlib import Path
 
 import chess
@@ -16,6 +17,11 @@ SUITE = ROOT / "lib" / "rungs" / "_src" / "conformance" / "suite.json"
 
 # Checks that no game leads to, in two published positions: the rules still say how to go on.
 PLAYABLE = chess.STATUS_IMPOSSIBLE_CHECK | chess.STATUS_TOO_MANY_CHECKERS
+
+# Section 16.1 of the PGN standard, which python-chess reads more leniently.
+FEN = re.compile(
+    "[pnbrqkPNBRQK1-8/]+ [wb] (-|(?=[KQkq])K?Q?k?q?) (-|[a-h][36]) (0|[1-9][0-9]*) [1-9][0-9]*"
+)
 
 
 def board_at(case):
@@ -48,6 +54,8 @@ def ending_of(board):
 
 def is_refused(fen):
     """Says whether a FEN is malformed, or of a position that no game can be at."""
+    if not FEN.fullmatch(fen):
+        return True
     try:
         return bool(chess.Board(fen).status() & ~PLAYABLE)
     except ValueError:

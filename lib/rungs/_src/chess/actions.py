@@ -7,8 +7,9 @@ Chess960 has, is the king onto its rook.
 
 import chess
 
-from rungs._src.core.arguments import boolean, integer, shortened, shown
-from rungs.errors import ConfigurationError, InvalidFenError
+from rungs._src.chess.fen import board_of
+from rungs._src.core.arguments import integer, shortened, shown
+from rungs.errors import ConfigurationError
 
 NUM_PLANES = 73
 NUM_ACTIONS = 64 * NUM_PLANES
@@ -94,25 +95,6 @@ def move_of(action: int, board: chess.Board) -> chess.Move | None:
     return chess.Move(origin, target, promotion)
 
 
-def board_of(fen: str, chess960: bool = False) -> chess.Board:
-    """Makes a python-chess board from a FEN.
-
-    Args:
-        fen: castling rights are X-FEN's or Shredder-FEN's.
-        chess960: whether it is a Chess960 board even where no castling right requires one.
-
-    Raises:
-        ValueError: the FEN is malformed.
-    """
-    if len(fen.split()) not in (4, 6):  # python-chess fills in what is missing: no right to castle
-        raise ValueError("a FEN has 6 fields, an EPD 4")
-    board = chess.Board(fen, chess960=True)
-    rights = board.clean_castling_rights()
-    board.chess960 = False
-    board.chess960 = chess960 or board.clean_castling_rights() != rights
-    return board
-
-
 def to_uci(action: int, fen: str, chess960: bool = False) -> str:
     """Returns an action in UCI notation: `to_uci(524, chess.STARTING_FEN)` is "e2e4".
 
@@ -125,10 +107,9 @@ def to_uci(action: int, fen: str, chess960: bool = False) -> str:
     Raises:
         ConfigurationError: there is no such action, or it is illegal in that position, or
             `chess960` is not a bool.
-        InvalidFenError: the FEN is malformed.
+        InvalidFenError: the FEN is malformed or its position impossible.
     """
-    action, chess960 = integer("action", action, 0, NUM_ACTIONS - 1), boolean("chess960", chess960)
-    board = _board(fen, chess960)
+    action, board = integer("action", action, 0, NUM_ACTIONS - 1), board_of(fen, chess960)
     move = move_of(action, board)
     if move is None or move not in board.legal_moves:
         raise ConfigurationError(f"action {action} is illegal in {fen}")
@@ -142,9 +123,9 @@ def from_uci(uci: str, fen: str) -> int:
 
     Raises:
         ConfigurationError: it is not a move, or illegal in that position.
-        InvalidFenError: the FEN is malformed.
+        InvalidFenError: the FEN is malformed or its position impossible.
     """
-    board = _board(fen)
+    board = board_of(fen)
     if not isinstance(uci, str):
         raise ConfigurationError(f"uci={shown(uci)} is not a move")
     try:
@@ -154,12 +135,3 @@ def from_uci(uci: str, fen: str) -> int:
     if not move:
         raise ConfigurationError(f"uci={shown(uci)} is not a move")
     return action_on(move, board)
-
-
-def _board(fen: str, chess960: bool = False) -> chess.Board:
-    if not isinstance(fen, str):
-        raise InvalidFenError(f"{shown(fen)} is not a FEN")
-    try:
-        return board_of(fen, chess960)
-    except ValueError as error:
-        raise InvalidFenError(f"{shown(fen)}: {shortened(str(error))}") from None

@@ -8,17 +8,14 @@ from pathlib import Path
 import chess
 
 from rungs._src.chess.boards.native import parse_fen
-from rungs._src.chess.settings import PLAYABLE
-from rungs._src.core.arguments import integer, shortened, shown
+from rungs._src.chess.fen import board_of
+from rungs._src.core.arguments import integer
 from rungs._src.native import loader
 from rungs._src.threads.pool import pool_of, thread_count
-from rungs.errors import ConfigurationError, InvalidFenError
+from rungs.errors import ConfigurationError
 
 # Deeper than any count, shallower than the stack.
 _MAX_DEPTH = 64
-
-# The highest move number that C++ has room for.
-_MAX_FULLMOVE = 65_535
 
 _COUNT = re.compile(r"D([1-9]\d{0,8}) +(\d{1,18})", re.ASCII)
 
@@ -71,7 +68,7 @@ def perft_cpp(fen: str, depth: int, threads: int = 1) -> int:
 
 def perft_python(fen: str, depth: int) -> int:
     """Counts leaves with python-chess; raises as `perft_cpp` does."""
-    return _perft(_board(fen), integer("depth", depth, 0, _MAX_DEPTH))
+    return _perft(board_of(fen, chess960=True), integer("depth", depth, 0, _MAX_DEPTH))
 
 
 def divide(
@@ -87,29 +84,11 @@ def divide(
         InvalidFenError: as for `perft_cpp`.
     """
     depth = integer("depth", depth, 1, _MAX_DEPTH)
-    board = _board(fen)
-    # Castling rights that classical chess lacks make it a position of Chess960.
-    board.chess960 = False
-    board.chess960 = board.clean_castling_rights() != board.castling_rights
+    board = board_of(fen)
     for name, move in sorted((move.uci(), move) for move in board.legal_moves):
         board.push(move)
         yield name, count(board.epd(), depth - 1)
         board.pop()
-
-
-def _board(fen: str) -> chess.Board:
-    if not isinstance(fen, str):
-        raise InvalidFenError(f"{shown(fen)} is not a FEN")
-    try:
-        board = chess.Board(fen if len(fen.split()) == 6 else f"{fen} 0 1", chess960=True)
-    except ValueError as error:
-        raise InvalidFenError(f"{shown(fen)}: {shortened(str(error))}") from None
-    wrong = board.status() & ~PLAYABLE
-    if wrong:
-        raise InvalidFenError(f"{shown(fen)} is impossible: {wrong.name}")
-    if board.fullmove_number > _MAX_FULLMOVE:
-        raise InvalidFenError(f"{shown(fen)}: its fullmove number is above {_MAX_FULLMOVE}")
-    return board
 
 
 def _perft(board: chess.Board, depth: int) -> int:

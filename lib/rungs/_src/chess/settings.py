@@ -8,11 +8,11 @@ from typing import Any
 import chess
 from gymnasium.vector import AutoresetMode
 
-from rungs._src.chess.actions import board_of
 from rungs._src.chess.buffers import MASKS, MAX_LEGAL
 from rungs._src.chess.engine import UciEngine
+from rungs._src.chess.fen import board_of
 from rungs._src.chess.observation import dtypes_of
-from rungs._src.core.arguments import autoreset_mode, choice, integer, shortened, shown
+from rungs._src.core.arguments import autoreset_mode, choice, integer, shown
 from rungs._src.core.settings import check_fields, checked_later, documented, setting
 from rungs.errors import ConfigurationError, InvalidFenError
 
@@ -25,9 +25,6 @@ MAX_FULLMOVE = 59_000
 
 # How many of each a side has before it promotes a pawn.
 _AT_FIRST = {chess.KNIGHT: 2, chess.BISHOP: 2, chess.ROOK: 2, chess.QUEEN: 1}
-
-# No game leads to such a check, but the rules still define how to continue.
-PLAYABLE = chess.STATUS_IMPOSSIBLE_CHECK | chess.STATUS_TOO_MANY_CHECKERS
 
 
 def _opponent(name: str, value: Any) -> str | UciEngine | None:
@@ -146,10 +143,7 @@ class ChessSettings:
         object.__setattr__(self, "dtype", dtype or dtypes[0])
         if self.start is None:
             fens = (chess.STARTING_FEN,) if self.start_fens is None else self.start_fens
-            starts = _starts(fens)
-            if self.mask == "list":
-                _check_listed(starts)
-            object.__setattr__(self, "start_fens", starts)
+            object.__setattr__(self, "start_fens", _starts(fens, self.mask == "list"))
         elif self.start_fens is not None:
             raise ConfigurationError(
                 f"start={self.start!r} and start_fens are both given: give only one"
@@ -181,48 +175,50 @@ def share_ends(num_envs: int, shares: int) -> list[int]:
     return [num_envs * (share + 1) // shares for share in range(shares)]
 
 
-def _starts(fens: Any) -> tuple[str, ...]:
-    listed = _listed(fens)
-    if not listed:
+def _starts(fens: Any, listed: bool) -> tuple[str, ...]:
+    values = _listed(fens)
+    if not values:
         raise ConfigurationError(f"start_fens={shown(fens)} is not a list of FENs")
-    return tuple(map(_start, listed))
+    return tuple(checked_start(f"start_fens[{i}]", fen, listed) for i, fen in enumerate(values))
 
 
-def _start(fen: str) -> str:
-    """Returns a FEN in its canonical form; raises unless its game can go on."""
-    label = f"start_fens: {shown(fen)}"
+def checked_start(name: str, fen: Any, listed: bool) -> str:
+    """Returns a FEN in its canonical form if its game can go on.
+
+    Args:
+        name: of the argument, for errors.
+        fen: the value.
+        listed: whether a list must have room for all actions that could be legal, there or later.
+            With no more pieces than promotions can make, at most 218 actions are: C++ checks the
+            same of saved boards.
+
+    Raises:
+        InvalidFenError: it is no such FEN; the message says why.
+    """
     if not isinstance(fen, str):
-        raise InvalidFenError(f"{label} is not a FEN")
+        raise InvalidFenError(f"{name}={shown(fen)} is not a FEN")
     try:
-        board = board_of(fen)
-    except ValueError as error:
-        raise InvalidFenError(f"{label}: {shortened(str(error))}") from None
-    wrong = board.status() & ~PLAYABLE
-    if wrong:
-        raise InvalidFenError(f"{label} is impossible: {wrong.name}")
+        return _start(fen, listed)
+    except InvalidFenError as error:
+        raise InvalidFenError(f"{name}: {error}") from None
+
+
+@functools.lru_cache(maxsize=4096)
+def _start(fen: str, listed: bool) -> str:
+    """Does what `checked_start` does; cached, as checking is slow."""
+    board, label = board_of(fen), shown(fen)
     if board.is_game_over() or board.halfmove_clock >= 100:
         raise InvalidFenError(f"{label}: the game is over")
     if board.fullmove_number > MAX_FULLMOVE:
         raise InvalidFenError(f"{label}: its fullmove number is above {MAX_FULLMOVE}")
+    if listed and any(
+        _promoted(board, side) + len(board.pieces(chess.PAWN, side)) > 8 for side in chess.COLORS
+    ):
+        raise InvalidFenError(
+            f"{label} has more pieces than promotions make: more than {MAX_LEGAL} actions could be "
+            "legal, and a list has room for no more"
+        )
     return board.fen()
-
-
-def _check_listed(fens: tuple[str, ...]) -> None:
-    """Rejects starts from which more actions could be legal than a list has room for.
-
-    With no more pieces than promotions can make, at most 218 actions are legal, there and later:
-    C++ checks the same of saved boards.
-    """
-    for fen in fens:
-        board = chess.Board(fen)
-        if any(
-            _promoted(board, side) + len(board.pieces(chess.PAWN, side)) > 8
-            for side in chess.COLORS
-        ):
-            raise InvalidFenError(
-                f"start_fens: {shown(fen)} has more pieces than promotions make: more than "
-                f"{MAX_LEGAL} actions could be legal, and mask='list' has room for no more"
-            )
 
 
 def _promoted(board: chess.Board, side: chess.Color) -> int:

@@ -10,11 +10,12 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import ArrayLike
 
-from rungs._src.chess.actions import NUM_ACTIONS, board_of, legal_actions
+from rungs._src.chess.actions import NUM_ACTIONS, legal_actions
 from rungs._src.chess.boards.boards import Boards, CopyableBoards
 from rungs._src.chess.boards.engine import EngineBoards, EngineGame
 from rungs._src.chess.buffers import POSITION, Buffers
 from rungs._src.chess.engine import UciEngine
+from rungs._src.chess.fen import board_of
 from rungs._src.chess.observation import OBSERVATIONS
 from rungs._src.chess.settings import ChessSettings
 from rungs._src.chess.snapshot import Snapshot

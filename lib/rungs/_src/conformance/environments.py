@@ -12,8 +12,8 @@ import numpy as np
 
 from rungs._src import paths
 from rungs._src.chess.actions import action_of
+from rungs._src.chess.fen import board_of
 from rungs._src.chess.reason import Reason
-from rungs._src.chess.settings import PLAYABLE
 from rungs._src.conformance.environment import Batch, Environment, Outcome
 from rungs._src.core.arguments import shown
 from rungs._src.registry import make as make_rung
@@ -45,7 +45,8 @@ PLANES = (
 class PythonChess(Environment):
     """python-chess, with which the suite's expectations are checked.
 
-    A game ends as soon as a player could claim a draw.
+    A game ends as soon as a player could claim a draw. FENs have the grammar of Rungs:
+    python-chess alone accepts more.
     """
 
     def begin(
@@ -83,10 +84,10 @@ class PythonChess(Environment):
 
     def refuses_fen(self, fen: str) -> bool:
         try:
-            board = chess.Board(fen)
-        except ValueError:
+            board_of(fen)
+        except InvalidFenError:
             return True
-        return bool(board.status() & ~PLAYABLE)
+        return False
 
     def refuses_move(self, move: str) -> bool:
         return self.outcome().over or chess.Move.from_uci(move) not in self._board.legal_moves

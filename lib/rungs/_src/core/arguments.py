@@ -59,10 +59,12 @@ def did_you_mean(given: Iterable[object], choices: Iterable[str]) -> str:
 def integer(name: str, value: Any, low: int, high: int) -> int:
     """Returns `value` as an int from `low` to `high`; raises ConfigurationError for any other."""
     try:
-        number = operator.index(value)
+        number = None if isinstance(value, bool) else operator.index(value)
     except Exception:  # any object may raise anything here
-        raise ConfigurationError(f"{name}={shown(value)} is not an integer") from None
-    if isinstance(value, bool) or not low <= number <= high:
+        number = None
+    if number is None:
+        raise ConfigurationError(f"{name}={shown(value)} is not an integer")
+    if not low <= number <= high:
         raise ConfigurationError(f"{name}={shown(value)} is not from {low} to {high}")
     return number
 
@@ -154,7 +156,7 @@ def checked_actions(actions: Any, shape: tuple[int, ...]) -> np.ndarray:
         ConfigurationError: they have a wrong shape or dtype.
     """
     if type(actions) is not np.ndarray:
-        actions = as_array("actions", actions)
+        actions = _without_bools("actions", actions)
     if actions.shape != shape:
         raise ConfigurationError(f"actions have shape {actions.shape}, not {shape}")
     if actions.dtype == INT64 and actions.flags.carray:
@@ -168,7 +170,7 @@ def checked_indices(name: str, value: object, count: int) -> np.ndarray:
     Raises:
         ConfigurationError: they have a wrong shape or dtype, or one is out of range.
     """
-    array = as_array(name, value)
+    array = _without_bools(name, value)
     if array.ndim != 1:
         raise ConfigurationError(f"{name}: shape {array.shape}, not (n,)")
     indices = _int64(name, array)
@@ -177,6 +179,15 @@ def checked_indices(name: str, value: object, count: int) -> np.ndarray:
         k = int(outside[0])
         raise ConfigurationError(f"{name}[{k}]={indices[k]} is not from 0 to {count - 1}")
     return indices
+
+
+def _without_bools(name: str, value: object) -> np.ndarray:
+    """Returns a value as an array; raises for a bool among numbers, which NumPy takes for one."""
+    if isinstance(value, Sequence):
+        for i, each in enumerate(value):
+            if isinstance(each, bool | np.bool_):
+                raise ConfigurationError(f"{name}[{i}]={shown(each)} is not an integer")
+    return as_array(name, value)
 
 
 def _int64(name: str, array: np.ndarray) -> np.ndarray:

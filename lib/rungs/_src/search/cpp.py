@@ -5,7 +5,6 @@ a tree first reaches it.
 """
 
 import ctypes
-import functools
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from rungs._src.chess.observation import OBSERVATIONS, format_name
 from rungs._src.chess.vector_env import ChessVectorEnv
 from rungs._src.core.memory import zeroed_lines
 from rungs._src.native import loader
-from rungs._src.native.abi import Api, Structure, described
+from rungs._src.native.abi import Structure, described
 from rungs._src.search.result import Result, Tree
 from rungs._src.search.settings import Gumbel, Puct, SearchSettings
 from rungs._src.search.trees import Evaluation, Leaves, Trees
@@ -95,7 +94,7 @@ class CppTrees(Trees):
         self._address = ctypes.addressof(self._batch)
 
     def begin_fens(self, which: np.ndarray, fens: list[str]) -> None:
-        different = {fen: _position(self._api, fen) for fen in dict.fromkeys(fens)}
+        different = {fen: parse_fen(self._api, fen) for fen in dict.fromkeys(fens)}
         for game, fen in zip(which.tolist(), fens, strict=True):
             position = different[fen].ctypes.data
             self._api.rungs_search_begin_position(
@@ -198,13 +197,6 @@ class CppTrees(Trees):
 
     def _update_reasons(self) -> None:
         self._api.rungs_search_reasons(self._address, self.reasons.ctypes.data)
-
-
-@functools.lru_cache(maxsize=4096)
-def _position(api: Api, fen: str) -> np.ndarray:
-    """Reads a FEN that an environment with lists can start from; cached, as checking is slow."""
-    (start,) = SearchSettings().chess((fen,)).starts
-    return parse_fen(api, start)
 
 
 def _settings(structure: type[Structure], settings: SearchSettings) -> Structure:

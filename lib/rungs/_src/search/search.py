@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rungs._src.chess.buffers import MAX_LEGAL
-from rungs._src.chess.settings import ChessSettings
+from rungs._src.chess.settings import ChessSettings, checked_start
 from rungs._src.chess.vector_env import ChessVectorEnv
 from rungs._src.core.arguments import (
     as_array,
@@ -29,7 +29,7 @@ from rungs._src.search.reference import PythonTrees
 from rungs._src.search.result import Result, Tree
 from rungs._src.search.settings import SearchSettings
 from rungs._src.search.trees import Evaluation
-from rungs.errors import BusyError, ConfigurationError, InvalidFenError, InvalidStateError
+from rungs.errors import BusyError, ConfigurationError, InvalidStateError
 
 # (observation, actions, counts) -> (logits, values), see `Search.run`.
 Evaluator = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[Any, Any]]
@@ -130,7 +130,8 @@ class Search:
         Raises:
             ConfigurationError: an argument is wrong, or the environment's rung has boards that this
                 search can't read; no game has changed.
-            InvalidFenError: an environment with lists of actions can't start from a FEN.
+            InvalidFenError: a FEN is none that an environment with lists of actions can start from;
+                the message names the game.
             BusyError: another thread is in the environment, or in this search. For the latter all
                 methods raise it.
             gymnasium.error.ResetNeeded: the environment was not reset yet.
@@ -143,7 +144,7 @@ class Search:
                     raise ConfigurationError(
                         f"games: an environment of {games.num_envs} boards, not {self.num_games}"
                     )
-                _check_listed(games.settings.start_fens)
+                _check_listed(games.settings)
                 self._trees.begin_boards(chosen, games)
             else:
                 self._trees.begin_fens(chosen, self._fens(games, chosen))
@@ -300,20 +301,16 @@ class Search:
         return np.flatnonzero(mask)
 
     def _fens(self, games: Sequence[str] | str | None, which: np.ndarray) -> list[str]:
-        """Returns the FENs of games, (n,) int64 indices."""
+        """Returns the checked FENs of games, (n,) int64 indices."""
         if games is None:
             games = chess.STARTING_FEN
         if isinstance(games, str):
-            return [games] * len(which)
+            return [checked_start("games", games, listed=True)] * len(which)
         if not isinstance(games, Sequence) or len(games) != self.num_games:
             raise ConfigurationError(
                 f"games={shown(games)}: not an environment, a FEN or {self.num_games} FENs"
             )
-        fens = [games[game] for game in which.tolist()]
-        for game, fen in zip(which.tolist(), fens, strict=True):
-            if not isinstance(fen, str):
-                raise InvalidFenError(f"games[{game}]={shown(fen)} is not a FEN")
-        return fens
+        return [checked_start(f"games[{i}]", games[i], listed=True) for i in which.tolist()]
 
     @contextlib.contextmanager
     def _alone(self, what: str) -> Iterator[None]:
@@ -356,6 +353,7 @@ def _floats(name: str, value: object, copy: bool) -> np.ndarray:
 
 
 @functools.lru_cache(maxsize=64)
-def _check_listed(start_fens: tuple[str, ...] | None) -> None:
+def _check_listed(settings: ChessSettings) -> None:
     """Raises InvalidFenError if a list could be too short for all actions of a game."""
-    ChessSettings(mask="list", start_fens=start_fens)
+    for i, fen in enumerate(settings.start_fens or ()):
+        checked_start(f"games: start_fens[{i}]", fen, listed=True)

@@ -5,7 +5,8 @@ import itertools
 
 import numpy as np
 
-from rungs._src.chess.actions import board_of, move_of
+from rungs._src.chess.actions import move_of
+from rungs._src.chess.fen import board_of
 from rungs._src.chess.vector_env import ChessVectorEnv
 from rungs._src.search.result import Result, Tree
 from rungs._src.search.settings import SearchSettings
@@ -34,11 +35,7 @@ class Trees(abc.ABC):
 
     @abc.abstractmethod
     def begin_fens(self, which: np.ndarray, fens: list[str]) -> None:
-        """Begins games, (n,) int64 indices, at a FEN each.
-
-        Raises:
-            InvalidFenError: a FEN is not a valid start; no game has changed.
-        """
+        """Begins games, (n,) int64 indices, at a FEN each that `checked_start` has accepted."""
 
     @abc.abstractmethod
     def begin_boards(self, which: np.ndarray, env: ChessVectorEnv) -> None:

@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from rungs._src.chess.actions import board_of, move_of
+from rungs._src.chess.actions import move_of
 from rungs._src.chess.buffers import Buffers
+from rungs._src.chess.fen import board_of
 from rungs._src.chess.policy import random_actions
 from rungs._src.chess.settings import ChessSettings
 from rungs._src.core.arguments import Seed
