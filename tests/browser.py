@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from rungs._src.chess.engine import find_program
+from rungs._src.programs import find_program
 
 ROOT = Path(__file__).parents[1]
 SCREENSHOTS = ROOT / "figures" / "run"

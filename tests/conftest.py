@@ -11,8 +11,8 @@ import pytest
 
 import rungs_course  # noqa: F401  # before nbformat, whose import it makes short
 from rungs._src import provenance
-from rungs._src.chess.engine import find_program
 from rungs._src.machine import gpu
+from rungs._src.programs import find_program
 from rungs_course.labs.sandbox import Sandbox
 from rungs_course.measure.valgrind import have_valgrind
 from tests import areas

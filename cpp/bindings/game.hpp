@@ -2,17 +2,65 @@
 //   #define RUNGS_GAME ConnectFour
 //   #include "bindings/game.hpp"
 #pragma once
+#include <exception>
+#include <mutex>
+
 #include "../rungs/cpu_loops.hpp"
 #include "../rungs/game.hpp"
 #include "abi.hpp"
 
 namespace rungs {
-using Games = GameBatch<RUNGS_GAME>;
-}
+
+// A batch of the game. What the game throws goes neither through C nor through a loop's threads:
+// its text is kept, and the block that threw is left as it is.
+struct Games : GameBatch<RUNGS_GAME> {
+  static constexpr std::size_t kErrorBytes = 1024;
+
+  char* error;  // (kErrorBytes,) the text of a call's first exception; empty: none
+
+  void reset_block(std::int64_t b, const bool* which, std::int64_t number) const {
+    keep_error([&] { GameBatch::reset_block(b, which, number); });
+  }
+
+  std::int64_t check_block(std::int64_t b, const std::int64_t* actions) const {
+    std::int64_t first = b * kBlock;  // where it throws, as if this one were illegal
+    keep_error([&] { first = GameBatch::check_block(b, actions); });
+    return first;
+  }
+
+  std::int64_t step_block(std::int64_t b) const {
+    std::int64_t ended = 0;
+    keep_error([&] { ended = GameBatch::step_block(b); });
+    return ended;
+  }
+
+ private:
+  template <class Body>
+  void keep_error(const Body& body) const {
+    try {
+      body();
+    } catch (const std::exception& thrown) {
+      keep(thrown.what());
+    } catch (...) {
+      keep("");
+    }
+  }
+
+  void keep(const char* text) const {
+    static std::mutex mutex;
+    const std::lock_guard lock(mutex);
+    if (!*error)
+      write_text(*text ? text : "an exception without a text",
+                 reinterpret_cast<std::uintptr_t>(error), kErrorBytes);
+  }
+};
+
+}  // namespace rungs
 
 RUNGS_STRUCTURE(rungs::Games, RUNGS_MEMBERS(num_envs, seed, seeds, autoreset, games, episode, drawn,
                                             chosen, observation, final_observation, action_mask,
-                                            reward, terminated, truncated, ended))
+                                            reward, terminated, truncated, ended, error))
+RUNGS_CONSTANT(error_bytes, rungs::Games::kErrorBytes)
 RUNGS_CONSTANT(game_bytes, sizeof(RUNGS_GAME))
 RUNGS_CONSTANT(num_actions, RUNGS_GAME::kActions)
 RUNGS_CONSTANT(num_cells, RUNGS_GAME::kCells)

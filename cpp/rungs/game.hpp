@@ -8,6 +8,7 @@
 //   bool legal(int action) const;           // some action must be, until the game has ended
 //   GameStep step(int action, GameRandom& random);
 //   void observe(Cell* cells) const;
+// `bindings/game.hpp` catches what they throw; the environment must then be reset.
 #pragma once
 #include <cstdint>
 #include <type_traits>
@@ -37,6 +38,8 @@ struct GameStep {
 template <class Game>
 struct GameBatch {
   static_assert(std::is_trivially_copyable_v<Game>);
+  static_assert(sizeof(Game) < 1u << 31);
+  static_assert(Game::kActions > 0 && Game::kCells > 0);
   // Boards that one thread steps together.
   static constexpr std::int64_t kBlock = 16;
   using Cell = typename Game::Cell;

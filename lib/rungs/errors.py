@@ -10,6 +10,7 @@ __all__ = [
     "ConfigurationError",
     "DivergedError",
     "EngineError",
+    "GameError",
     "IllegalActionError",
     "InvalidActionError",
     "InvalidFenError",
@@ -151,6 +152,13 @@ class EngineError(RungsError, RuntimeError):
     def __init__(self, message: str, board: int | None = None):
         self.board = board
         super().__init__(message if board is None else f"board {board}: {message}")
+
+
+class GameError(RungsError, RuntimeError):
+    """A game of one's own raised an exception, or returned something wrong; the message names it.
+
+    The environment has to be reset.
+    """
 
 
 class StorageError(RungsError, OSError):

@@ -12,7 +12,6 @@ from functools import partial
 
 from rungs._src import registry
 from rungs._src.cartpole.keywords import CartPoleRung
-from rungs._src.chess.engine import find_program
 from rungs._src.chess.keywords import ChessRung
 from rungs._src.core.progress import Say, line, silent
 from rungs._src.machine import gpu
@@ -20,6 +19,7 @@ from rungs._src.machine.cpu import usable_cores
 from rungs._src.machine.describe import describe, in_words
 from rungs._src.native import cling, gpp, loader, wheel
 from rungs._src.processes import ranks
+from rungs._src.programs import find_program
 from rungs.errors import CompilerError, RungsError, UnavailableError, install_hint
 from rungs.version import __version__
 from rungs_course import peers

@@ -7,7 +7,6 @@ import os
 import pickle
 import resource
 import shutil
-import subprocess
 import sys
 import time
 import warnings
@@ -31,7 +30,9 @@ from rungs._src.chess.vector_env import ChessVectorEnv
 from rungs._src.machine.cpu import usable_cores
 from rungs._src.machine.describe import describe
 from rungs._src.processes.workers import CONTEXT, Workers, preload
+from rungs._src.programs import run_program
 from rungs._src.registry import make
+from rungs.errors import UnavailableError
 from rungs_course import nb02_workers, paths, plots, widgets
 from rungs_course.measure import over_boards
 from rungs_course.measure.race import race, steps_of
@@ -204,6 +205,7 @@ def side_by_side(
     return pd.DataFrame(rows, columns=["processes", "repeat", "seconds"])
 
 
+_SECONDS = 3600.0  # for all that an interpreter repeats
 THREADED = ["interpreter", "lock", "threads", "repeat", "rate"]  # columns of `race_interpreters`
 
 
@@ -231,6 +233,9 @@ def race_interpreters(
     Returns:
         A row per interpreter, number of threads and repeat: `interpreter` (its version), `lock`
         ("with", "without"), `threads`, `repeat`, `rate` in plies per second of all threads.
+
+    Raises:
+        UnavailableError: an interpreter can't be run, or fails.
     """
     numbers = map(str, (num_envs, threads, steps, repeats, seed))
     command = [nb02_workers.__file__, *numbers]
@@ -249,7 +254,10 @@ def _printed(arguments: list[str], other: str | None, variables: dict[str, str])
     if other:
         command[0] = other
     env = os.environ | {"PYTHONPATH": str(paths.ROOT / "lib")} | variables
-    return subprocess.run(command, env=env, check=True, capture_output=True, text=True).stdout
+    done = run_program(command, _SECONDS, env=env)
+    if done.returncode:
+        raise UnavailableError(f"{command[0]} failed: {done.stderr.strip()}")
+    return done.stdout
 
 
 def draw_interpreters(times: pd.DataFrame):

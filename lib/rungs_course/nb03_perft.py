@@ -3,6 +3,8 @@
 import contextlib
 import functools
 import os
+import re
+import select
 import shlex
 import subprocess
 import time
@@ -12,7 +14,8 @@ from typing import Any
 import chess
 import pandas as pd
 
-from rungs.errors import ConfigurationError, EngineError, MismatchError, UnavailableError
+from rungs._src.programs import start_program
+from rungs.errors import ConfigurationError, EngineError, MismatchError
 from rungs_course import plots
 from rungs_course.measure.turns import timed_rounds
 
@@ -22,6 +25,7 @@ POSITIONS = {
     "Kiwipete": "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
 }
 Counter = Callable[[str, int], int]
+_SECONDS = 3600.0  # for an answer: perft may take long
 
 
 @contextlib.contextmanager
@@ -35,7 +39,7 @@ def stockfish(program: str) -> Iterator[Counter]:
 
         def perft(fen: str, depth: int) -> int:
             answer = ask(f"position fen {fen}\ngo perft {depth}", "Nodes searched")
-            return int(answer.split()[-1])
+            return _leaves(program, answer.rpartition(" ")[2])
 
         ask("uci", "uciok")
         ask("isready", "readyok")
@@ -74,12 +78,16 @@ def perft_program(command: list[str]) -> Iterator[Counter]:
     with _conversation(command) as ask:
 
         def perft(fen: str, depth: int) -> int:
-            answer = ask(f"{depth} {fen}", "").strip()
-            if not answer.isdigit():
-                raise EngineError(f"{command[0]} answered {answer!r}, not a number of leaves")
-            return int(answer)
+            return _leaves(command[0], ask(f"{depth} {fen}", ""))
 
         yield perft
+
+
+def _leaves(program: str, answer: str) -> int:
+    """Returns the number that a program answered."""
+    if not re.fullmatch(r"[0-9]{1,18}", answer.strip()):
+        raise EngineError(f"{program} answered {answer.strip()!r}, not a number of leaves")
+    return int(answer)
 
 
 @contextlib.contextmanager
@@ -87,19 +95,23 @@ def _conversation(command: list[str]) -> Iterator[Callable[[str, str], str]]:
     """Runs a program; yields a function (text, prefix) -> the next line with that prefix."""
     # Without buffers, nothing written is left over when the program is gone.
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "bufsize": 0}
-    try:
-        running = subprocess.Popen(command, **pipes)
-    except OSError as error:
-        raise UnavailableError(f"{command[0]} can't be run: {error.strerror}") from None
-    with running as engine:
+    with start_program(command, **pipes) as engine:
+        read = b""  # of a line that has not ended
 
         def ask(text: str, answer: str) -> str:
+            nonlocal read
             with contextlib.suppress(BrokenPipeError):
                 engine.stdin.write(f"{text}\n".encode())  # type: ignore[union-attr]  # a pipe
-            for line in engine.stdout:  # type: ignore[union-attr]
-                if line.startswith(answer.encode()):
-                    return line.decode()
-            raise EngineError(f"{command[0]} stopped when asked {text!r}")
+            end = time.monotonic() + _SECONDS
+            while select.select([engine.stdout], [], [], max(0.0, end - time.monotonic()))[0]:
+                some = engine.stdout.read(1 << 16)  # type: ignore[union-attr]
+                if not some:
+                    raise EngineError(f"{command[0]} stopped when asked {text!r}")
+                *lines, read = (read + some).split(b"\n")
+                for line in lines:
+                    if line.startswith(answer.encode()):
+                        return line.decode(errors="replace")
+            raise EngineError(f"{command[0]} took longer than {_SECONDS:g} s when asked {text!r}")
 
         try:
             yield ask

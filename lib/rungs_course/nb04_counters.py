@@ -68,7 +68,7 @@ def pinned(threads: int) -> Iterator[None]:
 
 
 def _pin(cores: Sequence[Sequence[int]]) -> None:
-    openmp.require_threads(loader.load(), len(cores))
+    openmp.team(loader.load(), len(cores))
     rows = np.array(cores, np.int32)
     if refused := compiled.load_course().rungs_counters_pin(rows, rows.shape[1], len(rows)):
         raise UnavailableError(f"threads can't be pinned: {refused} of {len(rows)} were refused")
@@ -95,7 +95,7 @@ def race_counters(
         MismatchError: a counter has another value than it was incremented to.
         UnavailableError: the system gives fewer threads.
     """
-    openmp.require_threads(loader.load(), threads)
+    openmp.team(loader.load(), threads)
     ways: dict[str, tuple[int, Any]] = {
         "one thread": (1, contextlib.nullcontext),
         "free": (threads, contextlib.nullcontext),
@@ -155,7 +155,7 @@ def race_schedules(
         MismatchError: a schedule finds another sum than one thread.
         UnavailableError: the system gives fewer threads.
     """
-    openmp.require_threads(loader.load(), threads)
+    openmp.team(loader.load(), threads)
     call, rows = compiled.load_course().rungs_counters_loop, []
     for name, work in loops.items():
         expected = call(work, len(work), 0, 0, 1)

@@ -55,7 +55,7 @@ class SharedBoards(CppBoards):
         self.course = compiled.load_course()
         ways = described(self.course).enumerations["Way"]
         self._way, self._threads = ways[way.replace(" ", "_")], threads
-        openmp.require_threads(self.api, threads)
+        openmp.team(self.api, threads)
         self._play = self.course.rungs_chess_shared_play
 
     def step_all(self) -> int:

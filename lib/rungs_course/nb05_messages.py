@@ -7,13 +7,13 @@ import ctypes
 import functools
 import json
 import sys
-import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pandas as pd
 
 from rungs._src import paths
+from rungs._src.core.folder import temporary_dir
 from rungs._src.native import gpp, mpi
 from rungs._src.processes.ranks import launch
 from rungs_course.measure.turns import timed_rounds
@@ -61,7 +61,7 @@ def race_agreements(rank_counts: Iterable[int], *, repeats: int, warmup: int) ->
 
 
 def _on_ranks(ranks: int, **settings) -> pd.DataFrame:
-    with tempfile.TemporaryDirectory() as folder:
+    with temporary_dir() as folder:
         out = Path(folder) / "times.csv"
         launch(ranks, __name__, [json.dumps([str(out), settings])], module=True)
         return pd.read_csv(out)

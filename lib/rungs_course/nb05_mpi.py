@@ -4,7 +4,6 @@ import ctypes
 import itertools
 import json
 import sys
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ import pandas as pd
 
 import rungs
 from rungs._src import paths
+from rungs._src.core.folder import temporary_dir
 from rungs._src.native import gpp, mpi
 from rungs._src.processes.ranks import launch
 from rungs.errors import WorkerDiedError
@@ -54,7 +54,7 @@ def race_layout(
         The rows of `race`, with columns `num_envs` and `mask`; and the calls, a row each:
         `transport`, `rank`, `call`, `begin`, `end`, in seconds on the machine's clock.
     """
-    with tempfile.TemporaryDirectory() as folder:
+    with temporary_dir() as folder:
         arguments = [folder, threads, games, teams, traced, race_settings]
         launch(ranks, __name__, [json.dumps(arguments)], module=True)
         calls = [

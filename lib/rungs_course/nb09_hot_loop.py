@@ -6,7 +6,6 @@ The loop is `cpp/course/hot_loop.cpp`. What is read, counted and timed is one an
 import ctypes
 import functools
 import re
-import subprocess
 import time
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from rungs._src import paths
 from rungs._src.core.memory import zeroed_lines
 from rungs._src.machine.cpu import cpu_features
 from rungs._src.native import gpp
+from rungs._src.programs import run_program
 from rungs.errors import MismatchError, UnavailableError
 from rungs_course.measure.turns import timed_rounds
 
@@ -35,6 +35,7 @@ _SOURCE = paths.CPP / "course" / "hot_loop.cpp"
 _FLAGS = ["-O3", "-std=c++20", "-shared", "-fPIC", "-w"]
 _OTHER_MODEL = "skylake-avx512"  # simulated where this processor lacks the instructions
 _ITERATIONS = 100  # that llvm-mca simulates
+_SECONDS = 600.0  # for it, and for objdump
 # What an instruction does, by its name without the suffix for its operands' size.
 _MEANINGS = {
     "and": "and",
@@ -132,9 +133,9 @@ def vectorised(name: str) -> pd.DataFrame:
     }
     said: dict[tuple[str, int], str] = {}
     command = [gpp.COMPILER, *_FLAGS, *BUILDS[name], str(_SOURCE), "-o", "/dev/null"]
-    done = subprocess.run([*command, "-fopt-info-vec-all"], capture_output=True, text=True)
+    printed = gpp.run([*command, "-fopt-info-vec-all=stdout"])
     for file, number, kind, message in re.findall(
-        r"^(\S+?):(\d+):\d+: (optimized|missed): +(.*)$", done.stderr, re.MULTILINE
+        r"^(\S+?):(\d+):\d+: (optimized|missed): +(.*)$", printed, re.MULTILINE
     ):
         line = int(number)
         if Path(file).name != _SOURCE.name or "_t i = 0" not in lines[line - 1]:
@@ -199,11 +200,8 @@ def model_of(name: str) -> str:
     return found[1] if found else "native"
 
 
-def _printed(command: list[str], package: str, given: str | None = None) -> str:
-    try:
-        done = subprocess.run(command, input=given, capture_output=True, text=True)
-    except FileNotFoundError:
-        raise UnavailableError(f"no {command[0]}: apt-get install {package}") from None
+def _printed(command: list[str], package: str, given: str = "") -> str:
+    done = run_program(command, _SECONDS, given, f"apt-get install {package}")
     if done.returncode:
         said = done.stderr.strip().splitlines() or ["nothing"]
         raise UnavailableError(f"{command[0]} failed; it says: {said[0]}")

@@ -4,9 +4,7 @@ import json
 import os
 import re
 import signal
-import subprocess
 import sys
-import tempfile
 import time
 import warnings
 from collections import Counter
@@ -20,7 +18,9 @@ import torch.distributed as dist
 from torch import nn
 
 import rungs
+from rungs._src.core.folder import temporary_dir
 from rungs._src.processes.parent_death import signalled_at_parents_death
+from rungs._src.programs import run_program
 from rungs._src.train.ppo import Learner
 from rungs._src.train.ranks import Ranks, all_ranks
 from rungs.errors import WorkerDiedError
@@ -31,6 +31,7 @@ PARTS = ("generate", "infer", "backward", "wait", "all-reduce")
 EXCHANGES = ("none", "in turn", "overlapped")
 
 # PYTHONSAFEPATH makes the processes that torchrun starts behave as with `python -P`.
+_SECONDS = 3600.0  # for all rounds of all teams
 _ENVIRONMENT = {"GLOO_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "1", "PYTHONSAFEPATH": "1"}
 
 # All-reduces timed together where one is short, and the bytes from which one is long enough.
@@ -70,14 +71,13 @@ def measure(
     """
     settings = {"num_envs": num_envs, "alone": list(alone), "sizes": list(sizes)}
     settings |= {"repeats": repeats, "warmup": warmup, "seed": seed}
-    with tempfile.TemporaryDirectory() as folder:
+    with temporary_dir() as folder:
         torchrun = [sys.executable, "-P", "-m", "torch.distributed.run", "--standalone"]
         program = ["-m", "rungs_course.nb14_ranks", folder, json.dumps(settings)]
-        done = subprocess.run(
+        done = run_program(
             [*torchrun, "--nproc-per-node", str(processes), *program],
+            _SECONDS,
             env=os.environ | _ENVIRONMENT,
-            capture_output=True,
-            text=True,
             preexec_fn=signalled_at_parents_death(signal.SIGTERM),
         )
         if done.returncode:

@@ -10,7 +10,6 @@ which has bitboards, attack tables and pins, about as version "pins". Behind the
 import ctypes
 import dataclasses
 import functools
-import tempfile
 import time
 import weakref
 from collections.abc import Callable
@@ -28,6 +27,7 @@ from rungs._src.chess.boards.native import parse_fen
 from rungs._src.chess.keywords import ChessRung
 from rungs._src.chess.policy import random_actions
 from rungs._src.chess.reason import Reason
+from rungs._src.core.folder import temporary_dir
 from rungs._src.core.memory import zeroed_lines
 from rungs._src.native import gpp, loader
 from rungs._src.native.abi import Api
@@ -372,7 +372,7 @@ def instructions(games: Games) -> pd.DataFrame:
     """
     source = paths.CPP / "course" / "bench_versions.cpp"
     program = gpp.build("versions", source, [*valgrind.FLAGS, "-Wno-psabi"])
-    with tempfile.TemporaryDirectory() as folder:
+    with temporary_dir() as folder:
         file = Path(folder) / "games"
         write(games, file)
 

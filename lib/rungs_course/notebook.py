@@ -14,12 +14,12 @@ from typing import Any
 import filelock
 import ipywidgets
 import pandas as pd
-import platformdirs
 from IPython.core.getipython import get_ipython
 from IPython.display import HTML, Markdown, display
 from matplotlib.figure import Figure
 
 from rungs._src.core.atomic import atomic_write
+from rungs._src.core.folder import user_dir
 from rungs._src.core.schema import schema_error
 from rungs._src.machine import describe
 from rungs.errors import ConfigurationError
@@ -240,7 +240,7 @@ class Guesses:
 
     def __init__(self, notebook: str, file: Path | None = None):
         self._notebook = notebook
-        self._file = file or Path(platformdirs.user_data_dir("rungs"), "guesses.json")
+        self._file = file or user_dir("data") / "guesses.json"
         self._asked: dict[str, tuple[str, str]] = {}
         self._read()
 

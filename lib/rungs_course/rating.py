@@ -9,12 +9,13 @@ from typing import Any, Final
 
 import pandas as pd
 
-from rungs._src.chess.engine import UciEngine, engine_name, find_program
+from rungs._src.chess.engine import UciEngine, engine_name
 from rungs._src.core.arguments import choice, integer
 from rungs._src.core.atomic import atomic_write
 from rungs._src.core.folder import Folder, locked_output_dir
 from rungs._src.core.progress import Say, line
 from rungs._src.machine.describe import differing, in_words
+from rungs._src.programs import find_program
 from rungs._src.search.settings import MAX_SIMULATIONS, Policy
 from rungs._src.selfplay import elo, matches
 from rungs._src.selfplay.agent import POOL, Agent, frozen_in

@@ -13,6 +13,7 @@ from rungs_course.paths import ROOT
 # each other.
 PYTHON = (
     ("errors", "paths", "version"),
+    ("programs",),
     ("core", "machine"),
     ("threads",),
     ("native", "processes"),

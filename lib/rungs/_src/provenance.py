@@ -3,16 +3,17 @@
 import datetime
 import functools
 import importlib.metadata
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
 from rungs._src.machine.describe import describe
 from rungs._src.native import gpp
-from rungs.errors import CompilerError, ConfigurationError
+from rungs._src.programs import run_program
+from rungs.errors import CompilerError, ConfigurationError, UnavailableError
 from rungs.version import __version__
 
 _PACKAGES = ("numpy", "torch", "cppyy", "chess", "gymnasium")
+_GIT_SECONDS = 60.0  # it compares all files, perhaps over a network
 
 
 def provenance(parameters: dict, measured: Mapping = {}) -> dict:
@@ -58,10 +59,10 @@ def commit_of(folder: Path) -> str | None:
 
 
 def _git(folder: Path, *command: str) -> str | None:
-    """Returns git's output in a folder, or None where it fails or is not installed."""
+    """Returns git's output in a folder, or None where it fails or can't be run."""
     try:
-        done = subprocess.run(["git", "-C", str(folder), *command], capture_output=True, text=True)
-    except FileNotFoundError:
+        done = run_program(["git", "-C", folder, *command], _GIT_SECONDS)
+    except UnavailableError:
         return None
     return done.stdout.strip() if done.returncode == 0 else None
 

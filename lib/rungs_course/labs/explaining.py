@@ -8,12 +8,12 @@ import contextlib
 import re
 import shutil
 import statistics
-import subprocess
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from rungs.errors import CompilerError
+from rungs._src.core.folder import temporary_dir
+from rungs._src.programs import run_program
+from rungs.errors import CompilerError, UnavailableError
 from rungs_course.labs.inside.building import included
 from rungs_course.labs.lab import Lab
 from rungs_course.measure import peaks, valgrind
@@ -46,7 +46,7 @@ def explain(lab: Lab, code: str, seconds: Mapping[str, float]) -> list[str]:
     """
     assert lab.per
     codes = {"yours": code} | {name: lab.code(name) for name in ("baseline", "solution")}
-    with tempfile.TemporaryDirectory() as folder:
+    with temporary_dir() as folder:
         return [*_counts(lab, codes, Path(folder)), *_bandwidth(lab, seconds)]
 
 
@@ -63,13 +63,11 @@ def compilers() -> list[str]:
 
 
 def _run(*command: str) -> str:
+    package = "llvm" if command[0] == "llvm-mca" else command[0]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS)
-    except FileNotFoundError:
-        package = "llvm" if command[0] == "llvm-mca" else command[0]
-        raise CompilerError(f"{command[0]} is not installed: apt-get install {package}") from None
-    except subprocess.TimeoutExpired:
-        raise CompilerError(f"{command[0]} took longer than {_SECONDS} s") from None
+        done = run_program(command, _SECONDS, install=f"apt-get install {package}")
+    except UnavailableError as error:
+        raise CompilerError(str(error)) from None
     if done.returncode:
         raise CompilerError(f"{command[0]} failed: {done.stderr.strip()[-300:]}")
     return done.stdout

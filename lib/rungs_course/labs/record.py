@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import filelock
-import platformdirs
 
 from rungs._src.core.arguments import shown
 from rungs._src.core.atomic import atomic_write
+from rungs._src.core.folder import user_dir
 from rungs._src.core.schema import schema_error
 from rungs.errors import ConfigurationError
 from rungs_course.labs.lab import labs
@@ -32,8 +32,8 @@ _FORM: dict[str, type] = {
 
 
 def path() -> Path:
-    """Returns where the record is kept."""
-    return Path(platformdirs.user_data_dir("rungs"), "labs.json")
+    """Returns where the record is kept; raises StorageError where this user has no home."""
+    return user_dir("data") / "labs.json"
 
 
 def read(file: Path | None = None) -> dict[str, dict]:

@@ -1,13 +1,12 @@
 """Where answers that somebody else wrote run: without a network, and without others' files."""
 
 import os
-import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 from rungs._src import paths
 from rungs._src.native import cache
+from rungs._src.programs import run_program
 from rungs.errors import UnavailableError
 
 _INSIDE = Path(__file__).with_name("inside")
@@ -37,9 +36,10 @@ class Sandbox:
 
     def problem(self) -> str | None:
         """Returns why it does not work here, and what to do; None where it does."""
-        if not shutil.which("bwrap"):
-            return "bwrap is not installed: apt-get install bubblewrap"
-        tried = subprocess.run(self.command("pass"), capture_output=True, text=True)
+        try:
+            tried = run_program(self.command("pass"), 60.0, install="apt-get install bubblewrap")
+        except UnavailableError as error:
+            return str(error)
         return f"bwrap does not work here: {tried.stderr.strip()}" if tried.returncode else None
 
     def _arguments(self) -> list[str]:

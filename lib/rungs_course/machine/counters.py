@@ -9,9 +9,9 @@ import ctypes.util
 import functools
 import os
 import re
-import subprocess
 from collections.abc import Callable, Sequence
 
+from rungs._src.programs import run_program
 from rungs.errors import UnavailableError
 
 # What is counted, and PAPI's name for it.
@@ -29,6 +29,8 @@ EVENTS = {
 
 # perf's names, for Intel and AMD, of where the issue slots of a core's front end went.
 _TOP_DOWN = ("TopdownL1", "PipelineL1")
+
+_PERF_SECONDS = 3600.0  # for the program that it counts
 
 _NULL = -1  # PAPI_NULL, no event set
 
@@ -80,15 +82,12 @@ def top_down(command: Sequence[str]) -> str:
     """
     said = ""
     for metric in _TOP_DOWN:
-        try:
-            done = subprocess.run(
-                ["perf", "stat", "--metrics", metric, "--", *command],
-                capture_output=True,
-                text=True,
-                env=os.environ | {"LC_ALL": "C"},
-            )
-        except FileNotFoundError:
-            raise UnavailableError("no perf: apt-get install linux-perf") from None
+        done = run_program(
+            ["perf", "stat", "--metrics", metric, "--", *command],
+            _PERF_SECONDS,
+            install="apt-get install linux-perf",
+            env=os.environ | {"LC_ALL": "C"},
+        )
         refused = done.returncode or "<not" in done.stderr or "Cannot find" in done.stderr
         if not refused and "%" in done.stderr:
             return done.stderr.strip()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from rungs._src.machine.cpu import CPU_QUOTA, cpu_features, cpu_name, usable_cores
+from rungs._src.machine.cpu import cpu_features, cpu_name, cpu_quota, usable_cores
 from rungs._src.machine.describe import describe
 
 _CPU0 = Path("/sys/devices/system/cpu/cpu0")
@@ -76,8 +76,8 @@ def topology(cpu: Path = _CPU0) -> pd.DataFrame:
     rows = [
         ("processor", cpu_name(), "/proc/cpuinfo"),
         ("cores", os.cpu_count(), "the system"),
-        ("cores this process may use", usable_cores(), f"affinity and {CPU_QUOTA}"),
-        ("cgroup quota", _text(CPU_QUOTA), str(CPU_QUOTA)),
+        ("cores this process may use", usable_cores(), "affinity and control groups"),
+        ("cgroup quota, cores", cpu_quota() or "none", "/proc/self/cgroup, /sys/fs/cgroup"),
         ("threads per core", _threads_per_core(cpu), str(cpu / "topology")),
         ("SIMD width, bits", simd_bits(), "/proc/cpuinfo, flags"),
         ("clock governor", _text(cpu / "cpufreq/scaling_governor"), str(cpu / "cpufreq")),

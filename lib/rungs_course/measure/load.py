@@ -6,6 +6,8 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
+from rungs._src.programs import start_program
+
 # It ends with its parent: else it would keep a core busy for ever if the parent is killed. It
 # requests that itself, as a `preexec_fn` would run in a copy of a process with threads.
 _BUSY = """
@@ -25,7 +27,7 @@ def busy_process(core: int | None = None) -> Iterator[None]:
         core: the one that it stays on; None: where the system puts it.
     """
     command = [sys.executable, "-P", "-c", _BUSY]
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+    with start_program(command, stdout=subprocess.PIPE) as process:
         try:
             process.stdout.readline()  # type: ignore[union-attr]  # it has begun
             if core is not None:

@@ -58,7 +58,7 @@ def measure_compute(
     api = compiled.load_machine()
     measurements: dict[tuple, Callable[[], float]] = {}
     for count in threads:
-        openmp.require_threads(loader.load(), count)
+        openmp.team(loader.load(), count)
         measurements |= {(peak, count): _computing(api, peak, count, seconds) for peak in peaks}
     return _interleaved(measurements, ["peak", "threads"], repeats)
 
@@ -134,7 +134,7 @@ def measure_bandwidth(
     api, streams = compiled.load_machine(), list(streams)
     measurements = {}
     for count in threads:
-        openmp.require_threads(loader.load(), count)
+        openmp.team(loader.load(), count)
         sets = working_sets(count)
         chosen = [(level, sets[level]) for level in sets if levels is None or level in levels]
         memory = _Memory(api, count, max((size for _, size in chosen), default=0))
@@ -163,7 +163,7 @@ def measure_writing(
     api = compiled.load_machine()
     measurements, sizes = {}, list(sizes)
     for count in threads:
-        openmp.require_threads(loader.load(), count)
+        openmp.team(loader.load(), count)
         # Below a page the loop would be measured, and beyond a gigabyte nothing changes.
         own = {size: min(max(size // count, 4096), 2**30 // count) for size in sizes}
         memory = _Memory(api, count, max(own.values()))

@@ -14,9 +14,10 @@ from pathlib import Path
 import pandas as pd
 
 from rungs._src import paths
-from rungs._src.chess.engine import find_program
+from rungs._src.core.folder import temporary_dir
 from rungs._src.machine.cpu import cpu_features, usable_cores
 from rungs._src.native import gpp
+from rungs._src.programs import find_program
 from rungs_course.machine.topology import Cache
 
 MACHINE = "x86-64-v3"
@@ -60,7 +61,7 @@ def callgrind_of(function: str, command: list[str], *options: str) -> str:
     Raises:
         CompilerError: as `callgrind`.
     """
-    with tempfile.TemporaryDirectory() as folder:
+    with temporary_dir() as folder:
         report = Path(folder) / "report"
         gpp.run(
             [

@@ -2,7 +2,6 @@
 
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -12,8 +11,9 @@ import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 
 from rungs._src.core.atomic import UNFINISHED, reraise_as_storage_error
-from rungs._src.core.folder import locked_output_dir
+from rungs._src.core.folder import locked_output_dir, temporary_dir
 from rungs._src.machine.describe import in_words
+from rungs._src.programs import run_program
 from rungs_course import paths
 from rungs_course.errors import BookError
 from rungs_course.pages.machines import filled
@@ -33,6 +33,7 @@ _SOURCES = (
     *("cpp", "data", "docs", "figures", "js", "lib"),
 )
 
+_SECONDS = 7200.0  # for Sphinx, which takes minutes
 _BROWSER = "browser"  # the folder of pages in which Rungs runs
 
 
@@ -51,7 +52,7 @@ def build(out: Path = OUT) -> Path:
         BookError: Sphinx finds a fault in a page, such as a dead link; the message holds what it
             printed. The book is made all the same.
     """
-    with tempfile.TemporaryDirectory() as folder:
+    with temporary_dir() as folder:
         stage(out, Path(folder, "stage"))
         return make(Path(folder, "stage"), out / "book")
 
@@ -115,7 +116,7 @@ def make(staged: Path, book: Path) -> Path:
         command = [sys.executable, "-P", "-m", "sphinx", "--quiet", "--fail-on-warning"]
         command += ["--jobs=auto"]
         command += [f"--conf-dir={staged / 'docs'}", f"--doctree-dir={Path(folder, 'trees')}"]
-        done = subprocess.run([*command, staged, pages], capture_output=True, text=True)
+        done = run_program([*command, staged, pages], _SECONDS)
         if not (pages / "index.html").exists():
             raise BookError(f"Sphinx failed: {done.stderr}")
         if (staged / _BROWSER).exists():  # which Sphinx needn't know

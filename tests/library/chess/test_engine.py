@@ -16,9 +16,11 @@ import numpy as np
 import pytest
 
 import rungs
+from rungs._src import programs
 from rungs._src.chess import engine
-from rungs._src.chess.engine import EngineProcess, UciEngine, engine_name, find_program
+from rungs._src.chess.engine import EngineProcess, UciEngine, engine_name
 from rungs._src.chess.policy import random_actions
+from rungs._src.programs import find_program
 from rungs.errors import ConfigurationError, EngineError, IllegalActionError
 from tests.library.chess.test_errors import outputs_and_fens
 from tests.proof import lockstep
@@ -101,6 +103,13 @@ def lose_patience(env):
     process.engine = dataclasses.replace(process.engine, timeout=0.3)
 
 
+def program(folder, text):
+    path = folder / "program"
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return str(path)
+
+
 def actions_of(env, *moves):
     return [env.legal_moves(board)[move] for board, move in enumerate(moves)]
 
@@ -118,9 +127,28 @@ def test_an_engine_says_its_name():
     assert engine_name(STOCKFISH).startswith("Stockfish")
 
 
-def test_a_program_without_a_name_is_an_error():
-    with pytest.raises(EngineError, match="true"):
-        engine_name("true")
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        (r"id name Odd 1\nid author F\267r", "Odd 1"),
+        (r"id name  F\303\274r 2 \r", "Für 2"),
+        (r"id name \377", "\ufffd"),
+    ],
+)
+def test_a_name_is_read_whatever_bytes_are_around_it(tmp_path, line, name):
+    assert engine_name(program(tmp_path, f"printf '{line}\\n'")) == name
+
+
+@pytest.mark.parametrize("text", ["exit", "printf 'id name \\n'", "sleep 600", "sleep 600 & exit"])
+def test_a_program_without_a_name_is_an_error(tmp_path, monkeypatch, text):
+    monkeypatch.setattr(engine, "_NAME_SECONDS", 1.0)
+    with pytest.raises(EngineError, match="program"):
+        engine_name(program(tmp_path, text))
+
+
+def test_a_folder_has_no_name(tmp_path):
+    with pytest.raises(EngineError, match=re.escape(str(tmp_path))):
+        engine_name(str(tmp_path))
 
 
 def test_one_step_is_the_agents_ply_and_the_engines(rung, fake, make):
@@ -211,7 +239,7 @@ def test_a_subclass_of_an_engine_is_one(rung, fake, make):
 
 def test_one_is_found_where_debian_puts_games(fake, make, monkeypatch):
     folder = Path(fake().path).parent
-    monkeypatch.setattr(engine, "_GAMES", str(folder))
+    monkeypatch.setattr(programs, "_GAMES", str(folder))
     env = make("cpp", 2, opponent=UciEngine("engine", timeout=600))
     assert env.settings.opponent.path == "engine"  # as it was named, wherever it is
     env.reset()

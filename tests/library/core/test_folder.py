@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -167,3 +168,18 @@ def test_a_lock_is_not_written_through_a_link(tmp_path):
     with pytest.raises(StorageError, match="rungs-lock"), locked(tmp_path):
         pass
     assert (tmp_path / "precious").read_text() == "precious"
+
+
+@pytest.mark.parametrize("kind", ["cache", "data"])
+@pytest.mark.parametrize("platformdirs_gives", [RuntimeError("no home"), "~/.there/rungs"])
+def test_where_there_is_no_home_the_variable_is_named(monkeypatch, kind, platformdirs_gives):
+    given = mock.Mock(side_effect=[platformdirs_gives])
+    monkeypatch.setattr(folders.platformdirs, f"user_{kind}_dir", given)
+    with pytest.raises(StorageError, match=f"XDG_{kind.upper()}_HOME"):
+        folders.user_dir(kind)
+
+
+def test_where_no_temporary_folder_can_be_made_its_variable_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(folders.tempfile, "tempdir", str(tmp_path / "missing"))
+    with pytest.raises(StorageError, match="TMPDIR"):
+        folders.temporary_dir()

@@ -1,15 +1,17 @@
 """The game of the page on environments, on all rungs of a CPU: equal, and refused alike."""
 
 import operator
+from pathlib import Path
 
+import gymnasium
 import numpy as np
 import pytest
 from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers.vector import RecordEpisodeStatistics
 
-from rungs.base import GameRandom, GameVectorEnv
-from rungs.errors import CompilerError, ConfigurationError, InvalidActionError
+from rungs.base import Game, GameRandom, GameVectorEnv
+from rungs.errors import CompilerError, ConfigurationError, GameError, InvalidActionError
 from rungs_course.measure.verify import verify
 from tests.project.test_docs import DOCS, blocks, write_files
 
@@ -171,3 +173,140 @@ def test_both_languages_say_the_same(connect_four):
         GameVectorEnv(1, Unwritten, "cpp")
     assert GameVectorEnv(1, Unwritten, "python").autoreset_mode == AutoresetMode.SAME_STEP
     assert GameRandom(7, 0, 0).below(10) in range(10)
+
+
+class Throwing(Game):
+    """Raises in its second step: in `step`, in what reads the board after it, or in a reset."""
+
+    NUM_ACTIONS = 2
+    OBSERVATION = gymnasium.spaces.Box(0, 9, (1,), np.int8)
+    THROWS_IN = "step"
+
+    steps = 0
+
+    def throw(self, method):
+        if method == self.THROWS_IN and self.steps == 2:
+            raise ValueError("mine")
+
+    def reset(self, random):
+        self.throw("reset")
+        self.steps = 0
+
+    def legal(self, action):
+        self.throw("legal")
+        return True
+
+    def step(self, action, random):
+        self.steps += 1
+        self.throw("step")
+        return 1, False, self.steps == 2 and self.THROWS_IN == "reset"
+
+    def observe(self):
+        self.throw("observe")
+        return np.full(1, self.steps, np.int8)
+
+
+SOURCE = """
+#include <stdexcept>
+#include "rungs/game.hpp"
+struct Throwing {{
+  static constexpr int kActions = 2, kCells = 1;
+  using Cell = std::int8_t;
+  int steps;
+  void fail(const char* method) const {{
+    if (std::string_view(method) == "{method}" && steps == 2) throw {thrown};
+  }}
+  void reset(rungs::GameRandom&) {{ fail("reset"); steps = 0; }}
+  bool legal(int) const {{ fail("legal"); return true; }}
+  rungs::GameStep step(int, rungs::GameRandom&) {{
+    ++steps;
+    fail("step");
+    return {{1, false, steps == 2 && std::string_view("{method}") == "reset"}};
+  }}
+  void observe(Cell* cells) const {{ fail("observe"); *cells = static_cast<Cell>(steps); }}
+}};
+#define RUNGS_GAME Throwing
+#include "bindings/game.hpp"
+"""
+
+
+def throwing(folder, method, thrown='std::runtime_error("mine")'):
+    source = folder / "throwing.cpp"
+    source.write_bytes(f"// \xfc\n{SOURCE.format(method=method, thrown=thrown)}".encode("latin-1"))
+    return type("Throwing", (Throwing,), {"SOURCE": source, "THROWS_IN": method})
+
+
+@pytest.mark.parametrize("method", ["step", "observe", "legal", "reset"])
+def test_what_a_game_throws_is_raised_on_every_rung(tmp_path, method):
+    game = throwing(tmp_path, method)
+    for rung in ["python", *CPP]:
+        env = GameVectorEnv(BOARDS, game, rung, **CPP.get(rung, {}))
+        for _ in range(2):  # it can be reset, and throws again
+            env.reset()
+            with pytest.raises(GameError, match="Throwing.*mine"):
+                for _ in range(2):
+                    env.step(np.zeros(BOARDS, np.int64))
+            if method == "reset" and rung == "python":
+                break  # its object stays at the step in which it throws
+            with pytest.raises(ResetNeeded):
+                env.step(np.zeros(BOARDS, np.int64))
+            if method == "reset":
+                break
+
+
+@pytest.mark.parametrize("thrown", ["42", 'std::runtime_error("")', "std::string(9999, 'x')"])
+def test_whatever_is_thrown_is_an_error_that_names_the_game(tmp_path, thrown):
+    env = GameVectorEnv(2, throwing(tmp_path, "step", thrown), "cpp")
+    env.reset()
+    env.step([0, 0])
+    with pytest.raises(GameError, match="Throwing"):
+        env.step([0, 0])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [
+        ({"observe": lambda self: np.zeros(3)}, "Throwing"),
+        ({"step": lambda self, action, random: None}, "Throwing"),
+        ({"step": lambda self, action, random: (1, 2)}, "Throwing"),
+        ({"__init__": lambda self, needed: None}, "Throwing"),
+    ],
+)
+def test_a_game_in_python_that_returns_something_else_is_named(wrong, named):
+    with pytest.raises(GameError, match=named):
+        env = GameVectorEnv(2, type("Throwing", (Throwing,), wrong), "python")
+        env.reset()
+        env.step([0, 0])
+
+
+BOX = gymnasium.spaces.Box
+
+
+@pytest.mark.parametrize("rung", ["python", "cpp"])
+@pytest.mark.parametrize(
+    ("constants", "named"),
+    [
+        *(({"NUM_ACTIONS": number}, "NUM_ACTIONS") for number in (0, -1, 2**31, 2.0, "2", None)),
+        ({"OBSERVATION": None}, "OBSERVATION"),
+        ({"OBSERVATION": gymnasium.spaces.Discrete(3)}, "OBSERVATION"),
+        ({"OBSERVATION": BOX(0, 1, (0,), np.int8)}, "OBSERVATION"),
+        ({"SOURCE": Path("/missing.cpp")}, "SOURCE"),
+        ({"SOURCE": Path("/")}, "SOURCE"),
+        ({"SOURCE": 3}, "SOURCE"),
+    ],
+)
+def test_wrong_constants_of_a_game_are_named(constants, named, rung):
+    with pytest.raises(ConfigurationError, match=named):
+        GameVectorEnv(2, type("Throwing", (Throwing,), constants), rung)
+
+
+@pytest.mark.parametrize("game", [None, Throwing(), int, "Throwing"])
+def test_what_is_no_game_is_refused(game):
+    with pytest.raises(ConfigurationError, match="game="):
+        GameVectorEnv(2, game, "python")
+
+
+def test_more_boards_than_there_is_memory_for_are_refused():
+    large = type("Throwing", (Throwing,), {"NUM_ACTIONS": 2**31 - 1})
+    with pytest.raises(ConfigurationError, match="num_envs"):
+        GameVectorEnv(2**31 - 1, large, "python")

@@ -48,6 +48,13 @@ def test_nobody_else_can_write_there(folder):
     assert not folder.stat().st_mode & 0o022
 
 
+def test_a_folder_in_a_files_place_is_built_again(folder):
+    path = built()
+    path.unlink()
+    (path / "inside").mkdir(parents=True)
+    assert built().read_bytes() == MADE
+
+
 def test_a_folder_of_somebody_else_is_refused(folder, monkeypatch):
     built()
     if os.geteuid() == 0:

@@ -18,6 +18,9 @@ from rungs._src.processes import workers
 HEADERS = ("bindings/chess.cpp", "bindings/learn.cpp", "env/chess_env.hpp", "Rtypes.h")
 LIBRARIES = ("libCoreLegacy.so", "libRIOLegacy.so", "libCling.so")
 
+# Files of a user that have a name of what we need.
+HIDING = ("random", "chess", "numpy", "gymnasium", "types", "multiprocessing")
+
 # What is imported first by `python -c`, by `python -m` and by the processes that we start.
 MODULES = ("cppyy", "runpy", "multiprocessing", "selectors", "mpi4py", "sphinx")
 
@@ -74,6 +77,37 @@ def test_every_python_is_started_without_the_current_folder():
         started += re.findall(r"sys\.executable,?\s*\S*", text)
     assert started
     assert not [each for each in started if not re.fullmatch(r'sys.executable,\s*"-P",', each)]
+
+
+@pytest.mark.parametrize("text", ["x = 1", "raise ValueError('mine')", "import rungs; rungs.make"])
+def test_a_module_of_ours_runs_whatever_the_current_folder_hides(tmp_path, text):
+    for name in HIDING:
+        (tmp_path / f"{name}.py").write_text(text)
+    for package in ("rungs", "rungs_course"):
+        command = [sys.executable, "-m", package, "--version"]
+        subprocess.run(command, cwd=tmp_path, check=True)
+
+
+@pytest.mark.parametrize("name", ["chess", "numpy", "platformdirs", "socket"])
+@pytest.mark.parametrize("place", ["{}.py", "{}/__init__.py"])
+@pytest.mark.parametrize("text", ["x = 1", "raise ValueError('mine')", "import rungs; rungs.make"])
+def test_a_file_that_hides_a_module_from_a_script_is_named(tmp_path, name, place, text):
+    path = tmp_path / place.format(name)
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text)
+    (tmp_path / "script.py").write_text("import rungs")
+    for command in (["script.py"], ["-c", "import rungs"]):
+        done = subprocess.run([sys.executable, *command], cwd=tmp_path, capture_output=True)
+        assert done.returncode == 1
+        *_, last = done.stderr.splitlines()
+        assert last.startswith(b"ImportError: ")
+        assert bytes(path) in last
+
+
+def test_an_error_that_hides_nothing_stays(tmp_path):
+    script = "import sys; sys.modules['chess'] = None; import rungs"
+    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True)
+    assert b"ModuleNotFoundError" in done.stderr.splitlines()[-1]
 
 
 @pytest.mark.system

@@ -240,5 +240,62 @@ def test_more_threads_than_there_is_room_for():
     assert shape == "(4096,)"
 
 
+# By default as many threads play as there are, in whatever thread; what was asked for is refused.
+FEWER = """
+import os, pathlib, resource, threading
+import numpy as np
+import rungs
+from rungs._src.machine import cpu
+from rungs.errors import UnavailableError
+
+limits, env_id, rung = (os.environ[f"TEST_{name}"] for name in ("LIMITS", "ENV", "RUNG"))
+cores, boards = 40, {"chess": 5120, "cartpole": 200_000}[env_id]
+os.sched_getaffinity = lambda process: set(range(cores))
+cpu._GROUPS = pathlib.Path("/missing")
+rungs.make("chess", "threads", 128, threads=1)  # compiled without limits
+
+def make(**threads):
+    return rungs.make(env_id, rung, boards, **threads)
+
+def play(env):
+    reference = make(threads=1)
+    for _ in range(2):
+        infos = [env.reset(seed=1)[1] for env in (env, reference)]
+        for _ in range(2):
+            masks = infos[1].get("action_mask", np.ones((boards, 1)))
+            steps = [env.step(masks.argmax(axis=1)) for env in (env, reference)]
+            infos = [step[-1] for step in steps]
+            assert all(map(np.array_equal, steps[0][:4], steps[1][:4]))
+    print("played")
+
+make(threads=2)
+if limits == "memory":
+    used = int(pathlib.Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    room = 2**30 if rung == "openmp" else 2**28  # OpenMP's threads have a heap each
+    resource.setrlimit(resource.RLIMIT_AS, (used + room,) * 2)
+env = make()
+play(env)
+thread = threading.Thread(target=play, args=(env,))
+thread.start()
+thread.join()
+try:
+    make(threads=40).reset()
+except UnavailableError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("env_id", ["chess", "cartpole"])
+@pytest.mark.parametrize(
+    ("limits", "rung"), [("memory", "openmp"), ("memory", "threads"), ("3", "openmp")]
+)
+def test_where_nobody_asked_for_a_number_fewer_threads_play(env_id, limits, rung):
+    limit = {} if limits == "memory" else {"OMP_THREAD_LIMIT": limits}
+    named = {"TEST_LIMITS": limits, "TEST_ENV": env_id, "TEST_RUNG": rung}
+    here, there, refusal = run(FEWER, **named, **limit).stdout.splitlines()
+    assert here == there == "played"
+    assert " of 40 threads" in refusal
+
+
 def test_startable_threads_are_counted():
     assert rungs.make("chess", "cpp", 1).boards.api.rungs_startable_threads(3, 2**20) == 3

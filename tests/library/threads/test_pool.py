@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -196,3 +197,12 @@ def test_what_was_given_is_not_asked_for_again():
         with pytest.raises(UnavailableError, match="4 of 5"):
             pool.pool_of(system, 5)
     assert pool.pool_of(system, 3) == 4096
+
+
+def test_where_fewer_threads_do_a_smaller_pool_is_kept_and_asked_for_once():
+    system = mock.Mock(wraps=Refusing())
+    for _ in range(3):
+        assert pool.pool_of(system, 5, fewer=True) == 4096
+    assert system.rungs_pool_start.call_count == 2  # five, and half of four
+    with pytest.raises(UnavailableError, match="4 of 5"):
+        pool.pool_of(system, 5)

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import rungs
-from rungs._src.chess.engine import find_program
+from rungs._src.programs import find_program
 from rungs._src.train.evaluate import Evaluation, evaluate
 from rungs._src.train.network import PolicyValueNetwork
 from rungs._src.train.training import weakest

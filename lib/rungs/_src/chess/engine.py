@@ -5,7 +5,7 @@ import contextlib
 import dataclasses
 import math
 import os
-import shutil
+import re
 import signal
 import subprocess
 import threading
@@ -19,9 +19,10 @@ import numpy as np
 
 from rungs._src.core.arguments import integer, real, shortened, shown
 from rungs._src.processes.parent_death import ProcessGroup, signalled_at_parents_death
-from rungs.errors import ConfigurationError, EngineError
+from rungs._src.programs import find_program, run_program
+from rungs.errors import ConfigurationError, EngineError, UnavailableError
 
-_GAMES = "/usr/games"  # where Debian puts them, and root's PATH doesn't look
+_NAME_SECONDS = 10.0  # as `UciEngine.timeout`
 
 
 @dataclasses.dataclass(frozen=True)
@@ -102,22 +103,20 @@ class UciEngine:
 _INTEGERS = {"depth": (1, 2**31 - 1), "nodes": (1, 2**63 - 1), "skill": (0, 20), "elo": (0, 10_000)}
 
 
-def find_program(name: str) -> str | None:
-    """Returns the path of a program; None where it is not installed."""
-    return shutil.which(name) or shutil.which(name, path=_GAMES)
-
-
 def engine_name(program: str) -> str:
     """Returns the name that a UCI engine reports, with its version.
 
     Raises:
-        EngineError: it reports none.
+        EngineError: it reports none, can't be run, or takes longer than 10 s.
     """
-    done = subprocess.run([program], input="uci\nquit\n", capture_output=True, text=True)
-    named = [line[8:] for line in done.stdout.splitlines() if line.startswith("id name ")]
+    try:
+        done = run_program([program], _NAME_SECONDS, "uci\nquit\n")
+    except UnavailableError as error:
+        raise EngineError(f"engine {error}") from None
+    named = re.search(r"^id name +(\S.*)", done.stdout, re.MULTILINE)
     if not named:
         raise EngineError(f"engine {program} does not say its name")
-    return named[0]
+    return named[1].rstrip()
 
 
 def _program(path: Any) -> str:

@@ -1,17 +1,21 @@
-"""Output folders: marked as ours, locked while in use, cleared only of files that we wrote."""
+"""This user's folders; and output folders: marked as ours, locked while in use, cleared by name."""
 
 import contextlib
 import fcntl
 import json
 import os
 import socket
+import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Literal
+
+import platformdirs
 
 from rungs._src.core.arguments import shown
 from rungs._src.core.atomic import atomic_write, remove_leftovers, reraise_as_storage_error
 from rungs._src.core.schema import schema_error
-from rungs.errors import ConfigurationError
+from rungs.errors import ConfigurationError, StorageError
 from rungs.version import __version__
 
 _LOCK = ".rungs-lock"
@@ -19,6 +23,31 @@ _MARK = "rungs.json"
 _TOOL = "rungs, a ladder of environments"  # no other program's
 _SCHEMA = 1
 _FORM = {"tool": str, "schema": int, "kind": str, "names": [str], "files": [str]}
+
+
+def user_dir(kind: Literal["cache", "data"]) -> Path:
+    """Returns where this user's files of a kind are, which may not exist yet.
+
+    Raises:
+        StorageError: the user has no home; the message names the variable that says where.
+    """
+    try:
+        path = Path(getattr(platformdirs, f"user_{kind}_dir")("rungs"))
+    except RuntimeError:
+        path = Path("~")
+    if not path.is_absolute():
+        raise StorageError(
+            f"there is no folder for {kind}, as this user has no home: set XDG_{kind.upper()}_HOME"
+        )
+    return path
+
+
+def temporary_dir() -> tempfile.TemporaryDirectory:
+    """Makes a folder that ends with its block; raises StorageError, which names TMPDIR."""
+    try:
+        return tempfile.TemporaryDirectory()
+    except OSError as error:
+        raise StorageError(f"no temporary folder can be made (TMPDIR): {error}") from None
 
 
 class Folder:

@@ -1,19 +1,21 @@
 """The rungs of a game: boards in Python, and in C++ on one thread or several."""
 
+import contextlib
 import ctypes
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
-from rungs._src.core.arguments import Seed, seed_and_number, seed_fields
+from rungs._src.core.arguments import Seed, seed_and_number, seed_fields, shortened
 from rungs._src.core.memory import zeroed_lines
 from rungs._src.games.game import Game, GameRandom
 from rungs._src.native import gpp
 from rungs._src.native.abi import described
 from rungs._src.threads import openmp
 from rungs._src.threads.pool import pool_of, thread_count
-from rungs.errors import CompilerError, ConfigurationError
+from rungs.errors import CompilerError, ConfigurationError, GameError
 
 
 class GameBoards:
@@ -41,6 +43,9 @@ class GameBoards:
             which: (N,) bool.
             seed: by which boards draw from now on.
             episode: its number; None: each board's next one.
+
+        Raises:
+            GameError: the game raised an exception; boards are then in any state.
         """
         raise NotImplementedError
 
@@ -48,6 +53,7 @@ class GameBoards:
         """Takes (N,) int64 actions; returns how many episodes ended.
 
         Where an action is illegal it changes nothing and returns -1 - i for the first such board i.
+        Raises as `reset`.
         """
         raise NotImplementedError
 
@@ -57,21 +63,32 @@ class PythonGames(GameBoards):
 
     def __init__(self, num_envs: int, game: type[Game], mode: AutoresetMode):
         super().__init__(num_envs, game, mode)
-        self._games = [game() for _ in range(num_envs)]
+        with self._failing():
+            self._games = [game() for _ in range(num_envs)]
         self._random = [GameRandom(0, i, 0) for i in range(num_envs)]
         self._seed: Seed = 0
 
     def reset(self, which: np.ndarray | None, seed: Seed, episode: int | None) -> None:
         self._seed = seed
-        for i in range(self.num_envs):
-            if which is None or which[i]:
-                self._begin(i, self._random[i].episode + 1 if episode is None else episode)
+        with self._failing():
+            for i in range(self.num_envs):
+                if which is None or which[i]:
+                    self._begin(i, self._random[i].episode + 1 if episode is None else episode)
 
     def step(self, actions: np.ndarray) -> int:
-        for i, action in enumerate(actions):
-            if not (0 <= action < self.game.NUM_ACTIONS and self._takes(i, int(action))):
-                return -1 - i
-        return sum(self._step(i, int(action)) for i, action in enumerate(actions))
+        with self._failing():
+            for i, action in enumerate(actions):
+                if not (0 <= action < self.game.NUM_ACTIONS and self._takes(i, int(action))):
+                    return -1 - i
+            return sum(self._step(i, int(action)) for i, action in enumerate(actions))
+
+    @contextlib.contextmanager
+    def _failing(self) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:  # whatever the game raises, or can't be made of what it returns
+            text = shortened(f"{type(error).__name__}: {error}")
+            raise GameError(f"{self.game.__name__} raised {text}") from error
 
     def _takes(self, i: int, action: int) -> bool:
         if self.ended[i] and self.mode != AutoresetMode.SAME_STEP:
@@ -135,6 +152,7 @@ class CppGames(GameBoards):
             "episode": np.zeros(num_envs, np.uint32),
             "drawn": np.zeros(num_envs, np.uint32),
             "chosen": np.zeros(num_envs, np.int32),
+            "error": np.zeros(constants["error_bytes"], np.int8),
         }
         self._seeds: Seed = 0
         self._batch: Any = described(self._api).structures["Games"](
@@ -159,7 +177,21 @@ class CppGames(GameBoards):
         marks = 0 if which is None else which.ctypes.data
         self._reset_all(marks, -1 if episode is None else episode)
 
+        self._refuse_error()
+
     def step(self, actions: np.ndarray) -> int:
+        ended = self._step_all(actions)
+        self._refuse_error()
+        return ended
+
+    def _refuse_error(self) -> None:
+        error = self._owned["error"]
+        if error[0]:
+            text = error.tobytes().partition(b"\0")[0].decode(errors="replace")
+            error[0] = 0
+            raise GameError(f"{self.game.__name__} threw in C++: {shortened(text)}")
+
+    def _step_all(self, actions: np.ndarray) -> int:
         return self._api.rungs_game_serial_step(self._address, actions)
 
     def _reset_all(self, marks: int, episode: int) -> None:
@@ -173,25 +205,25 @@ class OpenmpGames(CppGames):
         threads: by default as many as there are cores to use; small batches use fewer.
 
     Raises:
-        UnavailableError: the system gives fewer threads.
+        UnavailableError: the system gives fewer threads than were asked for.
     """
 
     def __init__(
         self, num_envs: int, game: type[Game], mode: AutoresetMode, *, threads: int | None = None
     ):
-        self.threads = thread_count(threads)
+        self.threads, self._fewer = thread_count(threads), threads is None
         super().__init__(num_envs, game, mode)
         self._settings = described(self._api).structures["LoopSettings"](
             threads=self.threads, schedule="STATIC", chunk=0
         )
         self._loop = ctypes.addressof(self._settings)
 
-    def step(self, actions: np.ndarray) -> int:
-        openmp.require_threads(self._api, self.threads)
+    def _step_all(self, actions: np.ndarray) -> int:
+        self._settings.threads = openmp.team(self._api, self.threads, self._fewer)
         return self._api.rungs_game_openmp_step(self._address, actions, self._loop)
 
     def _reset_all(self, marks: int, episode: int) -> None:
-        openmp.require_threads(self._api, self.threads)
+        self._settings.threads = openmp.team(self._api, self.threads, self._fewer)
         self._api.rungs_game_openmp_reset(self._address, marks, episode, self._loop)
 
 
@@ -202,26 +234,27 @@ class ThreadsGames(CppGames):
         threads: see `OpenmpGames`.
 
     Raises:
-        UnavailableError: the system gives fewer threads.
+        UnavailableError: the system gives fewer threads than were asked for.
     """
 
     def __init__(
         self, num_envs: int, game: type[Game], mode: AutoresetMode, *, threads: int | None = None
     ):
         super().__init__(num_envs, game, mode)
+        self._fewer = threads is None
         self.threads = self._api.rungs_useful_threads(thread_count(threads), num_envs)
         self._payoff = zeroed_lines(described(self._api).constants["payoff_bytes"])
 
-    def step(self, actions: np.ndarray) -> int:
+    def _step_all(self, actions: np.ndarray) -> int:
         if self.threads == 1:
-            return super().step(actions)
-        pool, payoff = pool_of(self._api, self.threads), self._payoff.ctypes.data
+            return super()._step_all(actions)
+        pool, payoff = pool_of(self._api, self.threads, self._fewer), self._payoff.ctypes.data
         return self._api.rungs_game_threads_step(self._address, actions, pool, self.threads, payoff)
 
     def _reset_all(self, marks: int, episode: int) -> None:
         if self.threads == 1:
             return super()._reset_all(marks, episode)
-        pool = pool_of(self._api, self.threads)
+        pool = pool_of(self._api, self.threads, self._fewer)
         return self._api.rungs_game_threads_reset(self._address, marks, episode, pool, self.threads)
 
 

@@ -2,13 +2,18 @@
 
 import abc
 import dataclasses
+import math
 from pathlib import Path
 from typing import ClassVar
 
 import gymnasium
 import numpy as np
 
+from rungs._src.core.arguments import integer, shown
 from rungs._src.core.philox import Purpose, below, philox
+from rungs.errors import ConfigurationError
+
+_MAX_INT = 2**31 - 1  # of C++
 
 
 @dataclasses.dataclass
@@ -61,3 +66,19 @@ class Game(abc.ABC):
     @abc.abstractmethod
     def observe(self) -> np.ndarray:
         """Returns the observation, of `OBSERVATION`'s shape."""
+
+
+def check_game(game: type[Game]) -> None:
+    """Raises ConfigurationError where something is no game, or its constants are wrong."""
+    if not (isinstance(game, type) and issubclass(game, Game)):
+        raise ConfigurationError(f"game={shown(game)} is not a subclass of rungs.base.Game")
+    name = game.__name__
+    integer(f"{name}.NUM_ACTIONS", getattr(game, "NUM_ACTIONS", None), 1, _MAX_INT)
+    space = getattr(game, "OBSERVATION", None)
+    if not isinstance(space, gymnasium.spaces.Box):
+        raise ConfigurationError(f"{name}.OBSERVATION={shown(space)} is not a Box")
+    num_bytes = math.prod(space.shape) * space.dtype.itemsize
+    if not 1 <= num_bytes <= _MAX_INT:
+        raise ConfigurationError(f"{name}.OBSERVATION={shown(space)} has {num_bytes} bytes")
+    if game.SOURCE is not None and not (isinstance(game.SOURCE, Path) and game.SOURCE.is_file()):
+        raise ConfigurationError(f"{name}.SOURCE={shown(game.SOURCE)} is not the path of a file")

@@ -12,8 +12,8 @@ from rungs._src.core.arguments import Seed, choice, integer, seeds
 from rungs._src.core.arguments import autoreset_mode as mode_of
 from rungs._src.core.batch_env import BatchEnv
 from rungs._src.games.boards import BOARDS
-from rungs._src.games.game import Game
-from rungs.errors import InvalidActionError
+from rungs._src.games.game import Game, check_game
+from rungs.errors import ConfigurationError, GameError, InvalidActionError
 
 
 class GameVectorEnv(BatchEnv[np.ndarray]):
@@ -34,7 +34,9 @@ class GameVectorEnv(BatchEnv[np.ndarray]):
         **how: the rung's own: `threads` of "openmp" and "threads", which changes time alone.
 
     Raises:
-        ConfigurationError: an argument is wrong, or the game has no source for this rung.
+        ConfigurationError: an argument or a constant of the game is wrong, it has no source for
+            this rung, or so many boards don't fit into memory.
+        GameError: the game raised an exception.
         CompilerError: g++ is not here or rejects the source, or both languages' games differ in
             their numbers of actions or cells.
         UnavailableError: the system gives fewer threads.
@@ -54,7 +56,13 @@ class GameVectorEnv(BatchEnv[np.ndarray]):
         self._seed: Seed = seeds("seed", seed, self.num_envs)
         mode = mode_of(autoreset_mode)
         boards = BOARDS[choice("rung", rung, tuple(BOARDS))]
-        self.boards = boards(self.num_envs, game, mode, **how)
+        check_game(game)
+        try:
+            self.boards = boards(self.num_envs, game, mode, **how)
+        except MemoryError as error:
+            raise ConfigurationError(
+                f"num_envs={self.num_envs} boards of {game.__name__} don't fit into memory: {error}"
+            ) from None
         self._ended = self.boards.ended
         self._describe(mode, game.OBSERVATION, gymnasium.spaces.Discrete(game.NUM_ACTIONS))
 
@@ -77,12 +85,14 @@ class GameVectorEnv(BatchEnv[np.ndarray]):
 
         Raises:
             ConfigurationError: a wrong seed or option; nothing has changed.
+            GameError: the game raised an exception; it has to be reset.
         """
         with self._alone("reset"):
             self._check_open()
             which = self._reset_mask(seed, options)
             first = seed is not None or not self._begun
             drawn_by = self._seed if seed is None else seeds("seed", seed, self.num_envs)
+            self._begun = False  # where the game raises
             self.boards.reset(which, drawn_by, 0 if first else None)
             self._seed, self._begun = drawn_by, True
             self._num_ended = int(self._ended.sum())
@@ -102,6 +112,7 @@ class GameVectorEnv(BatchEnv[np.ndarray]):
 
         Raises:
             InvalidActionError: an action is not legal on its board; nothing has changed.
+            GameError: the game raised an exception; the environment has to be reset.
             BusyError: another thread is in this environment.
             ConfigurationError: actions have a wrong shape or dtype.
             gymnasium.error.ResetNeeded: no reset came before; with DISABLED, an episode has ended.
@@ -111,7 +122,11 @@ class GameVectorEnv(BatchEnv[np.ndarray]):
             taken = self.checked(actions)
             if self._num_ended:
                 self._refuse_ended()
-            ended = self.boards.step(taken)
+            try:
+                ended = self.boards.step(taken)
+            except GameError:
+                self._begun = False
+                raise
             if ended < 0:
                 board = -1 - ended
                 raise InvalidActionError(board, int(taken[board]), "legal")

@@ -1,5 +1,6 @@
 """The processor, as the system describes it."""
 
+import contextlib
 import functools
 import os
 import platform
@@ -10,8 +11,9 @@ from types import FrameType
 
 from rungs.errors import OversubscriptionWarning
 
-# Of the root control group, as a container's process sees it.
-CPU_QUOTA = Path("/sys/fs/cgroup/cpu.max")
+# Where control groups are, as a container's process sees them, and which this process is in.
+_GROUPS = Path("/sys/fs/cgroup")
+_OWN_GROUPS = Path("/proc/self/cgroup")
 
 
 @functools.cache
@@ -56,11 +58,38 @@ def usable_cores() -> int:
         cores = len(os.sched_getaffinity(0))
     else:  # the system keeps no process from a core
         cores = os.cpu_count() or 1
-    try:
-        quota, period = CPU_QUOTA.read_text().split()
-    except OSError:
-        return cores
-    return cores if quota == "max" else max(1, min(cores, int(quota) // int(period)))
+    return max(1, min(cores, int(cpu_quota() or cores)))
+
+
+def cpu_quota() -> float | None:
+    """Returns how many cores' time control groups allow, of version 1 or 2; None: no limit."""
+    groups = [(_GROUPS, ""), (_GROUPS / "cpu", "")]
+    with contextlib.suppress(OSError):
+        for line in _OWN_GROUPS.read_text().splitlines():
+            _, controllers, group = line.split(":", 2)  # "0::/a/b", or "4:cpu,cpuacct:/a/b"
+            if "cpu" in controllers.split(","):
+                groups.append((_GROUPS / "cpu", group))
+            elif not controllers:
+                groups.append((_GROUPS, group))
+    folders = {
+        folder
+        for mount, group in groups
+        for folder in (mount / group.strip("/"), *(mount / group.strip("/")).parents)
+        if folder.is_relative_to(mount)
+    }
+    return min(filter(None, map(_quota, folders)), default=None)
+
+
+def _quota(folder: Path) -> float | None:
+    """Returns the limit of one control group."""
+    with contextlib.suppress(OSError, ValueError, ZeroDivisionError):
+        quota, period = (folder / "cpu.max").read_text().split()
+        return None if quota == "max" else int(quota) / int(period)
+    with contextlib.suppress(OSError, ValueError, ZeroDivisionError):
+        quota, period = (folder / f"cpu.cfs_{name}_us" for name in ("quota", "period"))
+        part = int(quota.read_text()) / int(period.read_text())
+        return part if part > 0 else None
+    return None
 
 
 @functools.cache

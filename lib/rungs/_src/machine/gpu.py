@@ -2,9 +2,11 @@
 
 import functools
 import os
-import subprocess
 
+from rungs._src.programs import run_program
 from rungs.errors import UnavailableError
+
+_SECONDS = 60.0  # for the driver, which first initialises all cards
 
 
 @functools.cache
@@ -12,10 +14,10 @@ def name() -> str | None:
     """Returns the first GPU's name, e.g. "NVIDIA H200"; None where NVIDIA's driver finds none."""
     command = ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
-    except (FileNotFoundError, subprocess.CalledProcessError):
+        done = run_program(command, _SECONDS)
+    except UnavailableError:
         return None
-    return done.stdout.splitlines()[0] if done.stdout else None
+    return done.stdout.splitlines()[0] if done.stdout and not done.returncode else None
 
 
 def require() -> None:

@@ -8,6 +8,7 @@ process that loads it. The hash does not protect against an attacker; owner and 
 import contextlib
 import hashlib
 import os
+import shutil
 import stat
 import sys
 import tempfile
@@ -15,9 +16,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import filelock
-import platformdirs
 
-from rungs.errors import CompilerError
+from rungs._src.core.folder import user_dir
+from rungs.errors import CompilerError, StorageError
 
 _OTHERS_MAY_WRITE = 0o022
 
@@ -49,9 +50,12 @@ def directory() -> Path:
     """Returns the cache directory, made if missing, and makes it writable by this user alone.
 
     Raises:
-        CompilerError: it can't be made, or belongs to another user.
+        CompilerError: it can't be made, or belongs to another user, or there is no place for it.
     """
-    path = Path(platformdirs.user_cache_dir("rungs"))
+    try:
+        path = user_dir("cache")
+    except StorageError as error:
+        raise CompilerError(str(error)) from None
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         status = path.stat()
@@ -99,7 +103,10 @@ def _locked(folder: Path, name: str) -> Iterator[None]:
 def _build(folder: Path, name: str, build: Callable[[Path], object]) -> Path:
     for damaged in folder.glob(f"{name}-*"):
         print(f"rungs: {damaged} is damaged: it is built again", file=sys.stderr)
-        damaged.unlink()
+        try:
+            damaged.unlink()
+        except IsADirectoryError:
+            shutil.rmtree(damaged)
     with tempfile.TemporaryDirectory(dir=folder, prefix=".unfinished-") as unfinished:
         path = Path(unfinished, name)
         build(path)

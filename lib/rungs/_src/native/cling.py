@@ -11,7 +11,6 @@ import ctypes
 import importlib.metadata
 import importlib.util
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from rungs._src.core.once import once
 from rungs._src.machine.cpu import cpu_features
 from rungs._src.native import cache, headers, mpi
 from rungs._src.native.abi import Api
+from rungs._src.programs import COMPILING, run_program
 from rungs._src.threads import openmp
 from rungs.errors import CompilerError, UnavailableError, install_hint
 
@@ -166,11 +166,10 @@ def _precompiled_header() -> Path:
 
 
 def _precompile(path: Path) -> None:
-    build = subprocess.run(
-        [sys.executable, "-P", "-c", "import cppyy"],
-        env=os.environ | {"CLING_STANDARD_PCH": str(path)},
-        capture_output=True,
-        text=True,
-    )
+    command = [sys.executable, "-P", "-c", "import cppyy"]
+    try:
+        build = run_program(command, COMPILING, env=os.environ | {"CLING_STANDARD_PCH": str(path)})
+    except UnavailableError as error:
+        raise CompilerError(str(error)) from None
     if build.returncode or not path.exists():
         raise CompilerError(f"cppyy could not precompile its header: {build.stderr}")

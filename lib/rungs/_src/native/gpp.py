@@ -2,7 +2,6 @@
 
 import functools
 import shutil
-import subprocess
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -11,8 +10,9 @@ from rungs._src import paths
 from rungs._src.machine.cpu import cpu_features
 from rungs._src.native import cache, headers, mpi
 from rungs._src.native.abi import Api, bound
+from rungs._src.programs import COMPILING, run_program
 from rungs._src.threads import openmp
-from rungs.errors import CompilerError
+from rungs.errors import CompilerError, UnavailableError
 
 COMPILER = "g++"
 LIBRARY = "-O3 -std=c++20 -ffp-contract=off -shared -fPIC -fvisibility=hidden"
@@ -139,7 +139,11 @@ def build(name: str, source: Path, flags: list[str], compiler: str = COMPILER) -
     Raises:
         CompilerError: as for `load`.
     """
-    folder = [path.read_text() for path in sorted(source.parent.glob("*.[ch]pp"))]
+    try:
+        files = sorted(path for path in source.parent.glob("*.[ch]pp") if path.is_file())
+        folder = [path.read_bytes() for path in files]
+    except OSError as error:
+        raise CompilerError(f"the C++ can't be read: {error}") from None
     # The source's path is part of it, as debug information contains it.
     identity = (str(source), folder, headers.fingerprint(), _version(compiler), flags)
     return cache.built(
@@ -163,13 +167,13 @@ _version = functools.cache(version)
 
 
 def run(command: list[str]) -> str:
-    """Runs a compiler or a related tool; raises CompilerError where it is missing or fails."""
+    """Runs a compiler or a related tool; raises CompilerError where it can't be run or fails."""
     try:
-        done = subprocess.run(command, capture_output=True, text=True)
-    except FileNotFoundError:
-        raise CompilerError(
-            f"{command[0]} is not installed: install it, or a wheel of Rungs, which needs none"
-        ) from None
+        done = run_program(
+            command, COMPILING, install="install it, or a wheel of Rungs, which needs none"
+        )
+    except UnavailableError as error:
+        raise CompilerError(str(error)) from None
     if done.returncode:
         raise CompilerError(f"{command[0]} failed: {done.stderr}")
     return done.stdout

@@ -9,13 +9,14 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
+from rungs._src.core.folder import temporary_dir
 from rungs._src.processes.parent_death import signalled_at_parents_death
+from rungs._src.programs import start_program
 from rungs.errors import ConfigurationError, UnavailableError, WorkerDiedError, install_hint
 
 
@@ -38,7 +39,7 @@ def launch(
 
     Raises:
         ConfigurationError: a wrong number of ranks, or there is no such script.
-        UnavailableError: there is no mpiexec.
+        UnavailableError: there is no mpiexec, or it can't be run.
         WorkerDiedError: a rank was killed or raised; all the others have been stopped.
     """
     if ranks < 1:
@@ -47,16 +48,17 @@ def launch(
         _check_module(script)
     elif not Path(script).is_file():
         raise ConfigurationError(f"no script {script}")
-    with tempfile.TemporaryDirectory() as folder:
+    with temporary_dir() as folder:
         command = [_mpiexec(), *(["-hosts", hosts] if hosts else []), "-n", str(ranks)]
         command += [sys.executable, "-P", "-m", "rungs._src.processes.rank", folder]
         command += ["-m", script, *arguments] if module else [script, *arguments]
         # mpiexec dies with this process; then its ranks see that it is gone.
-        with subprocess.Popen(
+        with start_program(
             command,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            text=True,
+            encoding="utf-8",
+            errors="replace",
             preexec_fn=signalled_at_parents_death(signal.SIGTERM),
         ) as job:
             printed: list[str] = []
@@ -105,7 +107,8 @@ def _copy(stream, to, printed: list) -> None:
     for line in stream:
         printed.append(line)
         with contextlib.suppress(BrokenPipeError):  # our reader may stop, and the job goes on
-            to.write(line)
+            encoding = to.encoding or "utf-8"  # perhaps one that lacks a character
+            to.write(line.encode(encoding, "replace").decode(encoding))
             to.flush()
 
 

@@ -6,6 +6,7 @@ import os
 import signal
 import socket
 import struct
+import tempfile
 import threading
 import time
 import traceback
@@ -17,7 +18,7 @@ from multiprocessing.process import BaseProcess
 from typing import Any, NoReturn
 
 from rungs._src.processes.interrupt import uninterrupted
-from rungs.errors import MainGuardError, RungsError, WorkerDiedError
+from rungs.errors import MainGuardError, RungsError, UnavailableError, WorkerDiedError
 
 # The exit code of a process that was about to start others while it imported the script: that lacks
 # `if __name__ == "__main__":`, without which each process would start them again.
@@ -48,6 +49,9 @@ def preload(*modules: str) -> None:
 
     Args:
         *modules: their names.
+
+    Raises:
+        UnavailableError: the path of TMPDIR is too long for a socket.
     """
     with _STARTING:
         _PRELOADED.extend(module for module in modules if module not in _PRELOADED)
@@ -56,6 +60,13 @@ def preload(*modules: str) -> None:
         os.environ[_SAFE_PATH] = "1"
         try:
             forkserver.ensure_running()
+        except OSError as error:
+            if "AF_UNIX" not in str(error):  # a socket's path has at most 107 bytes
+                raise
+            raise UnavailableError(
+                f"processes can't be started: TMPDIR={tempfile.gettempdir()} is too long a path "
+                "for their sockets: set TMPDIR to a shorter one, such as /tmp"
+            ) from None
         finally:
             if before is None:
                 del os.environ[_SAFE_PATH]
@@ -130,6 +141,7 @@ class Workers:
             Its start may take `TIMEOUT` at least.
 
     Raises:
+        UnavailableError: as for `preload`.
         WorkerDiedError: a worker could not be started, or `make` raised.
         MainGuardError: the script that makes them lacks `if __name__ == "__main__":`.
     """

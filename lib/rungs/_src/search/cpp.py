@@ -48,7 +48,7 @@ class CppTrees(Trees):
         compiler: str | None = None,
     ):
         super().__init__(num_games, settings, batches)
-        self.threads = thread_count(threads)
+        self.threads, self._fewer = thread_count(threads), threads is None
         self._api = loader.load(compiler)
         structures = described(self._api).structures
         shape, dtype = OBSERVATIONS[settings.obs, settings.dtype]  # type: ignore[index]  # made one
@@ -193,7 +193,7 @@ class CppTrees(Trees):
 
     def _pool(self) -> tuple[int, int]:
         """Returns the address of the calling thread's thread pool, 0 for none, and its size."""
-        return pool_of(self._api, self.threads), self.threads
+        return pool_of(self._api, self.threads, self._fewer), self.threads
 
     def _update_reasons(self) -> None:
         self._api.rungs_search_reasons(self._address, self.reasons.ctypes.data)

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from rungs._src.chess.engine import find_program
 from rungs._src.core.atomic import atomic_write
 from rungs._src.core.progress import Say, silent
+from rungs._src.programs import find_program
 from rungs._src.selfplay import agent as files
 from rungs._src.selfplay import elo
 from rungs._src.selfplay.agent import MATCHES, POOL, Agent, frozen_in, frozen_path

@@ -30,7 +30,7 @@ _LIBRARIES = {"libiomp5.so", "libiomp5.dylib", "libiomp5md.dll"}
 # Address space that a thread may take: its stack where the runtime is GCC's, and the allocator's.
 _STACK, _HEAP = 8 * 2**20, 128 * 2**20
 
-# The largest team that each calling thread has had.
+# The largest team that each calling thread has had, and the largest that it wanted.
 _had = threading.local()
 
 # Values of an environment variable that the runtime reads as false, also when abbreviated.
@@ -83,7 +83,7 @@ def _load_intels() -> bool:
     os.environ.setdefault("KMP_USE_YIELD", "2")
     os.environ.setdefault("KMP_BLOCKTIME", "1")
     # A forked child starts its own threads. With KMP_INIT_AT_FORK=FALSE it would wake its parent's
-    # and crash (see `require_threads`), or wait for them when it ends. Scikit-learn sets that on
+    # and crash (see `team`), or wait for them when it ends. Scikit-learn sets that on
     # import, which is overwritten; a value that the user has set is kept.
     if "sklearn" in sys.modules:
         os.environ["KMP_INIT_AT_FORK"] = "TRUE"
@@ -135,8 +135,8 @@ def _warn_of_two() -> None:
     warnings.warn(text, OversubscriptionWarning, stacklevel=callers_level())
 
 
-def require_threads(api: Any, number: int) -> None:
-    """Checks that the calling thread can have a team of `number` threads, including itself.
+def team(api: Any, number: int, fewer: bool = False) -> int:
+    """Returns how many threads the calling thread's team has, including itself, of `number` wanted.
 
     OpenMP ends the process if the system refuses it a thread during a step. So `number` threads are
     started here first, all at once, unless this thread has had as many before.
@@ -144,14 +144,18 @@ def require_threads(api: Any, number: int) -> None:
     Args:
         api: the compiled functions of `cpp/bindings`, of `rungs._src.native`.
         number: of threads.
+        fewer: whether fewer do, as where nobody asked for a number.
 
     Raises:
-        UnavailableError: the system gives fewer, the message says how many; or this process was
+        UnavailableError: there are fewer, the message says how many; or this process was
             forked from one where threads ran that a child can't start again.
     """
     global _gccs, _stays
-    if number <= getattr(_had, "number", 1):
-        return
+    had = getattr(_had, "number", 1)
+    if number <= had:
+        return number
+    if fewer and number <= getattr(_had, "wanted", 1):
+        return had
     if _is_lost:
         raise UnavailableError(
             "OpenMP has run in the process that this one was forked from, and its runtime can't "
@@ -173,16 +177,19 @@ def require_threads(api: Any, number: int) -> None:
     else:
         _stays = True
     given = api.rungs_startable_threads(number, stack + _HEAP)
-    if given < number:
+    if given == number or fewer:  # OpenMP has limits of its own
+        given = api.rungs_openmp_team_size(given)
+    if given < number and not fewer:
         raise refused(given, number)
-    _had.number = number
+    _had.number, _had.wanted = max(had, given), number
+    return _had.number
 
 
 def _end_team() -> None:
     """Ends the calling thread's team in GCC's runtime: a forked child would wait for it forever."""
     if _gccs:
         _gccs.omp_pause_resource_all(1)  # omp_pause_soft; the next loop starts another
-        _had.number = 1
+        _had.number = _had.wanted = 1
 
 
 def _forget() -> None:

@@ -19,13 +19,17 @@ _MAX_THREADS = 1024
 _own = threading.local()
 
 
-def thread_count(threads: int | None) -> int:
-    """Returns the number of threads, by default of usable cores; warns where it is larger.
+def thread_count(threads: int | None, cores: int | None = None) -> int:
+    """Returns the number of threads, by default of `cores`, which are by default all usable ones.
+
+    Warns where there are fewer cores.
 
     Raises:
         ConfigurationError: it is not an integer from 1 to 1,024.
     """
-    number = integer("threads", usable_cores() if threads is None else threads, 1, _MAX_THREADS)
+    if threads is None:
+        threads = min(cores or usable_cores(), _MAX_THREADS)
+    number = integer("threads", threads, 1, _MAX_THREADS)
     warn_of_oversubscription("threads", number)
     return number
 
@@ -36,26 +40,34 @@ class ThreadPool:
     Args:
         api: the compiled functions of `cpp/bindings`, of `rungs._src.native`.
         threads: number of threads, including the caller.
+        fewer: whether fewer do where the system gives fewer, as where nobody asked for a number:
+            then it has half of those.
 
     Attributes:
-        threads: as above.
+        wanted: `threads`.
+        threads: how many there are.
         address: of the pool in C++.
 
     Raises:
         UnavailableError: the system gives fewer threads; the message says how many.
     """
 
-    def __init__(self, api: Any, threads: int):
-        self.threads = threads
+    def __init__(self, api: Any, threads: int, fewer: bool = False):
+        self.wanted = self.threads = threads
         self.address = api.rungs_pool_start(threads)
+        while fewer and self.address < 0 and self.threads > 1:
+            self.threads = max(1, -self.address // 2)  # the rest is left to others
+            self.address = api.rungs_pool_start(self.threads)
         if self.address < 0:
             raise refused(-self.address, threads)
         end = weakref.finalize(self, _end, api, self.address, os.getpid())
         end.atexit = False  # a thread may still be in a step; the system ends them all
 
 
-def pool_of(api: Any, threads: int) -> int:
+def pool_of(api: Any, threads: int, fewer: bool = False) -> int:
     """Returns the address of the calling thread's pool, of at least `threads` threads; 0 for one.
+
+    With `fewer` it may have fewer, see `ThreadPool`.
 
     Raises:
         UnavailableError: as for `ThreadPool`.
@@ -64,17 +76,18 @@ def pool_of(api: Any, threads: int) -> int:
         return 0
     pools = _own.__dict__
     pool = pools.get(api)
-    if pool is None or pool.threads < threads:
-        pool = pools[api] = ThreadPool(api, threads)
+    if pool is None or (pool.wanted if fewer else pool.threads) < threads:
+        pool = pools[api] = ThreadPool(api, threads, fewer)
     return pool.address
 
 
-def workers_of(api: Any, threads: int) -> tuple[int, int, int]:
+def workers_of(api: Any, threads: int, fewer: bool = False) -> tuple[int, int, int]:
     """Returns the fields of `rungs::learn::Workers`, by which another library uses the pool.
 
     Args:
         api: the functions of `cpp/bindings`, which own the pool.
         threads: how many are to work.
+        fewer: see `ThreadPool`.
 
     Returns:
         The function that runs a pool, the pool, and the number of threads; (0, 0, 1) for one.
@@ -84,14 +97,14 @@ def workers_of(api: Any, threads: int) -> tuple[int, int, int]:
     """
     if threads == 1:
         return 0, 0, 1
-    return api.rungs_pool_runner(), pool_of(api, threads), threads
+    return api.rungs_pool_runner(), pool_of(api, threads, fewer), threads
 
 
 def refused(given: int, number: int) -> UnavailableError:
     """Returns the error for a system that gives only `given` of `number` threads."""
     return UnavailableError(
         f"the system gives {given} of {number} threads: ask for fewer, or raise its limits on "
-        "processes (ulimit -u) and memory (ulimit -v)"
+        "processes (ulimit -u) and memory (ulimit -v), and OpenMP's (OMP_THREAD_LIMIT, OMP_DYNAMIC)"
     )
 
 

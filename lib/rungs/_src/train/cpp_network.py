@@ -246,7 +246,8 @@ class CppNetwork:
 
     def _call(self, function, *arguments: int) -> int:
         threads = self._threads or torch.get_num_threads()
-        return function(self.memory.address, *arguments, *workers_of(self._with_pool, threads))
+        workers = workers_of(self._with_pool, threads, fewer=self._threads is None)
+        return function(self.memory.address, *arguments, *workers)
 
 
 def flat_weights(network: LegalActionNetwork) -> np.ndarray:

@@ -99,7 +99,8 @@ class OpenmpCarts(CppCarts):
         compiler: see `CppCarts`.
 
     Raises:
-        UnavailableError: the system gives fewer threads, when made or when another thread steps.
+        UnavailableError: the system gives fewer threads than were asked for, when made or when
+            another thread steps.
     """
 
     _load = staticmethod(loader.load_openmp)
@@ -113,16 +114,16 @@ class OpenmpCarts(CppCarts):
         threads: int | None = None,
         compiler: str | None = None,
     ):
-        self.threads = thread_count(threads)
+        self._wanted, self._fewer = thread_count(threads), threads is None
         super().__init__(num_envs, first_env, settings, compiler=compiler)
-        openmp.require_threads(self._api, self.threads)
+        self.threads = openmp.team(self._api, self._wanted, self._fewer)
 
     def step(self, actions: np.ndarray) -> int:
-        openmp.require_threads(self._api, self.threads)
+        self.threads = openmp.team(self._api, self._wanted, self._fewer)
         return super().step(actions)
 
     def step_many(self, steps: int, actions: np.ndarray | None, drawn: int) -> tuple:
-        openmp.require_threads(self._api, self.threads)
+        self.threads = openmp.team(self._api, self._wanted, self._fewer)
         return super().step_many(steps, actions, drawn)
 
 
@@ -135,7 +136,8 @@ class ThreadsCarts(CppCarts):
         compiler: see `CppCarts`.
 
     Raises:
-        UnavailableError: the system gives fewer threads, when made or when another thread steps.
+        UnavailableError: the system gives fewer threads than were asked for, when made or when
+            another thread steps.
     """
 
     def __init__(
@@ -147,7 +149,7 @@ class ThreadsCarts(CppCarts):
         threads: int | None = None,
         compiler: str | None = None,
     ):
-        self.threads = thread_count(threads)
+        self.threads, self._fewer = thread_count(threads), threads is None
         super().__init__(num_envs, first_env, settings, compiler=compiler)
         self._useful = self._useful_threads(1)
         self._find_pool(self._useful)
@@ -164,4 +166,4 @@ class ThreadsCarts(CppCarts):
         return self._api.rungs_cartpole_useful_threads(self.threads, self.num_envs * steps)
 
     def _find_pool(self, threads: int) -> None:
-        self._pool = pool_of(self._api, threads)
+        self._pool = pool_of(self._api, threads, self._fewer)

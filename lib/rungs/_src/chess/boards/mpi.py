@@ -66,8 +66,6 @@ def make_mpi_boards(
     ranks = Ranks(num_envs, batch | settings.given() | how)
     shared = ("shared",) if ranks.neighbours == ranks.size else ()
     transport = choice("transport", transport, (None, "messages", *shared))
-    if threads is None:
-        threads = max(1, usable_cores() // ranks.neighbours)
     own, refused = None, None
     try:
         own = RankBoards(ranks, first_board, settings, threads, schedule, chunk)
@@ -186,10 +184,11 @@ class RankBoards(OpenmpBoards):
         ranks: Ranks,
         first_board: int,
         settings: ChessSettings,
-        threads: int,
+        threads: int | None,
         schedule: str,
         chunk: int | None,
     ):
+        self.ranks = ranks
         super().__init__(
             ranks.count,
             first_board + ranks.first,
@@ -199,8 +198,11 @@ class RankBoards(OpenmpBoards):
             chunk=chunk,
             api=ranks.api,
         )
-        self.ranks, self._mpi_step = ranks, ranks.api.rungs_chess_mpi_step
+        self._mpi_step = ranks.api.rungs_chess_mpi_step
         self._addresses = ctypes.addressof(ranks.struct), self.address, self._loop
+
+    def _cores(self) -> int:
+        return max(1, usable_cores() // self.ranks.neighbours)
 
     def step(self, actions: np.ndarray) -> int:
         self.actions[...] = actions

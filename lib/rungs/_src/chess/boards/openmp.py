@@ -5,11 +5,11 @@ import ctypes
 from rungs._src.chess.boards.cpp import CppBoards
 from rungs._src.chess.settings import ChessSettings
 from rungs._src.core.arguments import choice, integer
+from rungs._src.machine.cpu import usable_cores
 from rungs._src.native import loader
 from rungs._src.native.abi import Api, described
 from rungs._src.threads import openmp
 from rungs._src.threads.pool import thread_count
-from rungs.errors import CompilerError
 
 SCHEDULES = ("static", "dynamic", "guided")
 
@@ -29,8 +29,8 @@ class OpenmpBoards(CppBoards):
         compiler, api: see `CppBoards`.
 
     Raises:
-        UnavailableError: the system gives fewer threads, when made or when another thread steps.
-        CompilerError: fewer threads run than requested.
+        UnavailableError: the system gives fewer threads than were asked for, when made or when
+            another thread steps.
     """
 
     _load = staticmethod(loader.load_openmp)
@@ -47,17 +47,14 @@ class OpenmpBoards(CppBoards):
         compiler: str | None = None,
         api: Api | None = None,
     ):
-        self.threads = thread_count(threads)
+        self.threads, self._fewer = thread_count(threads, self._cores()), threads is None
         schedule = choice("schedule", schedule, SCHEDULES)
         if chunk is None:
             chunk = 0 if schedule == "static" else 64
         else:
             chunk = integer("chunk", chunk, 1, 2**31 - 1)
         super().__init__(num_envs, first_board, settings, compiler=compiler, api=api)
-        openmp.require_threads(self.api, self.threads)
-        size = self.api.rungs_openmp_team_size(self.threads)
-        if size != self.threads:
-            raise CompilerError(f"OpenMP runs {size} threads where {self.threads} were asked for")
+        self.threads = openmp.team(self.api, self.threads, self._fewer)
         structures = described(self.api).structures
         self.loop_settings = structures["LoopSettings"](
             threads=self.threads,
@@ -67,10 +64,15 @@ class OpenmpBoards(CppBoards):
         self._loop = ctypes.addressof(self.loop_settings)
         self._openmp_step = self.api.rungs_chess_openmp_step
 
+    @staticmethod
+    def _cores() -> int:
+        """Returns the number of threads by default."""
+        return usable_cores()
+
     def reset_all(self, marks: int, episode: int) -> None:
-        openmp.require_threads(self.api, self.threads)
+        self.loop_settings.threads = openmp.team(self.api, self.threads, self._fewer)
         self.api.rungs_chess_openmp_reset(self._address, marks, episode, self._loop)
 
     def step_all(self) -> int:
-        openmp.require_threads(self.api, self.threads)
+        self.loop_settings.threads = openmp.team(self.api, self.threads, self._fewer)
         return self._openmp_step(self._address, self.actions, self._loop)

@@ -22,7 +22,8 @@ class ThreadsBoards(CppBoards):
         compiler, api: see `CppBoards`.
 
     Raises:
-        UnavailableError: the system gives fewer threads, when made or when another thread steps.
+        UnavailableError: the system gives fewer threads than were asked for, when made or when
+            another thread steps.
     """
 
     def __init__(
@@ -35,11 +36,11 @@ class ThreadsBoards(CppBoards):
         compiler: str | None = None,
         api: Api | None = None,
     ):
-        self.threads = thread_count(threads)
+        self.threads, self._fewer = thread_count(threads), threads is None
         super().__init__(num_envs, first_board, settings, compiler=compiler, api=api)
         self._useful = self.api.rungs_useful_threads(self.threads, num_envs)
         if self._useful > 1:
-            pool_of(self.api, self._useful)
+            pool_of(self.api, self._useful, self._fewer)
         # Where C++ keeps how long steps take: `Payoff` of `cpp/rungs/payoff.hpp`.
         self._payoff = zeroed_lines(described(self.api).constants["payoff_bytes"])
         self._payoff_address = self._payoff.ctypes.data
@@ -48,13 +49,13 @@ class ThreadsBoards(CppBoards):
     def reset_all(self, marks: int, episode: int) -> None:
         if self._useful == 1:
             return super().reset_all(marks, episode)
-        pool = pool_of(self.api, self._useful)
+        pool = pool_of(self.api, self._useful, self._fewer)
         return self.api.rungs_chess_threads_reset(self._address, marks, episode, pool, self._useful)
 
     def step_all(self) -> int:
         if self._useful == 1:  # as `super().step_all`, whose look-up takes longer
             return self._serial_step(self._address, self._actions_address)
-        pool = pool_of(self.api, self._useful)
+        pool = pool_of(self.api, self._useful, self._fewer)
         return self._threads_step(
             self._address, self.actions, pool, self._useful, self._payoff_address
         )

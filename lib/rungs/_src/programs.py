@@ -1,0 +1,75 @@
+"""Other programs: where they are, and what they print."""
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Sequence
+from typing import Any
+
+from rungs.errors import UnavailableError
+
+_GAMES = "/usr/games"  # where Debian puts them, and root's PATH doesn't look
+COMPILING = 3600.0  # seconds: more than any compiler takes, also on a busy machine
+
+
+def find_program(name: str) -> str | None:
+    """Returns the path of a program; None where it is not installed."""
+    return shutil.which(name) or shutil.which(name, path=_GAMES)
+
+
+def start_program(
+    command: Sequence[str | os.PathLike], install: str = "", **settings: Any
+) -> subprocess.Popen:
+    """Starts a program.
+
+    Args:
+        command: the program and its arguments.
+        install: how to get it.
+        **settings: of `subprocess.Popen`.
+
+    Raises:
+        UnavailableError: it can't be started, or is not installed; the message names it.
+    """
+    try:
+        return subprocess.Popen(command, **settings)
+    except FileNotFoundError:
+        why = "is not installed" + (f": {install}" if install else "")
+    except (OSError, ValueError) as error:  # such as: a folder of PATH can't be read; a NUL
+        why = f"can't be run: {getattr(error, 'strerror', None) or error}"
+    raise UnavailableError(f"{os.fspath(command[0])} {why}")
+
+
+def run_program(
+    command: Sequence[str | os.PathLike],
+    seconds: float,
+    given: str = "",
+    install: str = "",
+    **settings: Any,
+) -> subprocess.CompletedProcess[str]:
+    """Runs a program; returns its exit status and what it printed, as text, whatever bytes it is.
+
+    Args:
+        command: the program and its arguments.
+        seconds: after which it is killed, with all processes of its session.
+        given: its input.
+        install: how to get it.
+        **settings: of `subprocess.Popen`.
+
+    Raises:
+        UnavailableError: it can't be run, or took longer; the message names it.
+    """
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    pipes |= {"stderr": subprocess.PIPE, "encoding": "utf-8", "errors": "replace"} | settings
+    with start_program(command, install, start_new_session=True, **pipes) as process:
+        try:
+            printed, errors = process.communicate(given, seconds)
+        except BaseException as error:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            if not isinstance(error, subprocess.TimeoutExpired):
+                raise
+            name = os.fspath(command[0])
+            raise UnavailableError(f"{name} took longer than {seconds:g} s") from None
+    return subprocess.CompletedProcess(command, process.returncode, printed or "", errors or "")

@@ -1,0 +1,75 @@
+"""Other programs: those that hang, print any bytes, or can't be run."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from rungs._src import provenance
+from rungs._src.machine import gpu
+from rungs._src.native import gpp
+from rungs._src.programs import run_program
+from rungs.errors import CompilerError, UnavailableError
+
+
+def script(text):
+    def make(path):
+        path.write_text(text)
+        path.chmod(0o755)
+
+    return make
+
+
+def printing(octal):
+    return script(f"#!/bin/sh\nprintf '{octal}\\n'\n")
+
+
+# What a folder of PATH may hold in a program's place.
+UNUSABLE = {
+    "nothing": lambda path: None,
+    "a text": lambda path: path.write_text("text"),
+    "no program": script("\x00\x01"),
+    "without its interpreter": script("#!/missing/sh\n"),
+    "a folder": lambda path: path.mkdir(),
+    "a loop of links": lambda path: path.symlink_to(path),
+}
+
+
+@pytest.fixture(params=UNUSABLE)
+def unusable(tmp_path, monkeypatch, request):
+    """PATH begins with a folder in which all programs that we run are unusable."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    for name in ("nvidia-smi", "git", "g++"):
+        UNUSABLE[request.param](tmp_path / name)
+
+
+def test_what_can_not_be_run_is_not_available(unusable):
+    assert gpu.name.__wrapped__() is None
+    assert provenance.commit() is None
+    with pytest.raises(CompilerError, match=r"g\+\+"):
+        gpp.version()
+
+
+@pytest.mark.parametrize("octal", [r"\377\376", r"\0"])
+def test_any_bytes_are_text(tmp_path, monkeypatch, octal):
+    printing(octal)(tmp_path / "nvidia-smi")
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    assert isinstance(gpu.name.__wrapped__(), str)
+
+
+@pytest.mark.parametrize("text", ["sleep 600", "sleep 600 & exit", "cat; sleep 600"])
+def test_what_takes_too_long_is_ended_with_all_that_it_started(tmp_path, text):
+    marked = {"env": os.environ | {"RUNGS_TEST": str(tmp_path)}}
+    with pytest.raises(UnavailableError, match=r"sh .* 0\.2 s"):
+        run_program(["sh", "-c", text], 0.2, "input", **marked)
+    if sys.platform == "linux":
+        asked = f"grep -lsz {tmp_path} /proc/[0-9]*/environ"
+        left = subprocess.run(["sh", "-c", asked], capture_output=True, check=False).stdout
+        assert not left
+
+
+@pytest.mark.parametrize("command", [["a\0b"], ["/missing/program"], ["true", "a\0b"]])
+def test_a_command_that_can_not_be_is_an_error(command):
+    with pytest.raises(UnavailableError, match=command[0].partition("\0")[0]):
+        run_program(command, 1.0)
