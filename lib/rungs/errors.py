@@ -135,7 +135,10 @@ class InvalidFenError(RungsError, ValueError):
 
 
 class InvalidStateError(RungsError, ValueError):
-    """A state or snapshot is not of this environment: corrupt, or of other settings or rung."""
+    """A state or snapshot is not of this environment: corrupt, or of other settings or rung.
+
+    Also where `copy` or `pickle` can't copy an object; the message says what does.
+    """
 
 
 class DivergedError(RungsError, ArithmeticError):

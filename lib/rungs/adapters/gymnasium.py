@@ -10,6 +10,7 @@ import rungs
 from rungs._src.chess.actions import NUM_ACTIONS
 from rungs._src.chess.keywords import ChessRung
 from rungs._src.core.arguments import choice
+from rungs._src.core.exclusive import Uncopyable
 from rungs._src.core.memory import on_host
 from rungs.errors import ConfigurationError
 
@@ -39,7 +40,7 @@ class LegalActions(gymnasium.spaces.Discrete):
         return gymnasium.spaces.Discrete, (NUM_ACTIONS,)
 
 
-class ChessEnv(gymnasium.Env):
+class ChessEnv(Uncopyable, gymnasium.Env):
     """One game, for programs without vector environments; many games at once are far faster.
 
     `info` has the `action_mask`, (4672,) bool, the `player` to move, 0 White and 1 Black, and the

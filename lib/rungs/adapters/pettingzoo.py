@@ -11,6 +11,7 @@ from rungs._src.chess.actions import NUM_ACTIONS
 from rungs._src.chess.keywords import ChessRung
 from rungs._src.chess.observation import mirrored
 from rungs._src.core.arguments import choice
+from rungs._src.core.exclusive import Uncopyable
 from rungs._src.core.memory import on_host
 from rungs.errors import ConfigurationError, UnavailableError, install_hint
 
@@ -36,7 +37,7 @@ def env(**settings: Any) -> AECEnv:
     return wrappers.OrderEnforcingWrapper(wrappers.AssertOutOfBoundsWrapper(wrapped))
 
 
-class raw_env(AECEnv):
+class raw_env(Uncopyable, AECEnv):
     """One game of chess between `player_0`, White, and `player_1`, Black.
 
     An observation is `{"observation": ..., "action_mask": (4672,) int8}`, from the point of view of

@@ -21,6 +21,7 @@ from rungs._src.chess.actions import NUM_ACTIONS, NUM_PLANES
 from rungs._src.chess.handover import FreshOutputs
 from rungs._src.chess.unpack import unpack_mask, unpack_planes
 from rungs._src.core.arguments import choice, shown
+from rungs._src.core.exclusive import Uncopyable
 from rungs._src.core.memory import on_host
 from rungs.errors import ConfigurationError, UnavailableError, install_hint
 
@@ -43,7 +44,7 @@ _MASK_SPACES: dict[str, gymnasium.Space] = {
 }
 
 
-class ChessVectorEnv(VectorEnv):
+class ChessVectorEnv(Uncopyable, VectorEnv):
     """A batch of chess games whose observations hold the mask.
 
     An observation is `{"observations": (N, ...), "action_mask": (N, 4672) int8}`, or with

@@ -18,6 +18,7 @@ from rungs._src.chess.keywords import ChessRung
 from rungs._src.chess.vector_env import ChessVectorEnv
 from rungs._src.core.arguments import checked_indices, integer, shown
 from rungs._src.core.batch_env import BatchEnv
+from rungs._src.core.exclusive import Uncopyable
 from rungs._src.core.memory import on_host
 from rungs.errors import ConfigurationError, UnavailableError, install_hint
 
@@ -39,7 +40,7 @@ from rungs._src.train.network import LegalActionNetwork, PolicyValueNetwork
 _BOARD = 72  # numbers of `obs="board"`
 
 
-class BatchVecEnv(VecEnv):
+class BatchVecEnv(Uncopyable, VecEnv):
     """One of our environments behind `stable_baselines3.common.vec_env.VecEnv`.
 
     A rung steps all environments at once. There is no object for each, so methods that address

@@ -12,6 +12,7 @@ from rungs._src.cartpole.vector_env import CartPoleVectorEnv
 from rungs._src.chess.handover import HANDED_OVER, FreshOutputs
 from rungs._src.chess.vector_env import ChessVectorEnv
 from rungs._src.core.arguments import shown
+from rungs._src.core.exclusive import Uncopyable
 from rungs.errors import ConfigurationError, UnavailableError, install_hint
 
 __all__ = ["TorchEnv"]
@@ -39,7 +40,7 @@ _INFO = {
 }
 
 
-class TorchEnv:
+class TorchEnv(Uncopyable):
     """Steps a batch of chess games or of CartPole in graphs that `torch.compile` makes.
 
     `step` calls one operator, `rungs::step(Tensor(a!) turn, int env, Tensor actions)`, whose fake

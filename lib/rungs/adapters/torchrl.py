@@ -12,6 +12,7 @@ from rungs._src.chess.unpack import unpack_mask
 from rungs._src.chess.vector_env import ChessVectorEnv
 from rungs._src.core.arguments import choice
 from rungs._src.core.batch_env import Array
+from rungs._src.core.exclusive import Uncopyable
 from rungs._src.core.tensors import as_tensor
 from rungs.errors import ConfigurationError, UnavailableError, install_hint
 
@@ -28,7 +29,7 @@ _DTYPES = {"float32": torch.float32, "uint8": torch.uint8, "bfloat16": torch.bfl
 _DTYPES |= {"int8": torch.int8, "uint64": torch.int64}  # TorchRL computes with no uint64
 
 
-class ChessEnv(EnvBase):
+class ChessEnv(Uncopyable, EnvBase):
     """A batch of chess games, all stepped at once by a rung, as one environment of shape (N,).
 
     A tensordict holds, before a step and in "next" after it:

@@ -1,13 +1,18 @@
 """Two halves in flight: the same games, in a fixed order, whatever takes how long."""
 
+import os
+import signal
+import threading
+
 import gymnasium
 import numpy as np
 import pytest
 
 import rungs
 from rungs._src.chess.policy import random_actions
-from rungs.errors import ConfigurationError, IllegalActionError
+from rungs.errors import BusyError, ConfigurationError, IllegalActionError
 from rungs_course.measure.verify import assert_same
+from tests.interrupt import interrupted
 
 SETTINGS = {"opponent": "random", "max_plies": 40, "threads": 2}
 
@@ -96,3 +101,71 @@ def test_send_and_recv_alternate():
 def test_boards_that_have_no_two_halves_are_refused(env, num_envs, named):
     with pytest.raises(ConfigurationError, match=named):
         rungs.make_async(env, num_envs)
+
+
+@pytest.fixture
+def stuck(monkeypatch):
+    """An environment whose first half is in a step, and the event that lets it go on."""
+    env, go_on = rungs.make_async("chess", 4), threading.Event()
+    env.reset(seed=0)
+    step = env.halves[0].step
+    monkeypatch.setattr(env.halves[0], "step", lambda actions: go_on.wait() and step(actions))
+    for _ in range(2):
+        env.recv()
+        env.send([524, 524])
+    yield env, go_on
+    go_on.set()
+    env.close()
+
+
+def test_an_interrupted_recv_returns_the_same_half_again(stuck):
+    env, go_on = stuck
+    interrupted(0.1, call=env.recv)
+    go_on.set()
+    observation, *_, info = env.recv()
+    assert info["boards"] == slice(0, 2)
+    assert info["player"].tolist() == [1, 1]  # 524 was played
+    assert observation.shape == (2, 72)
+
+
+def test_a_second_caller_is_refused(stuck, monkeypatch):
+    env, go_on = stuck
+    outputs, inside = [], threading.Event()
+    check_begun = env._check_begun
+    monkeypatch.setattr(env, "_check_begun", lambda: inside.set() or check_begun())
+    receiving = threading.Thread(target=lambda: outputs.append(env.recv()))
+    receiving.start()
+    inside.wait()
+    calls = {"reset": env.reset, "recv": env.recv, "fens": env.fens, "close": env.close}
+    for name, call in (calls | {"send": lambda: env.send([524, 524]), "wait": env.wait}).items():
+        with pytest.raises(BusyError, match=rf"{name}\(\)"):
+            call()
+    go_on.set()
+    receiving.join()
+    assert outputs[0][-1]["boards"] == slice(0, 2)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
+def test_both_processes_continue_after_a_fork():
+    env, twin = (rungs.make_async("chess", 40, seed=3, mask="list", threads=2) for _ in range(2))
+
+    def play(env):
+        for _ in range(8):
+            env.send(env.recv()[-1]["action_mask"][:, 0].astype(np.int64))
+        return env.fens()
+
+    for each in (env, twin):
+        each.reset()
+        for _ in range(5):
+            each.send(each.recv()[-1]["action_mask"][:, 0].astype(np.int64))
+    expected = play(twin)
+    child = os.fork()  # while a step is in flight
+    if not child:
+        signal.alarm(60)  # in place of a hang
+        os._exit(play(env) != expected)
+    try:
+        assert play(env) == expected
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    finally:
+        env.close()
+        twin.close()

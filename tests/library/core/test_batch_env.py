@@ -1,11 +1,14 @@
-"""What all batched environments share: one caller, actions read once, Ctrl-C between two steps."""
+"""What all environments share: one caller, no copies, Ctrl-C between two steps."""
 
+import copy
+import pickle
 import threading
 
+import gymnasium
 import pytest
 
 import rungs
-from rungs.errors import BusyError
+from rungs.errors import BusyError, InvalidStateError
 from tests.interrupt import interrupted
 from tests.saved import split
 
@@ -73,3 +76,26 @@ def test_ctrl_c_leaves_counters_and_state_consistent(rung):
     assert 0 < drawn < 2**31 - 1
     other.step_many(drawn)
     assert env.get_state() == other.get_state()
+
+
+COPIES = [copy.copy, copy.deepcopy, pickle.dumps]
+UNCOPYABLE = {
+    **{rung: lambda rung=rung: rungs.make("chess", rung, 2) for rung in ("python", "cpp")},
+    "cartpole": lambda: rungs.make("cartpole", "gymnasium", 2),
+    "async": lambda: rungs.make_async("chess", 2),
+    "one game": lambda: gymnasium.make("rungs/Chess-v0").unwrapped,
+}
+
+
+@pytest.mark.parametrize("name", UNCOPYABLE)
+@pytest.mark.parametrize("copy_of", COPIES)
+def test_copies_are_refused_as_they_would_share_boards(name, copy_of):
+    env = UNCOPYABLE[name]()
+    env.reset(seed=0)
+    with pytest.raises(InvalidStateError, match=r"get_state.*snapshot"):
+        copy_of(env)
+
+
+def test_a_wrapped_game_is_not_copied_deeply():
+    with pytest.raises(InvalidStateError, match=r"get_state.*snapshot"):
+        copy.deepcopy(gymnasium.make("rungs/Chess-v0"))

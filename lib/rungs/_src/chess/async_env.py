@@ -1,7 +1,8 @@
 """Two halves of the boards in flight: one is stepped while the other waits for its actions."""
 
+import threading
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, wait
 from typing import Any, Unpack
 
 import gymnasium
@@ -12,10 +13,13 @@ from rungs._src.chess.boards.threads import ThreadsBoards
 from rungs._src.chess.keywords import ChessKeywords
 from rungs._src.chess.vector_env import ChessVectorEnv
 from rungs._src.core.arguments import Seed, integer, seeds, seeds_of
+from rungs._src.core.exclusive import OneCaller
+from rungs._src.processes.interrupt import uninterrupted
+from rungs._src.threads.helper import HelperThread
 from rungs.errors import ConfigurationError
 
 
-class AsyncChessEnv:
+class AsyncChessEnv(OneCaller):
     """Boards in two halves that take turns, so that inference and simulation overlap.
 
     This is the double buffering of Sample Factory (Petrenko et al., ICML 2020, section 3.3). `recv`
@@ -51,7 +55,8 @@ class AsyncChessEnv:
             )
             for start in (0, half)
         )
-        self._thread = ThreadPoolExecutor(1)
+        self._helper = HelperThread()
+        self._lock = threading.RLock()
         self._begun = self._closed = False
 
     def reset(self, *, seed: int | Sequence[int] | np.ndarray | None = None) -> None:
@@ -60,20 +65,23 @@ class AsyncChessEnv:
         A step that is in flight is finished first, and its outputs are dropped. `seed` is as for
         `ChessVectorEnv.reset`: one, or one for each board.
         """
-        self._check_open()
-        every = None if seed is None else seeds("seed", seed, self.num_envs)
-        if self._begun:
-            self._finish()
-        starts = (0, self.num_envs // 2)
-        outcomes = [
-            half.reset(seed=None if every is None else self._of_half(every, start))
-            for half, start in zip(self.halves, starts, strict=True)
-        ]
-        self._pending: list[Future] = [_done(*outcome) for outcome in outcomes]
-        self._turn, self._received, self._begun = 0, False, True
+        with self._alone("reset"):
+            self._check_open()
+            every = None if seed is None else seeds("seed", seed, self.num_envs)
+            if self._begun:
+                wait(self._pending)
+            starts = (0, self.num_envs // 2)
+            self._begun = False  # until both halves are reset: an engine may fail
+            with uninterrupted():
+                outcomes = [
+                    half.reset(seed=None if every is None else self._of_half(every, start))
+                    for half, start in zip(self.halves, starts, strict=True)
+                ]
+                self._pending: list[Future] = [_done(*outcome) for outcome in outcomes]
+                self._turn, self._received, self._begun = 0, False, True
 
     def recv(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
-        """Waits for the half whose turn it is.
+        """Waits for the half whose turn it is. After Ctrl-C the next call returns the same half.
 
         Returns:
             What `step` returns, for half of the boards; `info["boards"]` is their slice of all
@@ -83,15 +91,18 @@ class AsyncChessEnv:
             IllegalActionError: one of the actions sent was illegal on its board. No board of the
                 half has changed, and it waits for actions as before.
             gymnasium.error.NoAsyncCallError: this half was received already and waits for `send`.
+            BusyError: another thread is in this environment; all its methods raise this.
         """
-        self._check_begun()
-        if self._received:
-            raise gymnasium.error.NoAsyncCallError("send actions before the next recv", "recv")
-        self._received = True
-        observation, reward, terminated, truncated, info = self._pending[self._turn].result()
-        half = self.num_envs // 2
-        info["boards"] = slice(self._turn * half, (self._turn + 1) * half)
-        return observation, reward, terminated, truncated, info
+        with self._alone("recv"):
+            self._check_begun()
+            if self._received:
+                raise gymnasium.error.NoAsyncCallError("send actions before the next recv", "recv")
+            wait([self._pending[self._turn]])
+            self._received = True
+            observation, reward, terminated, truncated, info = self._pending[self._turn].result()
+            half = self.num_envs // 2
+            info["boards"] = slice(self._turn * half, (self._turn + 1) * half)
+            return observation, reward, terminated, truncated, info
 
     def send(self, actions: ArrayLike) -> None:
         """Starts a step of the half that was received last, and returns at once.
@@ -103,37 +114,38 @@ class AsyncChessEnv:
             ConfigurationError: actions have a wrong shape or dtype; nothing was started.
             gymnasium.error.NoAsyncCallError: no half was received.
         """
-        self._check_begun()
-        if not self._received:
-            raise gymnasium.error.NoAsyncCallError("recv a half before you send to it", "send")
-        half = self.halves[self._turn]
-        own = np.array(half.checked(actions))
-        self._pending[self._turn] = self._thread.submit(half.step, own)
-        self._turn, self._received = 1 - self._turn, False
+        with self._alone("send"):
+            self._check_begun()
+            if not self._received:
+                raise gymnasium.error.NoAsyncCallError("recv a half before you send to it", "send")
+            half = self.halves[self._turn]
+            copied = np.array(half.checked(actions))
+            with uninterrupted():
+                self._pending[self._turn] = self._helper.submit(half.step, copied)
+                self._turn, self._received = 1 - self._turn, False
 
     def wait(self) -> None:
         """Waits until no step is in flight."""
-        self._check_begun()
-        self._finish()
+        with self._alone("wait"):
+            self._check_begun()
+            wait(self._pending)
 
     def fens(self) -> list[str]:
         """Returns the positions of all boards, once no step is in flight."""
-        self.wait()
-        return [fen for half in self.halves for fen in half.fens()]
+        with self._alone("fens"):
+            self.wait()
+            return [fen for half in self.halves for fen in half.fens()]
 
     def close(self) -> None:
         """Finishes what is in flight; may be called twice."""
-        self._closed = True
-        self._thread.shutdown()
-        for half in self.halves:
-            half.close()
+        with self._alone("close"):
+            self._closed = True
+            self._helper.close()
+            for half in self.halves:
+                half.close()
 
     def _of_half(self, seed: Seed, start: int) -> Seed:
         return seeds_of(seed, slice(start, start + self.num_envs // 2))
-
-    def _finish(self) -> None:
-        for future in self._pending:
-            future.exception()
 
     def _check_open(self) -> None:
         if self._closed:

@@ -1,9 +1,8 @@
-"""The base class of our vector environments: argument checks, spaces, and one caller at a time."""
+"""The base class of our vector environments: argument checks and spaces."""
 
 import abc
-import contextlib
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from types import ModuleType
 from typing import Any, Generic, TypeVar
 
@@ -14,8 +13,9 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike
 
 from rungs._src.core.arguments import checked_actions, integer, shown
+from rungs._src.core.exclusive import OneCaller
 from rungs._src.core.memory import on_host
-from rungs.errors import BusyError, ConfigurationError
+from rungs.errors import ConfigurationError
 
 # A NumPy array, or a PyTorch tensor where outputs are tensors.
 Array = Any
@@ -23,7 +23,7 @@ Array = Any
 ArrayT = TypeVar("ArrayT")
 
 
-class BatchEnv(VectorEnv[ArrayT, Any, ArrayT], abc.ABC, Generic[ArrayT]):
+class BatchEnv(OneCaller, VectorEnv[ArrayT, Any, ArrayT], abc.ABC, Generic[ArrayT]):
     """A vector environment whose environments are stepped together.
 
     Attributes:
@@ -53,23 +53,7 @@ class BatchEnv(VectorEnv[ArrayT, Any, ArrayT], abc.ABC, Generic[ArrayT]):
         self.action_space = batch_space(action_space, self.num_envs)
         self._num_ended: int | None = 0
         self._begun = False
-        # Reentrant: Ctrl-C may fall between acquiring and the `try` that releases it.
         self._lock = threading.RLock()
-
-    @contextlib.contextmanager
-    def _alone(self, method: str) -> Iterator[None]:
-        """Keeps other threads out; raises BusyError where one is inside already."""
-        if not self._lock.acquire(False):
-            raise self._busy(method)
-        try:
-            yield
-        finally:
-            self._lock.release()
-
-    def _busy(self, method: str) -> BusyError:
-        return BusyError(
-            f"{method}(): another thread is in this environment, which has one caller at a time"
-        )
 
     def checked(self, actions: ArrayLike, *before: int) -> Array:
         """Returns `actions` as int64 of shape `before` + (N,) on the outputs' device.

@@ -2,11 +2,10 @@
 
 import contextlib
 import functools
-import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from typing import Any, NoReturn
+from concurrent.futures import Future, wait
+from typing import Any
 
 import chess
 import gymnasium.error
@@ -23,12 +22,14 @@ from rungs._src.core.arguments import (
     shortened,
     shown,
 )
+from rungs._src.core.exclusive import OneCaller
 from rungs._src.core.settings import split_settings
 from rungs._src.search.cpp import CppTrees
 from rungs._src.search.reference import PythonTrees
 from rungs._src.search.result import Result, Tree
 from rungs._src.search.settings import SearchSettings
 from rungs._src.search.trees import Evaluation
+from rungs._src.threads.helper import HelperThread
 from rungs.errors import BusyError, ConfigurationError, InvalidStateError
 
 # (observation, actions, counts) -> (logits, values), see `Search.run`.
@@ -58,7 +59,7 @@ RUNGS = {"python": PythonTrees, "threads": CppTrees}
 _MAX_GAMES = 2**20
 
 
-class Search:
+class Search(OneCaller):
     """A tree search of many chess games at once, with one evaluator for the leaves of all.
 
     Each game has a tree in memory that is allocated once. A simulation selects a leaf, the leaves
@@ -100,7 +101,7 @@ class Search:
             raise ConfigurationError(f"search has no rung {shown(rung)}; there are: {there}")
         self.settings, how = split_settings(settings, SearchSettings, RUNGS[rung], type(self))
         self._trees = RUNGS[rung](self.num_games, self.settings, self._batches, **how)
-        self._helper: tuple[int, ThreadPoolExecutor] | None = None
+        self._helper = HelperThread()
         # Reentrant: an evaluator may look at the trees that are being searched.
         self._lock = threading.RLock()
         self._calls: str | None = None
@@ -110,7 +111,7 @@ class Search:
     @property
     def reasons(self) -> np.ndarray:
         """(G,) int8, a copy: why each game is over (`rungs.chess.Reason`), or 0."""
-        with self._looking("reasons"):
+        with self._alone("reasons"):
             return self._trees.reasons.copy()
 
     def begin(
@@ -137,7 +138,7 @@ class Search:
             gymnasium.error.ResetNeeded: the environment was not reset yet.
             gymnasium.error.ClosedEnvironmentError: the environment or the search is closed.
         """
-        with self._alone("begin"):
+        with self._changing("begin"):
             chosen = self._which(which)
             if isinstance(games, ChessVectorEnv):
                 if games.num_envs != self.num_games:
@@ -172,7 +173,7 @@ class Search:
                 found before.
             gymnasium.error.ClosedEnvironmentError: the search is closed.
         """
-        with self._alone("run"):
+        with self._changing("run"):
             if not callable(evaluate):
                 raise ConfigurationError(f"evaluate={shown(evaluate)} can't be called")
             limit = self.settings.simulations
@@ -182,7 +183,7 @@ class Search:
             result = Result.empty(self.num_games)
             self._trees.start(chosen, number)
             if self._batches == 2:
-                self._run_halves(evaluate, self._helper_here())
+                self._run_halves(evaluate)
             else:
                 self._run_whole(evaluate)
             self._trees.finish(chosen, result)
@@ -200,17 +201,17 @@ class Search:
             ConfigurationError: actions have a wrong shape or dtype.
             gymnasium.error.ClosedEnvironmentError: the search is closed.
         """
-        with self._alone("advance"):
+        with self._changing("advance"):
             self._trees.advance(checked_actions(actions, (self.num_games,)))
 
     def fens(self) -> list[str]:
         """Returns the position of every game as a FEN."""
-        with self._looking("fens"):
+        with self._alone("fens"):
             return [self._trees.fen(game) for game in range(self.num_games)]
 
     def tree(self, game: int) -> Tree:
         """Copies one game's tree. An evaluator may call it for games of its own batch."""
-        with self._looking("tree"):
+        with self._alone("tree"):
             return self._trees.tree(integer("game", game, 0, self.num_games - 1))
 
     def memory_bytes(self) -> int:
@@ -222,13 +223,11 @@ class Search:
 
         Trees can still be read; `begin`, `run` and `advance` raise. May be called twice.
         """
-        with self._looking("close"):
+        with self._alone("close"):
             if self._calls:
                 raise BusyError(f"close: {self._calls} is in this search")
             self._closed = True
-            if self._helper:
-                self._helper[1].shutdown()
-                self._helper = None
+            self._helper.close()
 
     def __enter__(self) -> "Search":
         return self
@@ -236,31 +235,22 @@ class Search:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def __reduce__(self) -> NoReturn:
-        raise InvalidStateError("a search has memory and threads of its own: it can't be copied")
-
     def _run_whole(self, evaluate: Evaluator) -> None:
         evaluation = None
         while number := self._trees.simulate(0, evaluation):
             evaluation = self._evaluate(evaluate, 0, number)
 
-    def _helper_here(self) -> ThreadPoolExecutor:
-        """Returns the thread that grows trees; a forked process starts its own."""
-        if self._helper is None or self._helper[0] != os.getpid():
-            self._helper = os.getpid(), ThreadPoolExecutor(1)
-        return self._helper[1]
-
-    def _run_halves(self, evaluate: Evaluator, helper: ThreadPoolExecutor) -> None:
+    def _run_halves(self, evaluate: Evaluator) -> None:
         """Evaluates one half's leaves while the helper grows the other's trees."""
-        batch, waiting = 0, helper.submit(self._trees.simulate, 0, None).result()
-        simulating: Future[int] = helper.submit(self._trees.simulate, 1, None)
+        batch, waiting = 0, self._helper.submit(self._trees.simulate, 0, None).result()
+        simulating: Future[int] = self._helper.submit(self._trees.simulate, 1, None)
         try:
             while True:
                 evaluation = self._evaluate(evaluate, batch, waiting) if waiting else None
                 next_waiting = simulating.result()
                 if not waiting and not next_waiting:
                     return
-                simulating = helper.submit(self._trees.simulate, batch, evaluation)
+                simulating = self._helper.submit(self._trees.simulate, batch, evaluation)
                 batch, waiting = 1 - batch, next_waiting
         finally:
             wait([simulating])  # also if the evaluator has raised
@@ -313,28 +303,18 @@ class Search:
         return [checked_start(f"games[{i}]", games[i], listed=True) for i in which.tolist()]
 
     @contextlib.contextmanager
-    def _alone(self, what: str) -> Iterator[None]:
+    def _changing(self, method: str) -> Iterator[None]:
         """Rejects a call while another is running, also one by the evaluator, or after `close`."""
-        with self._looking(what):
+        with self._alone(method):
             if self._calls:
-                raise BusyError(f"{what}: {self._calls} is in this search")
+                raise BusyError(f"{method}: {self._calls} is in this search")
             if self._closed:
-                raise gymnasium.error.ClosedEnvironmentError(f"{what}: the search is closed")
+                raise gymnasium.error.ClosedEnvironmentError(f"{method}: the search is closed")
             try:
-                self._calls = what
+                self._calls = method
                 yield
             finally:
                 self._calls = None
-
-    @contextlib.contextmanager
-    def _looking(self, what: str) -> Iterator[None]:
-        """Rejects a call while another thread's call is running."""
-        if not self._lock.acquire(False):
-            raise BusyError(f"{what}: another thread is in this search")
-        try:
-            yield
-        finally:
-            self._lock.release()
 
 
 def _name(evaluate: Evaluator) -> str:

@@ -1,6 +1,7 @@
 """Players of matches: one that plays at random, an engine, and a network that searches or not."""
 
-from typing import Final
+import copy
+from typing import Any, Final, Self
 
 import numpy as np
 
@@ -8,6 +9,7 @@ from rungs._src.chess.actions import action_on
 from rungs._src.chess.engine import EngineProcess, UciEngine
 from rungs._src.chess.policy import random_actions
 from rungs._src.core.arguments import choice
+from rungs._src.core.exclusive import Uncopyable
 from rungs._src.search.result import Result
 from rungs._src.search.search import Evaluator, Search
 from rungs._src.search.settings import Gumbel, Policy, Puct
@@ -57,8 +59,11 @@ class RandomPlayer:
     def close(self) -> None:
         """Does nothing."""
 
+    def __copy__(self) -> Self:
+        return copy.deepcopy(self)  # with a generator of its own
 
-class EnginePlayer:
+
+class EnginePlayer(Uncopyable):
     """A UCI engine.
 
     Args:
@@ -125,6 +130,9 @@ class NetworkPlayer:
         if self._search:
             self._search.close()
         self._search = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_search": None}  # a copy makes its own
 
     def look(self, table: Table) -> Result:
         """Returns the result of the search; without simulations only priors and values."""

@@ -16,6 +16,7 @@ from torch import nn
 from rungs._src.chess.buffers import MAX_LEGAL
 from rungs._src.chess.observation import OBSERVATIONS
 from rungs._src.core.arguments import shown
+from rungs._src.core.exclusive import Uncopyable
 from rungs._src.core.memory import zeroed_lines
 from rungs._src.native import loader
 from rungs._src.native.abi import Api, described
@@ -31,7 +32,7 @@ _TRANSPOSED = "squares.weight"
 _TERMS, _LOSS_TERMS = 4, 3  # `LossTerms`: the last is only reported
 
 
-class CppNetwork:
+class CppNetwork(Uncopyable):
     """A network that C++ computes.
 
     Results are the same, bit for bit, with any number of threads. Each call computes with the
@@ -66,6 +67,8 @@ class CppNetwork:
     Weights may change, move or be exchanged between calls; layers, their constants and hooks must
     stay as they were at the first.
     """
+
+    _instead = "CppNetwork(network) makes another"
 
     def __init__(
         self,
