@@ -93,16 +93,21 @@ struct Batch : ChessBatch {
   Batch(const Batch&) = delete;  // it points into itself
 };
 
-// Begins episode 0 on every board. Seeds are pairs of uint32, the low word first: (2,) is that of
-// all boards, (N, 2) each one's own.
+// Begins episode 0 on every board. A seed is three words of uint32: low, high, and whether the
+// number is negative; (3,) is that of all boards, (N, 3) each one's own.
 ffi::Error init(std::string_view opponent, std::string_view mask, std::string_view autoreset,
                 std::int64_t max_plies, ffi::Buffer<ffi::U32> seeds, ffi::RemainingRets results) {
+  std::vector<std::uint64_t> own;
+  const std::uint32_t* const words = seeds.typed_data();
+  for (std::size_t i = 0; i < seeds.element_count(); i += 3) {
+    if (words[i + 2])
+      return ffi::Error::InvalidArgument("seed " + std::to_string(i / 3) + " is negative");
+    own.push_back(std::uint64_t{words[i + 1]} << 32 | words[i]);
+  }
   ffi::AnyBuffer state = **results.get<ffi::AnyBuffer>(STATE);
   std::memset(state.untyped_data(), 0, state.size_bytes());
   Blocks blocks(state);
   Batch batch(opponent, mask, autoreset, max_plies, results, blocks.data());
-  std::vector<std::uint64_t> own(seeds.size_bytes() / sizeof(std::uint64_t));
-  std::memcpy(own.data(), seeds.untyped_data(), seeds.size_bytes());
   if (seeds.dimensions().size() == 1)
     batch.config.seed = own[0];
   else

@@ -12,7 +12,7 @@ from rungs._src import paths
 from rungs._src.chess.buffers import MAX_LEGAL
 from rungs._src.chess.settings import MAX_PLIES
 from rungs._src.core.arguments import autoreset_mode as checked_mode
-from rungs._src.core.arguments import choice, integer, seeds
+from rungs._src.core.arguments import as_array, checked_actions, choice, integer, seeds
 from rungs._src.native import gpp
 from rungs.errors import ConfigurationError, UnavailableError, install_hint
 
@@ -66,6 +66,8 @@ class ChessFunctions:
     donated to `jit`) is stepped in place; any other is copied first.
 
     They run on the CPU, on one thread, are compiled by g++ at first use, and don't support `vmap`.
+    Without `jax_enable_x64`, JAX cuts NumPy's integers that `jit` is called with to 32 bits before
+    these functions have them; called directly, they check all bits.
 
     Args:
         num_envs: N.
@@ -89,6 +91,13 @@ class ChessFunctions:
         autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
         max_plies: int | None = None,
     ):
+        self._arguments = {
+            "num_envs": num_envs,
+            "mask": mask,
+            "opponent": opponent,
+            "autoreset_mode": autoreset_mode,
+            "max_plies": max_plies,
+        }
         self.num_envs = count = integer("num_envs", num_envs, 1, 2**31 - 1)
         mode = checked_mode(autoreset_mode)
         if mode == AutoresetMode.DISABLED:
@@ -123,8 +132,8 @@ class ChessFunctions:
         """Begins episode 0 on every board.
 
         Args:
-            seed: as for the environment's `reset`; or a JAX array of integers, () or (N,), which
-                may be traced.
+            seed: as for the environment's `reset`; or a JAX array of integers, () or (N,). Where
+                that is traced, a negative seed raises an XLA error as an illegal action does.
 
         Returns:
             The state, and outputs, whose reward and flags are zeros.
@@ -132,15 +141,18 @@ class ChessFunctions:
         Raises:
             ConfigurationError: `seed` is not a seed, or not N of them.
         """
-        if not isinstance(seed, Array):
-            words = np.asarray(seeds("seed", seed, self.num_envs), np.uint64)[..., None]
-            pairs = jnp.asarray(words.view(np.uint32))
-        elif seed.shape in ((), (self.num_envs,)) and jnp.issubdtype(seed.dtype, jnp.integer):
-            low = seed.astype(jnp.uint32)
-            pairs = jnp.stack([low, jnp.zeros_like(low)], axis=-1)
+        if not isinstance(seed, jax.core.Tracer):
+            values = np.asarray(seed) if isinstance(seed, Array) and _is_integer(seed) else seed
+            checked = np.asarray(seeds("seed", values, self.num_envs), np.uint64)
+            words = [(checked >> np.uint64(shift)).astype(np.uint32) for shift in (0, 32)]
+            negative: Array | np.ndarray = np.zeros_like(words[0])
+        elif seed.shape in ((), (self.num_envs,)) and _is_integer(seed):
+            wide = seed.dtype.itemsize == 8
+            words = [seed.astype(jnp.uint32), (seed >> 32 if wide else 0 * seed).astype(jnp.uint32)]
+            negative = (seed < 0).astype(jnp.uint32)
         else:
             raise ConfigurationError(f"seed is {seed.dtype} of shape {seed.shape}, not a seed")
-        return self._returned(self._init(pairs, **self._settings))
+        return self._returned(self._init(jnp.stack([*words, negative], -1), **self._settings))
 
     def step(self, state: Array, actions: Array) -> tuple[Array, Outputs]:
         """Takes one action in every environment.
@@ -152,26 +164,34 @@ class ChessFunctions:
         Args:
             state: what `init` or `step` returned, directly or by way of NumPy or a file. Its shape
                 and dtype are checked; its content is trusted.
-            actions: (N,) integers of at most 32 bits.
+            actions: (N,) integers; in a JAX array of at most 32 bits.
 
         Returns:
             The state, and outputs.
 
         Raises:
-            ConfigurationError: a wrong shape or dtype.
+            ConfigurationError: a wrong shape or dtype, or an action beyond 32 bits.
         """
-        state, actions = jnp.asarray(state), jnp.asarray(actions)
+        # Checked before JAX has them, which cuts what is wider than its arrays.
+        if not isinstance(state, Array):
+            state = as_array("state", state)
         if (state.shape, state.dtype) != (self._state.shape, self._state.dtype):
             raise ConfigurationError(
                 f"state is {state.dtype} of shape {state.shape}, not uint32 of {self._state.shape}"
             )
-        narrow = jnp.can_cast(actions.dtype, jnp.int32) and actions.dtype != jnp.bool_
+        if not isinstance(actions, Array):
+            actions = _int32(checked_actions(actions, (self.num_envs,)))
+        narrow = jnp.can_cast(actions.dtype, jnp.int32) and _is_integer(actions)
         if actions.shape != (self.num_envs,) or not narrow:
             raise ConfigurationError(
                 f"actions are {actions.dtype} of shape {actions.shape}, not integers of at most 32 "
                 f"bits of shape ({self.num_envs},)"
             )
-        return self._returned(self._step(state, actions.astype(jnp.int32), **self._settings))
+        taken = jnp.asarray(actions, jnp.int32)
+        return self._returned(self._step(jnp.asarray(state), taken, **self._settings))
+
+    def __reduce__(self) -> tuple:
+        return functools.partial(ChessFunctions, **self._arguments), ()
 
     def _returned(self, results: Sequence[Array]) -> tuple[Array, Outputs]:
         state, *rest = results
@@ -199,6 +219,17 @@ def random_actions(key: Array, outputs: Outputs) -> Array:
     counts = outputs.action_count.astype(jnp.int32)
     ranks = jax.random.randint(key, counts.shape, 0, counts)
     return jnp.take_along_axis(outputs.mask, ranks[:, None], axis=1)[:, 0].astype(jnp.int32)
+
+
+def _is_integer(array: Array) -> bool:
+    return jnp.issubdtype(array.dtype, jnp.integer)
+
+
+def _int32(actions: np.ndarray) -> np.ndarray:
+    narrow = actions.astype(np.int32)
+    for board in np.flatnonzero(narrow != actions):
+        raise ConfigurationError(f"actions[{board}]={actions[board]} is beyond 32 bits")
+    return narrow
 
 
 @functools.cache

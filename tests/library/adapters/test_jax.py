@@ -1,5 +1,7 @@
 """Chess as functions of JAX's: in graphs, scans and replays."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -87,6 +89,29 @@ def test_a_seed_may_be_traced(env, seed):
     np.testing.assert_array_equal(state, env.init(np.asarray(seed).tolist())[0])
 
 
+@pytest.mark.parametrize("seed", [5, 2**32 + 5, 2**64 - 1])
+def test_all_64_bits_of_a_seed_count(env, seed):
+    state, _ = env.init(seed)
+    with jax.enable_x64(True):
+        for play in (env.init, jax.jit(env.init)):
+            np.testing.assert_array_equal(play(jnp.uint64(seed))[0], state)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int32", "int64"])
+def test_a_negative_seed_is_refused(env, dtype):
+    with jax.enable_x64(True):
+        seeds = jnp.arange(11, dtype=dtype).at[4].set(-1)
+        with pytest.raises(ConfigurationError, match=r"seed\[4\]=.*-1"):
+            env.init(seeds)
+        with pytest.raises(jax.errors.JaxRuntimeError, match="seed 4 is negative"):
+            jax.block_until_ready(jax.jit(env.init)(seeds))
+
+
+def test_pickled_functions_play_the_same_games(env):
+    same = pickle.loads(pickle.dumps(env))
+    jax.tree.map(np.testing.assert_array_equal, same.init(3), env.init(3))
+
+
 @pytest.mark.parametrize("action", [0, -1, 4672, 2**31 - 1])
 def test_an_illegal_action_names_its_board_in_a_scan_too(env, action):
     state, outputs = env.init(0)
@@ -109,7 +134,20 @@ def test_an_illegal_action_names_its_board_in_a_scan_too(env, action):
         lambda env, state, actions: ChessFunctions(0),
         lambda env, state, actions: env.init(-1),
         lambda env, state, actions: env.init([1, 2]),
-        lambda env, state, actions: env.init(jnp.float32(1)),
+        *(
+            lambda env, state, actions, seed=seed: env.init(seed)
+            for seed in (jnp.float32(1), jnp.int32(-1), jnp.bool_(True), jnp.arange(3), None, "5")
+        ),
+        *(
+            lambda env, state, actions, wide=wide: env.step(state, np.asarray(actions, wide))
+            for wide in (np.uint64, np.float64, np.complex64)
+        ),
+        lambda env, state, actions: env.step(state, np.asarray(actions, np.int64) + 2**32),
+        lambda env, state, actions: env.step(state, None),
+        lambda env, state, actions: env.step(state, "e2e4"),
+        lambda env, state, actions: env.step(None, actions),
+        lambda env, state, actions: env.step("state", actions),
+        lambda env, state, actions: env.step(np.asarray(state, np.uint64) + 2**32, actions),
         lambda env, state, actions: env.step(state[1:], actions),
         lambda env, state, actions: env.step(state.astype(jnp.int32), actions),
         lambda env, state, actions: env.step(state, actions[1:]),
