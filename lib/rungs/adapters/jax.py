@@ -11,8 +11,8 @@ from gymnasium.vector import AutoresetMode
 from rungs._src import paths
 from rungs._src.chess.buffers import MAX_LEGAL
 from rungs._src.chess.settings import MAX_PLIES
-from rungs._src.core.arguments import autoreset_mode as checked_mode
 from rungs._src.core.arguments import as_array, checked_actions, choice, integer, seeds
+from rungs._src.core.arguments import autoreset_mode as checked_mode
 from rungs._src.native import gpp
 from rungs.errors import ConfigurationError, UnavailableError, install_hint
 

@@ -30,7 +30,7 @@ from rungs._src.search.result import Result, Tree
 from rungs._src.search.settings import SearchSettings
 from rungs._src.search.trees import Evaluation
 from rungs._src.threads.helper import HelperThread
-from rungs.errors import BusyError, ConfigurationError, InvalidStateError
+from rungs.errors import BusyError, ConfigurationError
 
 # (observation, actions, counts) -> (logits, values), see `Search.run`.
 Evaluator = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[Any, Any]]
