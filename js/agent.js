@@ -21,6 +21,8 @@ export class Network {
    * @throws {RungsError} ARGUMENT: it holds something else
    */
   constructor(rungs, file) {
+    if (!(file instanceof Uint8Array))
+      throw new RungsError("ARGUMENT", "file: an agent's is a Uint8Array");
     const end = file.indexOf(10);
     try {
       /** What the file says about the agent: its name, and more. @type {Record<string, any>} */

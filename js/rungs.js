@@ -88,6 +88,53 @@ export async function load(source) {
 
 /** @typedef {{size: number, fields: Map<string, {at: number, type: string}>}} Layout */
 
+/** The smallest and the largest integer of each type. */
+const INTEGERS = {
+  i2: [-(2n ** 15n), 2n ** 15n - 1n],
+  i4: [-(2n ** 31n), 2n ** 31n - 1n],
+  i8: [-(2n ** 63n), 2n ** 63n - 1n],
+  u1: [0n, 2n ** 8n - 1n],
+  u4: [0n, 2n ** 32n - 1n],
+  u8: [0n, 2n ** 64n - 1n],
+};
+
+/** The types of the elements of arrays that callers pass. */
+const ELEMENTS = new Map([
+  [Uint8Array, "u1"],
+  [Int16Array, "i2"],
+  [BigInt64Array, "i8"],
+  [BigUint64Array, "u8"],
+  [Float32Array, "f4"],
+]);
+
+/**
+ * Returns a number for WebAssembly, which itself would cut one that does not fit: a BigInt of 8
+ * bytes, or else a number.
+ */
+function checked(name, type, value) {
+  if (type in INTEGERS) {
+    const [low, high] = INTEGERS[type];
+    const exact = typeof value === "bigint" || Number.isSafeInteger(value);
+    if (exact && value >= low && value <= high)
+      return type.endsWith("8") ? BigInt(value) : Number(value);
+    const text = `${name}: ${String(value)} is not an exact integer from ${low} to ${high}`;
+    throw new RungsError("ARGUMENT", text);
+  }
+  if (Number.isFinite(value)) return value;
+  throw new RungsError("ARGUMENT", `${name}: ${String(value)} is not a number`);
+}
+
+/** Returns numbers as an array of a type, of `length` elements if that is given. */
+function checkedArray(name, ArrayType, values, length = values?.length) {
+  if (Object(values) !== values || !Number.isSafeInteger(values.length))
+    throw new RungsError("ARGUMENT", `${name}: ${String(values)} is not an array`);
+  if (values.length !== length)
+    throw new RungsError("ARGUMENT", `${name}: ${values.length} elements, not ${length}`);
+  if (values instanceof ArrayType) return values;
+  const type = ELEMENTS.get(ArrayType);
+  return ArrayType.from(values, (value, i) => checked(`${name}[${i}]`, type, value));
+}
+
 const GETTERS = {
   i4: "getInt32",
   u4: "getUint32",
@@ -166,7 +213,7 @@ export class Rungs {
   perft(fen, depth) {
     return this.withMemory((memory) => {
       const leaves = memory.room(8);
-      this.call("rungs_perft", memory.text(fen), depth, 1, leaves);
+      this.call("rungs_perft", memory.text(fen), checked("depth", "i4", depth), 1, leaves);
       return this.view(BigInt64Array, leaves, 1)[0];
     });
   }
@@ -210,10 +257,10 @@ export class Rungs {
       this.view(Uint8Array, at, bytes.length).set(bytes);
       return at;
     };
-    const text = (fen) => {
-      if (typeof fen !== "string" || fen.includes("\0"))
-        throw new RungsError("FEN", `${fen} is not a FEN`);
-      return put(new TextEncoder().encode(`${fen}\0`));
+    const text = (string) => {
+      if (typeof string === "string" && !string.includes("\0"))
+        return put(new TextEncoder().encode(`${string}\0`));
+      throw new RungsError("FEN", `${String(string)} is not a FEN`);
     };
     try {
       return use({ room, put, text });
@@ -238,11 +285,9 @@ export class Rungs {
 
   /** Sets a structure's field. */
   set(structure, at, name, value) {
-    const field = this.#layout(structure).fields.get(name);
-    if (!field) throw new RungsError("ARGUMENT", `there is no setting ${name}`);
-    const given = field.type === "i8" || field.type === "u8" ? BigInt(value) : value;
+    const { at: offset, type } = this.#layout(structure).fields.get(name);
     const data = new DataView(this.#api.memory.buffer, at);
-    data[GETTERS[field.type].replace("get", "set")](field.at, given, true);
+    data[GETTERS[type].replace("get", "set")](offset, checked(name, type, value), true);
   }
 
   #layout(structure) {
@@ -251,6 +296,20 @@ export class Rungs {
     return layout;
   }
 }
+
+/** The settings of each kind of handle. */
+const SETTINGS = {
+  chess: [
+    ...["numEnvs", "opponent", "observation", "mask", "autoreset", "maxPlies", "openingMin"],
+    ...["openingMax", "startFens", "firstEnv", "numThreads"],
+  ],
+  cartpole: ["numEnvs", "precision", "autoreset", "maxEpisodeSteps", "workload", "numThreads"],
+  search: [
+    ...["numGames", "seed", "simulations", "nodes", "policy", "observation", "keep", "considered"],
+    ...["scale", "valueScale", "maxvisitInit", "cInit", "cBase", "alpha", "fraction"],
+    ...["temperature", "numThreads"],
+  ],
+};
 
 /** Settings by name whose values are names: the numbers are their indices. */
 const NAMED = {
@@ -263,12 +322,9 @@ const NAMED = {
 
 function setting(name, value) {
   const names = NAMED[name];
-  const number = names ? names.indexOf(value) : value;
-  if (names && number < 0)
-    throw new RungsError("ARGUMENT", `${name}: ${value} is none of ${names.join(", ")}`);
-  if (typeof number !== "bigint" && !Number.isFinite(number))
-    throw new RungsError("ARGUMENT", `${name}: ${value} is not a number`);
-  return number;
+  if (!names) return value;
+  if (names.includes(value)) return names.indexOf(value);
+  throw new RungsError("ARGUMENT", `${name}: ${String(value)} is none of ${names.join(", ")}`);
 }
 
 /** A handle of the library, and where its outputs are. */
@@ -278,16 +334,22 @@ class Handle {
     const outputs = `rungs_${kind}_outputs`;
     this.rungs = rungs;
     this.kind = kind;
+    if (Object(settings) !== settings)
+      throw new RungsError("ARGUMENT", `settings: ${String(settings)} is not an object`);
     rungs.withMemory((memory) => {
       const at = memory.room(rungs.size(config));
       const made = memory.room(4);
       rungs.raw(`${config}_init`, at, rungs.size(config));
       for (const [key, value] of Object.entries(settings)) {
+        if (!SETTINGS[kind].includes(key))
+          throw new RungsError("ARGUMENT", `there is no setting ${key}`);
         const name = key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
         if (name !== "start_fens") {
           rungs.set(config, at, name, setting(name, value));
           continue;
         }
+        if (!Array.isArray(value))
+          throw new RungsError("ARGUMENT", `${key}: ${String(value)} is not an array`);
         const fens = Uint32Array.from(value, (fen) => memory.text(fen));
         rungs.set(config, at, name, memory.put(fens));
         rungs.set(config, at, "num_start_fens", fens.length);
@@ -332,7 +394,7 @@ class Handle {
   fenOf(i) {
     return this.rungs.withMemory((memory) => {
       const out = memory.room(FEN_BYTES);
-      this.call("get_fen", BigInt(i), out, FEN_BYTES);
+      this.call("get_fen", checked("number", "i8", i), out, FEN_BYTES);
       return this.rungs.text(out);
     });
   }
@@ -367,19 +429,21 @@ class Envs extends Handle {
 
   /**
    * Begins episode 0 in every environment.
-   * @param {number | bigint | BigUint64Array} seed of all, 0 to 2^64 - 1, or (N,) of each
+   * @param {number | bigint | BigUint64Array | ArrayLike<number | bigint>} seed of all, 0 to
+   *   2^64 - 1, or (N,) of each
    */
   reset(seed = 0) {
-    if (seed instanceof BigUint64Array) this.withArray("reset_seeds", this.#checked(seed));
-    else this.call("reset", BigInt.asUintN(64, BigInt(seed)));
+    if (Object(seed) !== seed) return this.call("reset", checked("seed", "u8", seed));
+    this.withArray("reset_seeds", checkedArray("seed", BigUint64Array, seed, this.numEnvs));
   }
 
   /**
    * Begins the next episode in some environments, or in all.
-   * @param {Uint8Array | null} which (N,) 0 or 1
+   * @param {Uint8Array | ArrayLike<number> | null} which (N,) 0 or 1
    */
   resetSome(which = null) {
-    this.withArray("reset_some", which && this.#checked(which));
+    const given = which === null ? null : checkedArray("which", Uint8Array, which, this.numEnvs);
+    this.withArray("reset_some", given);
   }
 
   /**
@@ -389,17 +453,12 @@ class Envs extends Handle {
    * @throws {RungsError} ILLEGAL_ACTION: the message names the first; no environment has changed
    */
   step(actions) {
-    const given = actions instanceof BigInt64Array ? actions : BigInt64Array.from(actions, BigInt);
+    const given = checkedArray("actions", BigInt64Array, actions, this.numEnvs);
     return this.rungs.withMemory((memory) => {
       const ended = memory.room(8);
-      this.call("step", memory.put(this.#checked(given)), ended);
+      this.call("step", memory.put(given), ended);
       return Number(this.rungs.view(BigInt64Array, ended, 1)[0]);
     });
-  }
-
-  #checked(array) {
-    if (array.length === this.numEnvs) return array;
-    throw new RungsError("ARGUMENT", `${array.length} elements for ${this.numEnvs} environments`);
   }
 }
 
@@ -449,7 +508,8 @@ export class Chess extends Envs {
       const at = memory.room(8 * n);
       const counts = () => this.rungs.view(BigInt64Array, at, n);
       this.call("count_actions", at);
-      counts().set(counts().map((count) => BigInt(Math.floor(random() * Number(count)))));
+      const drawn = (count) => checked("random", "i8", Math.floor(random() * Number(count)));
+      counts().set(counts().map(drawn));
       this.call("choose_actions", at, at);
       return counts().slice();
     });
@@ -469,7 +529,8 @@ export class Chess extends Envs {
    * @throws {RungsError} FEN
    */
   setFen(env, fen) {
-    this.rungs.withMemory((memory) => this.call("set_fen", BigInt(env), memory.text(fen)));
+    const number = checked("env", "i8", env);
+    this.rungs.withMemory((memory) => this.call("set_fen", number, memory.text(fen)));
   }
 
   /** @returns {Uint8Array} all that later steps depend on, for `restore` */
@@ -488,7 +549,7 @@ export class Chess extends Envs {
    * @throws {RungsError} STATE: it is of something else, or damaged
    */
   restore(state) {
-    this.withArray("restore", state, state.length);
+    this.withArray("restore", checkedArray("state", Uint8Array, state), state.length);
   }
 }
 
@@ -613,19 +674,19 @@ export class Search extends Handle {
    * @throws {RungsError} FEN
    */
   begin(game, fen) {
-    this.rungs.withMemory((memory) => this.call("begin", BigInt(game), memory.text(fen)));
+    const number = checked("game", "i8", game);
+    this.rungs.withMemory((memory) => this.call("begin", number, memory.text(fen)));
   }
 
   /**
    * Begins games at the positions of environments of the same numbers, with their past.
    * @param {Chess} envs
-   * @param {Uint8Array | null} which (G,) 0 or 1; null for all
+   * @param {Uint8Array | ArrayLike<number> | null} which (G,) 0 or 1; null for all
    */
   beginEnvs(envs, which = null) {
-    if (which && which.length !== this.numGames)
-      throw new RungsError("ARGUMENT", `which has ${which.length} of ${this.numGames} games`);
+    const given = which === null ? null : checkedArray("which", Uint8Array, which, this.numGames);
     this.rungs.withMemory((memory) =>
-      this.call("begin_envs", envs.handle, which ? memory.put(which) : 0),
+      this.call("begin_envs", envs.handle, given ? memory.put(given) : 0),
     );
   }
 
@@ -635,10 +696,10 @@ export class Search extends Handle {
    * @param {number} simulations of each; 0 for those of the settings
    */
   run(evaluate, simulations = 0) {
-    if (typeof evaluate !== "function")
-      return this.call("run", evaluate.handle, 0, simulations);
+    const most = checked("simulations", "i4", simulations);
+    if (typeof evaluate !== "function") return this.call("run", evaluate.handle, 0, most);
     const { rungs, numGames } = this;
-    this.call("start", 0, simulations);
+    this.call("start", 0, most);
     rungs.withMemory((memory) => {
       const logits = memory.room(4 * numGames * MAX_LEGAL);
       const values = memory.room(4 * numGames);
@@ -650,11 +711,13 @@ export class Search extends Handle {
       let count = simulate(0, 0n, 0);
       while (count > 0) {
         const found = evaluate(this, count);
-        if (found.logits.length < count * MAX_LEGAL || found.values.length < count)
+        const scores = checkedArray("logits", Float32Array, found?.logits);
+        const means = checkedArray("values", Float32Array, found?.values);
+        if (scores.length < count * MAX_LEGAL || means.length < count)
           throw new RungsError("ARGUMENT", `evaluations are too few for ${count} leaves`);
         const all = count * MAX_LEGAL;
-        rungs.view(Float32Array, logits, all).set(found.logits.subarray(0, all));
-        rungs.view(Float32Array, values, count).set(found.values.subarray(0, count));
+        rungs.view(Float32Array, logits, all).set(scores.subarray(0, all));
+        rungs.view(Float32Array, values, count).set(means.subarray(0, count));
         count = simulate(logits, BigInt(MAX_LEGAL), values);
       }
     });
@@ -668,8 +731,10 @@ export class Search extends Handle {
    * @param {ArrayLike<number>} path actions that lead there from the root
    */
   look(game, path = []) {
+    const number = checked("game", "i8", game);
+    const given = checkedArray("path", Int16Array, path);
     this.rungs.withMemory((memory) =>
-      this.call("look", BigInt(game), memory.put(Int16Array.from(path)), BigInt(path.length)),
+      this.call("look", number, memory.put(given), BigInt(given.length)),
     );
   }
 
@@ -679,10 +744,7 @@ export class Search extends Handle {
    * @throws {RungsError} ILLEGAL_ACTION: no game has changed
    */
   advance(actions = this.chosen.slice()) {
-    const given = actions instanceof BigInt64Array ? actions : BigInt64Array.from(actions, BigInt);
-    if (given.length !== this.numGames)
-      throw new RungsError("ARGUMENT", `${given.length} actions for ${this.numGames} games`);
-    this.withArray("advance", given);
+    this.withArray("advance", checkedArray("actions", BigInt64Array, actions, this.numGames));
   }
 
   /**

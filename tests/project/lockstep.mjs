@@ -1,4 +1,4 @@
-// Plays the games that `write_games` of `test_wasm.py` wrote, and compares each output of each step:
+// Plays games that `test_wasm.py` played on the rung `cpp`, and compares all outputs of all steps:
 // node lockstep.mjs rungs.wasm FOLDER
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

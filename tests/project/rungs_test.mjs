@@ -91,7 +91,7 @@ test("what is wrong is refused, and named", () => {
   assert.throws(() => envs.step([0, 0]), refused("ORDER", /rungs_chess_reset/));
   envs.reset(0);
   assert.throws(() => envs.step([0, 0]), refused("ILLEGAL_ACTION", /environment 0: action 0/));
-  assert.throws(() => envs.step([0]), refused("ARGUMENT", /1 elements for 2/));
+  assert.throws(() => envs.step([0]), refused("ARGUMENT", /actions: 1 elements, not 2/));
   assert.throws(() => envs.setFen(0, "no"), refused("FEN", /no/));
   assert.throws(() => rungs.chess({ mask: "bytes" }), refused("ARGUMENT", /mask: bytes/));
   assert.throws(() => rungs.chess({ numEnvs: 0 }), refused("ARGUMENT", /num_envs: 0/));
@@ -100,6 +100,89 @@ test("what is wrong is refused, and named", () => {
   const threads = { numEnvs: 4096, numThreads: 2 };
   assert.throws(() => rungs.chess(threads), refused("THREADS", /1 of 2 threads/));
   assert.throws(() => rungs.cartpole(threads), refused("THREADS", /1 of 2 threads/));
+});
+
+test("a number that WebAssembly would cut is refused, and named", () => {
+  const [envs, carts] = [rungs.chess({ numEnvs: 2 }), rungs.cartpole()];
+  const search = rungs.search();
+  for (const each of [envs, carts]) each.reset(0);
+  search.begin(0, START);
+  const integers = [1.9, NaN, Infinity, 2 ** 64, 2n ** 64n, null, "1", true, [1], Symbol("1")];
+  const takers = {
+    max_plies: (it) => rungs.chess({ maxPlies: it }),
+    num_envs: (it) => rungs.cartpole({ numEnvs: it }),
+    first_env: (it) => rungs.chess({ firstEnv: it }),
+    simulations: (it) => rungs.search({ simulations: it }),
+    depth: (it) => rungs.perft(START, it),
+    number: (it) => envs.fen(it),
+    env: (it) => envs.setFen(it, START),
+    game: (it) => search.begin(it, START),
+    "actions\\[1\\]": (it) => envs.step([0, it]),
+    "actions\\[0\\]": (it) => search.advance([it]),
+    "which\\[0\\]": (it) => envs.resetSome([it, 0]),
+    "path\\[0\\]": (it) => search.look(0, [it]),
+    "seed\\[1\\]": (it) => envs.reset([0, it]),
+  };
+  const narrow = [2 ** 32 + 1, -(2 ** 32)];
+  const wide = ["num_envs", "first_env", "number", "env", "game", "seed\\[1\\]"];
+  const others = [
+    ["simulations", (it) => search.run(evenly, it)],
+    ["game", (it) => search.look(it)],
+  ];
+  for (const [name, take] of [...Object.entries(takers), ...others]) {
+    const cut = wide.includes(name) || name.startsWith("actions") ? [] : narrow;
+    for (const wrong of [...integers, ...cut])
+      assert.throws(() => take(wrong), refused("ARGUMENT", RegExp(`^${name}: `)), String(wrong));
+  }
+  for (const seed of [-1, 2n ** 64n, 2 ** 53, 0.5])
+    for (const each of [envs, carts])
+      assert.throws(() => each.reset(seed), refused("ARGUMENT", /^seed: /));
+  for (const wrong of [NaN, 1n, "1"])
+    assert.throws(() => rungs.search({ scale: wrong }), refused("ARGUMENT", /^scale: /));
+  assert.throws(() => envs.sampleActions(() => NaN), refused("ARGUMENT", /^random: NaN/));
+  for (const wrong of [null, undefined, 1, "ab"])
+    assert.throws(() => envs.step(wrong), refused("ARGUMENT", /^actions: /));
+  assert.equal(envs.fen(0), START);
+});
+
+test("an array is read by its elements, whatever their type", () => {
+  const begun = (which) => {
+    const envs = rungs.chess({ numEnvs: 4, openingMin: 4, openingMax: 4 });
+    envs.reset([1, 2, 3, 4]);
+    const before = [0, 1, 2, 3].map((i) => envs.fen(i));
+    envs.resetSome(which);
+    return before.map((fen, i) => envs.fen(i) !== fen);
+  };
+  for (const ArrayType of [Uint8Array, Int8Array, Int32Array, Float64Array, Array])
+    assert.deepEqual(begun(ArrayType.from([1, 1, 0, 0])), [true, true, false, false]);
+  const made = [[0, 1, 2 ** 40], BigUint64Array.of(0n, 1n, 2n ** 40n)].map((seeds) => {
+    const envs = rungs.chess({ numEnvs: 3, openingMin: 9, openingMax: 9 });
+    envs.reset(seeds);
+    return [0, 1, 2].map((i) => envs.fen(i));
+  });
+  assert.deepEqual(made[0], made[1]);
+  const half = Float32Array.of(1, 0.5, 0, 0);
+  assert.throws(() => begun(half), refused("ARGUMENT", /which\[1\]: 0\.5/));
+});
+
+test("the settings are those of the header, without what describes the structure itself", () => {
+  const names = {
+    opponent: "none", observation: "board", mask: "bool", autoreset: "SAME_STEP", policy: "gumbel",
+  };
+  const made = { chess: rungs.chess(), cartpole: rungs.cartpole(), search: rungs.search() };
+  for (const [kind, { config }] of Object.entries(made)) {
+    const fields = Object.keys(config).filter((name) => !/^(size|(num_)?start_fens)$/.test(name));
+    for (const field of fields) {
+      const key = field.replace(/_./g, ([, letter]) => letter.toUpperCase());
+      assert.deepEqual(rungs[kind]({ [key]: names[key] ?? config[field] }).config, config, key);
+    }
+    for (const key of ["size", "numStartFens", "num_envs", "masks", "constructor"])
+      assert.throws(() => rungs[kind]({ [key]: 8 }), refused("ARGUMENT", RegExp(key)));
+    assert.throws(() => rungs[kind](null), refused("ARGUMENT", /^settings: null/));
+  }
+  assert.throws(() => rungs.chess({ startFens: START }), refused("ARGUMENT", /^startFens: /));
+  assert.throws(() => rungs.chess({ startFens: [1] }), refused("FEN", /1/));
+  assert.throws(() => rungs.perft(`${START}\0junk`, 1), refused("FEN", /junk/));
 });
 
 test("carts are pushed until the pole falls", () => {
@@ -138,7 +221,8 @@ test("a search goes on from environments, and evaluations decide what it plays",
   envs.reset(0);
   const actions = envs.sampleActions(randoms());
   envs.step(actions);
-  assert.throws(() => search.beginEnvs(envs, new Uint8Array(2)), refused("ARGUMENT", /2 of 1 games/));
+  const two = new Uint8Array(2);
+  assert.throws(() => search.beginEnvs(envs, two), refused("ARGUMENT", /which: 2 elements, not 1/));
   search.beginEnvs(envs);
   assert.equal(search.fen(0), envs.fen(0));
   search.run((here, count) => {
@@ -205,6 +289,7 @@ test("a full tree goes on without growing, and Gumbel's choice is among what it 
 
 test("what is no agent is refused", () => {
   const made = (file) => () => new Network(rungs, file);
+  assert.throws(made(new Int32Array(5)), refused("ARGUMENT", /file/));
   assert.throws(made(new Uint8Array(5)), refused("ARGUMENT", /line of JSON/));
   assert.throws(made(AGENT.subarray(0, -2)), refused("ARGUMENT", /1537664/));
   const spoilt = Uint8Array.from(AGENT);
