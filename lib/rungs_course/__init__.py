@@ -14,7 +14,6 @@ What several use:
 - `notebook`: `NotebookRun`, `Guesses`, `say`, `live`, `in_words`, `source`;
 - `widgets`: what widgets are made of; each widget is in its notebook's module;
 - `dashboard`: `explore`;
-- `playing`: the page to play on, served with agents in native code;
 - `pages`: the parts of README and docs that are generated from what was recorded.
 """
 
