@@ -116,8 +116,8 @@ RUNGS_FUNCTION(std::int64_t, rungs_chess_agent_is_black, std::uintptr_t saved) {
   return rungs::env::agent_is_black(board.board, board.episode);
 }
 
-// Writes the FENs of `count` positions, `words` words of 8 bytes apart, 128 bytes apart: each has at
-// most 127 characters.
+// Writes the FENs of `count` positions, `words` words of 8 bytes apart, 128 bytes apart: each has
+// at most 127 characters.
 RUNGS_FUNCTION(void, rungs_chess_fens, std::uintptr_t positions, std::int64_t words,
                std::int64_t count, std::uintptr_t out) {
   for (std::int64_t i = 0; i < count; ++i) {
