@@ -23,6 +23,7 @@ struct rungs_chess {
   ChessBatch batch{};
   std::uint64_t* seeds = nullptr;  // (N,), where they are given
   Payoff payoff{};
+  std::uint64_t starts_hash = 0;
   bool begun = false;
 
   std::int64_t num_envs() const { return batch.num_envs; }
@@ -114,6 +115,15 @@ rungs_status parse_starts(const rungs_chess_config& config, chess::Position* sta
   return RUNGS_OK;
 }
 
+// FNV-1a of the FENs: a position has a byte of padding, which nothing defines.
+std::uint64_t hash_of(const chess::Position* starts, std::int64_t count) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (std::int64_t i = 0; i < count; ++i)
+    for (const char c : chess::to_fen(starts[i]) + '\n')
+      hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return hash;
+}
+
 rungs_status fill(const rungs_chess_config& given, rungs_chess& envs) {
   const std::int64_t num_envs = given.num_envs;
   const std::int64_t num_starts = given.start_fens ? given.num_start_fens : 1;
@@ -145,6 +155,7 @@ rungs_status fill(const rungs_chess_config& given, rungs_chess& envs) {
     return c::fail(RUNGS_ERROR_MEMORY, "there is too little memory for %lld environments",
                    static_cast<long long>(num_envs));
   if (const auto status = parse_starts(given, starts)) return status;
+  envs.starts_hash = hash_of(starts, num_starts);
   return envs.pool.start(calls::rungs_useful_threads(given.num_threads, num_envs));
 }
 
@@ -168,6 +179,8 @@ struct StateHead {
   std::uint32_t has_seeds, history_bytes;
   std::int32_t opponent, autoreset;
   std::uint32_t max_plies, opening_min, opening_max, num_starts;
+  std::int64_t first_env;
+  std::uint64_t starts_hash;
 };
 
 StateHead head_of(const rungs_chess& envs) {
@@ -184,7 +197,9 @@ StateHead head_of(const rungs_chess& envs) {
           config.max_plies,
           config.opening_min,
           config.opening_max,
-          config.num_starts};
+          config.num_starts,
+          envs.batch.first_board,
+          envs.starts_hash};
 }
 
 }  // namespace

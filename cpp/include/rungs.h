@@ -217,8 +217,8 @@ RUNGS_API size_t rungs_chess_state_bytes(const rungs_chess* envs);
 RUNGS_API rungs_status rungs_chess_save(const rungs_chess* envs, void* state);
 
 /* Continues from a saved state of `bytes` bytes: of this batch or one of the same configuration, in
- * which the mask's format and `first_env` may differ, of the same version of the interface, and
- * from a processor with the same byte order. Every board is validated. Errors: ARGUMENT; STATE. */
+ * which the mask's format may differ, of the same version of the interface, and from a processor
+ * with the same byte order. Every board is validated. Errors: ARGUMENT; STATE. */
 RUNGS_API rungs_status rungs_chess_restore(rungs_chess* envs, const void* state, size_t bytes);
 
 /* Counts the leaves of the tree of legal moves, `depth` plies below a position (0 to 100), to

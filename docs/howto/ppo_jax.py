@@ -55,14 +55,17 @@ def make_update(env, steps):
         logps, value = network(weights, board, legal)
         chosen = jax.random.categorical(key, logps)
         state, outputs = env.step(state, picked(legal, chosen))
+        # Truncated is not over: what the last position is worth counts. No value depends on `legal`.
+        worth = DISCOUNT * network(weights, outputs.final_observation, legal)[1] * outputs.truncated
         seen = {"board": board, "legal": legal, "chosen": chosen, "logp": picked(logps, chosen)}
-        seen |= {"value": value, "reward": outputs.reward}
+        seen |= {"value": value, "reward": outputs.reward, "worth": worth}
         return (weights, state, outputs), seen | {"over": outputs.terminated | outputs.truncated}
 
     def advantage(carry, seen):
         later, value = carry
         on = DISCOUNT * (1.0 - seen["over"])
-        later = seen["reward"] + on * value - seen["value"] + on * LAMBDA * later
+        reward = seen["reward"] + seen["worth"]
+        later = reward + on * value - seen["value"] + on * LAMBDA * later
         return (later, seen["value"]), later
 
     def learn(carry, _, seen, advantages):

@@ -25,7 +25,9 @@ from rungs.errors import ConfigurationError, UnavailableError, install_hint
 __all__ = ["BatchVecEnv", "CartPoleVecEnv", "ChessListVecEnv", "ChessVecEnv", "LegalActionPolicy"]
 
 try:
+    import cloudpickle
     import torch
+    from stable_baselines3.common.distributions import CategoricalDistribution
     from stable_baselines3.common.policies import ActorCriticPolicy
     from stable_baselines3.common.vec_env import VecEnv
     from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvStepReturn
@@ -34,7 +36,7 @@ except ImportError:
 
 # They import PyTorch.
 from rungs._src.train.layers import SparseSquares
-from rungs._src.train.legal_actions import Packed, from_lists
+from rungs._src.train.legal_actions import Legal, Packed, from_lists
 from rungs._src.train.network import LegalActionNetwork, PolicyValueNetwork
 
 _BOARD = 72  # numbers of `obs="board"`
@@ -304,31 +306,69 @@ class LegalActionPolicy(ActorCriticPolicy):
     plays the likeliest action, of equal ones the first.
 
     Args:
-        *spaces: as Stable-Baselines3 passes them.
+        observation_space, action_space, lr_schedule, use_sde: as Stable-Baselines3 passes them.
         network: makes the network to train; by default a `PolicyValueNetwork`.
-        **how: of `ActorCriticPolicy`.
+        **optimizer: `optimizer_class` and `optimizer_kwargs` of `ActorCriticPolicy`.
 
     Raises:
-        ConfigurationError: the environment is not a `ChessListVecEnv`.
+        ConfigurationError: the environment is not a `ChessListVecEnv`, or a wrapper changes its
+            observations, as `VecFrameStack` and `VecNormalize(norm_obs=True)` do (the latter is
+            noticed where observations are read); or another argument is given.
     """
 
     def __init__(
-        self, *spaces: Any, network: Callable[[], LegalActionNetwork] | None = None, **how: Any
+        self,
+        observation_space: gymnasium.Space,
+        action_space: gymnasium.Space,
+        lr_schedule: Callable[[float], float],
+        *,
+        network: Callable[[], LegalActionNetwork] | None = None,
+        use_sde: bool = False,
+        **optimizer: Any,
     ):
-        self._make = network or (lambda: PolicyValueNetwork(squares=SparseSquares))
-        super().__init__(*spaces, **how)
+        for unknown in optimizer.keys() - {"optimizer_class", "optimizer_kwargs"}:
+            raise ConfigurationError(f"{unknown}: LegalActionPolicy trains what `network` makes")
+        self._make = network
+        super().__init__(
+            observation_space, action_space, lr_schedule, use_sde=use_sde, **optimizer
+        )
+
+    def save(self, path: str) -> None:
+        """Saves the policy for `load`; `network` may be a function without a name."""
+        saved = {"state_dict": self.state_dict(), "data": self._get_constructor_parameters()}
+        torch.save(saved, path, pickle_module=cloudpickle)
+
+    def _get_constructor_parameters(self) -> dict[str, Any]:
+        every = super()._get_constructor_parameters() | {"network": self._make}
+        names = ("observation_space", "action_space", "lr_schedule", "network", "use_sde")
+        return {name: every[name] for name in (*names, "optimizer_class", "optimizer_kwargs")}
 
     def _build(self, lr_schedule: Callable[[float], float]) -> None:
-        if self.observation_space.shape != (_BOARD + MAX_LEGAL,):
-            raise ConfigurationError("LegalActionPolicy needs a ChessListVecEnv")
-        self.network = self._make()
+        space = self.observation_space
+        if space.shape != (_BOARD + MAX_LEGAL,) or space.dtype != np.int16:
+            raise ConfigurationError(
+                "LegalActionPolicy needs a ChessListVecEnv, in no wrapper that changes its "
+                f"observations, not {space.dtype} of shape {space.shape}"
+            )
+        self.network = self._make() if self._make else PolicyValueNetwork(squares=SparseSquares)
         how = {"lr": lr_schedule(1)} | self.optimizer_kwargs
         self.optimizer = self.optimizer_class(self.parameters(), **how)
 
-    def _look(self, obs: Any) -> tuple[Packed, torch.Tensor]:
-        observation, lists = obs[:, :_BOARD].to(torch.int8), obs[:, _BOARD:]
+    def _boards(self, obs: Any) -> torch.Tensor:
+        if obs.is_floating_point():
+            raise ConfigurationError(
+                f"observations are {obs.dtype}, not integers: a wrapper has changed them, such as "
+                "VecNormalize(norm_obs=True)"
+            )
+        return obs[:, :_BOARD].to(torch.int8)
+
+    def _legal_scores(self, obs: Any) -> tuple[Legal, torch.Tensor, torch.Tensor]:
+        boards, lists = self._boards(obs), obs[:, _BOARD:]
         legal = from_lists(lists, (lists >= 0).sum(1))
-        scores, value = self.network.scores(observation, legal)
+        return legal, *self.network.scores(boards, legal)
+
+    def _look(self, obs: Any) -> tuple[Packed, torch.Tensor]:
+        legal, scores, value = self._legal_scores(obs)
         return Packed(legal, scores), value
 
     def forward(
@@ -349,7 +389,15 @@ class LegalActionPolicy(ActorCriticPolicy):
 
     def predict_values(self, obs: Any) -> torch.Tensor:
         """Returns values, (N, 1)."""
-        return self.network.values(obs[:, :_BOARD].to(torch.int8))[:, None]
+        return self.network.values(self._boards(obs))[:, None]
+
+    def get_distribution(self, obs: Any) -> CategoricalDistribution:
+        """Returns the distribution over (N, 218) indices into lists; beyond a list it is 0."""
+        legal, scores, _ = self._legal_scores(obs)
+        # Finite, as in `MaskablePPO`'s distributions: gradients of what is impossible are then 0.
+        logits = scores.new_full((len(obs), MAX_LEGAL), -1e8)
+        logits = logits.index_put((legal.board, legal.place()), scores)
+        return CategoricalDistribution(MAX_LEGAL).proba_distribution(logits)
 
     def _predict(self, observation: Any, deterministic: bool = False) -> torch.Tensor:
         return self(observation, deterministic)[0]

@@ -1,10 +1,13 @@
 """Chess as functions of JAX's: in graphs, scans and replays."""
 
 import pickle
+import runpy
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from rungs._src import paths
 from rungs._src.native import gpp
 from rungs.errors import ConfigurationError, UnavailableError
 from tests.library.adapters import drivers
@@ -168,3 +171,31 @@ def test_a_missing_compiler_is_named(monkeypatch):
     adapter._block_bytes.cache_clear()
     with pytest.raises(UnavailableError, match=r"g\+\+"):
         ChessFunctions(1)
+
+
+def test_ppo_adds_what_the_last_position_of_a_truncated_game_is_worth():
+    env = ChessFunctions(4, opponent="random", max_plies=2)
+    last, returns = [], []
+
+    def step(state, actions):
+        state, outputs = env.step(state, actions)
+        last.append(outputs)
+        return state, outputs
+
+    page = SimpleNamespace(**runpy.run_path(str(paths.CPP.parent / "docs/howto/ppo_jax.py")))
+    loss, code = page.loss, page.make_update.__globals__
+
+    def spied(weights, seen, advantages, targets):
+        returns.append(np.asarray(targets))
+        return loss(weights, seen, advantages, targets)
+
+    code |= {"loss": spied, "EPOCHS": 1}
+    weights = page.initial(jax.random.key(1))
+    adam = tuple(jax.tree.map(jnp.zeros_like, weights) for _ in range(2))
+    update = page.make_update(SimpleNamespace(step=step), 1)
+    with jax.disable_jit():
+        update(weights, adam, jnp.float32(0), *env.init(0), jax.random.key(0))
+    assert last[0].truncated.all()
+    values = page.network(weights, last[0].final_observation, last[0].mask.astype(int))[1]
+    assert np.abs(values).min() > 0
+    np.testing.assert_allclose(returns[0][0], page.DISCOUNT * values, rtol=1e-5)

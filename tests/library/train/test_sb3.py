@@ -99,6 +99,71 @@ def test_equally_likely_actions_are_played_in_order():
     assert place.tolist() == [0] * 4
 
 
+def test_its_distribution_is_what_it_plays_by():
+    env = ChessListVecEnv(4, "cpp", opening_plies=(0, 12))
+    policy = model(env).policy
+    seen = torch.from_numpy(env.reset())
+    distribution = policy.get_distribution(seen)
+    legal = seen[:, 72:] >= 0
+    assert (distribution.distribution.probs[~legal] == 0).all()
+    for sampled in (distribution.get_actions(), distribution.get_actions(deterministic=True)):
+        assert legal.gather(1, sampled[:, None]).all()
+        _, likely, entropy = policy.evaluate_actions(seen, sampled)
+        torch.testing.assert_close(distribution.log_prob(sampled), likely)
+        torch.testing.assert_close(distribution.entropy(), entropy)
+    distribution.entropy().sum().backward()
+    assert all(each.grad.isfinite().all() for each in policy.network.parameters() if each.grad is not None)
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_a_policy_is_saved_with_its_arguments(alone, tmp_path):
+    from stable_baselines3 import PPO
+
+    from rungs.train import PolicyValueNetwork
+
+    how = {"network": lambda: PolicyValueNetwork(width=16), "optimizer_kwargs": {"eps": 1e-3}}
+    env = ChessListVecEnv(4, "cpp")
+    ours = PPO(LegalActionPolicy, env, n_steps=8, batch_size=16, policy_kwargs=how)
+    if alone:
+        ours.policy.save(tmp_path / "policy")
+        again = LegalActionPolicy.load(tmp_path / "policy")
+    else:
+        ours.save(tmp_path / "model")
+        again = PPO.load(tmp_path / "model").policy
+    assert again.optimizer.defaults["eps"] == 1e-3
+    seen = torch.from_numpy(env.reset())
+    torch.testing.assert_close(again.predict_values(seen), ours.policy.predict_values(seen))
+
+
+@pytest.mark.parametrize("name", ["net_arch", "features_extractor_class", "activation_fn", "typo"])
+def test_arguments_without_effect_are_refused(name):
+    from stable_baselines3 import PPO
+
+    with pytest.raises(ConfigurationError, match=name):
+        PPO(LegalActionPolicy, ChessListVecEnv(4, "cpp"), policy_kwargs={name: None})
+
+
+@pytest.mark.parametrize(
+    ("wrapper", "settings", "named"),
+    [
+        ("VecMonitor", {}, None),
+        ("VecCheckNan", {}, None),
+        ("VecNormalize", {"norm_obs": False}, None),
+        ("VecNormalize", {}, "VecNormalize"),
+        ("VecFrameStack", {"n_stack": 2}, r"\(580,\)"),
+    ],
+)
+def test_wrappers_leave_observations_alone_or_are_refused(wrapper, settings, named):
+    from stable_baselines3.common import vec_env
+
+    env = getattr(vec_env, wrapper)(ChessListVecEnv(4, "cpp", max_plies=4), **settings)
+    if named is None:
+        model(env).learn(64)
+        return
+    with pytest.raises(ConfigurationError, match=named):
+        model(env).learn(64)
+
+
 def test_the_policy_needs_the_lists():
     from rungs.adapters.sb3 import ChessVecEnv
 
