@@ -1,5 +1,6 @@
 """One game of chess for Gymnasium: `gymnasium.make("rungs/Chess-v0", opponent="random")`."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import chess
@@ -9,7 +10,7 @@ import numpy as np
 import rungs
 from rungs._src.chess.actions import NUM_ACTIONS
 from rungs._src.chess.keywords import ChessRung
-from rungs._src.core.arguments import choice
+from rungs._src.core.arguments import as_array, choice, seeds
 from rungs._src.core.exclusive import Uncopyable
 from rungs._src.core.memory import on_host
 from rungs.errors import ConfigurationError
@@ -67,15 +68,19 @@ class ChessEnv(Uncopyable, gymnasium.Env):
         self._info: dict[str, Any] | None = None
 
     def reset(
-        self, *, seed: int | None = None, options: dict | None = None
+        self,
+        *,
+        seed: int | Sequence[int] | np.ndarray | None = None,
+        options: dict | None = None,
     ) -> tuple[np.ndarray, dict[str, Any]]:
-        """Begins a game: the first of `seed`, or the next. There are no `options`.
+        """Begins a game: the first of `seed`, or the next, as a batch of one board does.
 
         Raises:
             ConfigurationError: a wrong seed or option.
         """
-        super().reset(seed=seed)
         observation, self._info = self._env.reset(seed=seed, options=options)
+        if seed is not None:
+            super().reset(seed=int(np.ravel(seeds("seed", seed, 1))[0]))
         return on_host(observation[0]).copy(), self._said()
 
     def step(self, action: int) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
@@ -83,9 +88,10 @@ class ChessEnv(Uncopyable, gymnasium.Env):
 
         Raises:
             IllegalActionError: it is not legal; nothing has changed.
+            ConfigurationError: it is not an integer.
             gymnasium.error.ResetNeeded: no reset came before, or the game is over.
         """
-        outcome = self._env.step(np.atleast_1d(action))
+        outcome = self._env.step(np.atleast_1d(as_array("action", action)))
         observation, reward, terminated, truncated, self._info = outcome
         flags = (float(reward[0]), bool(terminated[0]), bool(truncated[0]))
         return on_host(observation[0]).copy(), *flags, self._said()

@@ -20,7 +20,7 @@ __all__ = ["TorchEnv"]
 try:
     import torch
 
-    from rungs._src.core.tensors import as_tensor, on_device
+    from rungs._src.core.tensors import as_tensor, check_dense, on_device
 except ImportError:
     raise UnavailableError(f"PyTorch is not installed: {install_hint('train')}") from None
 
@@ -121,12 +121,13 @@ class TorchEnv(Uncopyable):
 
         Raises:
             IllegalActionError, InvalidActionError: an action is wrong; nothing has changed.
-            ConfigurationError: actions are not a tensor, or of a wrong shape or dtype.
+            ConfigurationError: actions are not a dense tensor, or of a wrong shape or dtype.
             gymnasium.error.ResetNeeded: no reset came before; with DISABLED, an episode has ended.
             gymnasium.error.ClosedEnvironmentError: the environment is closed.
         """
         if not isinstance(actions, torch.Tensor):
             raise ConfigurationError(f"actions are a {type(actions).__name__}, not a tensor")
+        check_dense(actions)  # for such tensors PyTorch calls other kernels than ours
         outputs = _step(self._turn, self._key, actions)
         observation, reward, terminated, truncated, *seen = outputs
         return observation, reward, terminated, truncated, self._info(seen)
@@ -195,4 +196,5 @@ def _step(turn: Tensor, env: int, actions: Tensor) -> _Outputs:
 
 @_step.register_fake
 def _(turn: Tensor, env: int, actions: Tensor) -> _Outputs:
+    check_dense(actions)  # one that is traced has the device that it will have
     return tuple(torch.empty(shape, dtype=dtype) for shape, dtype in _found(env)._kinds)

@@ -13,7 +13,7 @@ from rungs._src.chess.vector_env import ChessVectorEnv
 from rungs._src.core.arguments import choice
 from rungs._src.core.batch_env import Array
 from rungs._src.core.exclusive import Uncopyable
-from rungs._src.core.tensors import as_tensor
+from rungs._src.core.tensors import as_tensor, on_device
 from rungs.errors import ConfigurationError, UnavailableError, install_hint
 
 __all__ = ["ChessEnv"]
@@ -25,6 +25,7 @@ try:
 except ImportError:
     raise UnavailableError(f"TorchRL is not installed: {install_hint('torchrl')}") from None
 
+_CPU = torch.device("cpu")
 _DTYPES = {"float32": torch.float32, "uint8": torch.uint8, "bfloat16": torch.bfloat16}
 _DTYPES |= {"int8": torch.int8, "uint64": torch.int64}  # TorchRL computes with no uint64
 
@@ -138,8 +139,9 @@ class ChessEnv(Uncopyable, EnvBase):
         action = tensordict.get("action", None)
         if action is None:
             raise ConfigurationError("there is no action to play")
-        actions = action if self.env.device else action.numpy()
-        last, *flags, info = self.env.step(actions, self._outputs.next())
+        if self.env.device is None:
+            action = on_device(action, (self.env.num_envs,), _CPU).numpy()
+        last, *flags, info = self.env.step(action, self._outputs.next())
         self._see(last, info)
         reward, terminated, truncated = (self._column(each) for each in flags)
         outputs = self._seen | {

@@ -226,6 +226,40 @@ def test_what_is_wrong_is_refused_and_changes_nothing(backend):
         step(good)
 
 
+@pytest.mark.parametrize(
+    "kind",
+    [
+        lambda actions: actions.to("meta"),
+        lambda actions: actions.to_sparse(),
+        lambda actions: torch.nested.nested_tensor([actions[:1], actions[1:]]),
+        lambda actions: actions.to(torch.complex64).conj(),
+        lambda actions: actions.float().requires_grad_(),
+        lambda actions: actions.bool(),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*nested tensors")
+def test_a_tensor_of_another_kind_is_refused_before_a_step(kind):
+    env = TorchEnv(rungs.make("cartpole", "cpp", 4))
+    env.reset(seed=0)
+    before, actions = env.env.get_state(), kind(torch.tensor([0, 1, 1, 0]))
+    with pytest.raises(ConfigurationError, match="actions"):
+        env.step(actions)
+    if not actions.is_nested:  # for which PyTorch finds no operator
+        with pytest.raises(ConfigurationError, match="actions"):
+            torch.ops.rungs.step(env._turn, env._key, actions)
+    assert env.env.get_state() == before
+    assert env._turn == 0
+
+
+def test_a_view_is_what_it_shows():
+    env, other = (TorchEnv(rungs.make("cartpole", "cpp", 4)) for _ in range(2))
+    actions, negative = torch.tensor([0, 1, 1, 0]), torch.tensor([[0, 9], [-1, 9], [-1, 9], [0, 9]])
+    for each, given in ((env, torch._neg_view(negative[:, 0])), (other, actions)):
+        each.reset(seed=0)
+        each.step(given)
+    assert env.env.get_state() == other.env.get_state()
+
+
 def test_what_is_no_environment_is_refused():
     actions = torch.zeros(2, dtype=torch.int64)
     env = TorchEnv(rungs.make("cartpole", "cpp", 2))

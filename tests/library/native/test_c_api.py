@@ -25,6 +25,7 @@ OBSERVATIONS = {
 }
 MASKS = {"bool": 0, "bits": 1, "list": 2}
 AUTORESET = ("SAME_STEP", "NEXT_STEP", "DISABLED")
+START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 MATE_IN_ONE = "6k1/5ppp/8/8/8/8/8/K2R4 w - - 0 1"
 
 
@@ -162,10 +163,27 @@ def test_a_state_of_anything_else_is_refused_and_nothing_has_changed():
             envs.step(envs.sample(0))
             envs.restore(state)
     assert {*statuses} == {c_handles.OK, c_handles.STATE}
-    for other in (Chess(num_envs=3, observation=2), Chess(num_envs=2), Chess(num_envs=2, mask=1)):
+    for settings in (
+        {"num_envs": 3},
+        {"observation": 0},
+        {"first_env": 1},
+        {"start_fens": [MATE_IN_ONE]},
+        {"start_fens": [START.replace(" 0 1", " 0 2")]},
+    ):
+        other = Chess(**{"num_envs": 2, "observation": 2} | settings)
         with pytest.raises(CError) as refused:
             other.restore(state)
         assert refused.value.status == c_handles.STATE
+    Chess(num_envs=2, observation=2, mask=1, start_fens=[START]).restore(state)
+
+
+def test_a_state_is_of_starts_in_their_order():
+    starts = [START, MATE_IN_ONE]
+    envs = Chess(num_envs=2, start_fens=starts)
+    envs.reset(1)
+    Chess(num_envs=2, start_fens=starts).restore(envs.save())
+    with pytest.raises(CError):
+        Chess(num_envs=2, start_fens=starts[::-1]).restore(envs.save())
 
 
 # Each is named with its value; some are wrong beside others alone.

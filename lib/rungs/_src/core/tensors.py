@@ -21,13 +21,23 @@ def on_device(actions: ArrayLike, shape: tuple[int, ...], device: torch.device) 
     """
     if not isinstance(actions, torch.Tensor):
         actions = torch.from_numpy(checked_actions(actions, shape))
+    check_dense(actions)
     if actions.shape != shape:
         raise ConfigurationError(f"actions have shape {tuple(actions.shape)}, not {shape}")
     if actions.dtype not in _INTEGERS:
         raise ConfigurationError(f"actions have dtype {actions.dtype}, not int64")
-    if actions.layout != torch.strided or actions.is_meta:
-        raise ConfigurationError("actions are a sparse or meta tensor, not a dense one")
-    return actions.to(device, torch.int64).contiguous()
+    # A lazily negated view has its bit set, and other numbers in memory.
+    return actions.to(device, torch.int64).resolve_neg().contiguous()
+
+
+def check_dense(actions: torch.Tensor) -> None:
+    """Checks that a tensor has numbers, one behind the other.
+
+    Raises:
+        ConfigurationError: it is nested, sparse, or on the device "meta".
+    """
+    if actions.is_nested or actions.layout != torch.strided or actions.is_meta:
+        raise ConfigurationError("actions are a nested, sparse or meta tensor, not a dense one")
 
 
 def as_tensor(output: np.ndarray | torch.Tensor) -> torch.Tensor:
