@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tempfile
 
 import pytest
 
@@ -35,13 +36,15 @@ def test_where_the_path_of_a_socket_is_too_long_its_variable_is_named(tmp_path, 
 def test_paths_may_have_spaces(tmp_path, compiler):
     folder = tmp_path / "a 'folder' (1)"
     folder.mkdir()
+    short = tempfile.TemporaryDirectory(prefix="a 'b' ")  # sockets are there
     (folder / "my script.py").write_text(
         "import rungs\n"
         "if __name__ == '__main__':\n"
         "    for rung in ('openmp', 'multiprocessing'):\n"
         "        rungs.make('chess', rung, 2).close()\n"
     )
-    named = {"XDG_CACHE_HOME": folder, "TMPDIR": folder, "RUNGS_COMPILER": compiler}
+    named = {"XDG_CACHE_HOME": folder, "TMPDIR": short.name, "RUNGS_COMPILER": compiler}
     environment = os.environ | {name: str(value) for name, value in named.items()}
     command = [sys.executable, "my script.py"]
-    subprocess.run(command, env=environment, cwd=folder, check=True)
+    with short:
+        subprocess.run(command, env=environment, cwd=folder, check=True)

@@ -175,108 +175,118 @@ def test_both_languages_say_the_same(connect_four):
     assert GameRandom(7, 0, 0).below(10) in range(10)
 
 
+# What a step with an action throws in: the step, what reads the board after it, or the next reset.
+METHODS = {1: "step", 2: "observe", 3: "legal", 4: "reset"}
+
+
 class Throwing(Game):
-    """Raises in its second step: in `step`, in what reads the board after it, or in a reset."""
+    """Raises where the last action says, see `METHODS`."""
 
-    NUM_ACTIONS = 2
+    NUM_ACTIONS = 8
     OBSERVATION = gymnasium.spaces.Box(0, 9, (1,), np.int8)
-    THROWS_IN = "step"
 
-    steps = 0
+    last = 0
 
     def throw(self, method):
-        if method == self.THROWS_IN and self.steps == 2:
+        if METHODS.get(self.last) == method:
+            self.last = 0
             raise ValueError("mine")
 
     def reset(self, random):
         self.throw("reset")
-        self.steps = 0
+        self.last = 0
 
     def legal(self, action):
         self.throw("legal")
         return True
 
     def step(self, action, random):
-        self.steps += 1
+        self.last = action
         self.throw("step")
-        return 1, False, self.steps == 2 and self.THROWS_IN == "reset"
+        return 1, False, action == 4
 
     def observe(self):
         self.throw("observe")
-        return np.full(1, self.steps, np.int8)
+        return np.full(1, self.last, np.int8)
 
 
-SOURCE = """
+SOURCE = """// \xfc: not UTF-8
 #include <stdexcept>
+#include <string>
 #include "rungs/game.hpp"
-struct Throwing {{
-  static constexpr int kActions = 2, kCells = 1;
+struct Throwing {
+  static constexpr int kActions = 8, kCells = 1;
   using Cell = std::int8_t;
-  int steps;
-  void fail(const char* method) const {{
-    if (std::string_view(method) == "{method}" && steps == 2) throw {thrown};
-  }}
-  void reset(rungs::GameRandom&) {{ fail("reset"); steps = 0; }}
-  bool legal(int) const {{ fail("legal"); return true; }}
-  rungs::GameStep step(int, rungs::GameRandom&) {{
-    ++steps;
-    fail("step");
-    return {{1, false, steps == 2 && std::string_view("{method}") == "reset"}};
-  }}
-  void observe(Cell* cells) const {{ fail("observe"); *cells = static_cast<Cell>(steps); }}
-}};
+  int last;
+  void fail(int method) const { if (last == method) throw std::runtime_error("mine"); }
+  void reset(rungs::GameRandom&) {
+    const bool fails = last == 4;
+    last = 0;
+    if (fails) throw std::runtime_error("mine");
+  }
+  bool legal(int) const { fail(3); return true; }
+  rungs::GameStep step(int action, rungs::GameRandom&) {
+    last = action;
+    fail(1);
+    if (action == 5) throw 42;
+    if (action == 6) throw std::runtime_error("");
+    if (action == 7) throw std::runtime_error(std::string(9999, 'x'));
+    return {1, false, action == 4};
+  }
+  void observe(Cell* cells) const { fail(2); *cells = static_cast<Cell>(last); }
+};
 #define RUNGS_GAME Throwing
 #include "bindings/game.hpp"
 """
 
 
-def throwing(folder, method, thrown='std::runtime_error("mine")'):
-    source = folder / "throwing.cpp"
-    source.write_bytes(f"// \xfc\n{SOURCE.format(method=method, thrown=thrown)}".encode("latin-1"))
-    return type("Throwing", (Throwing,), {"SOURCE": source, "THROWS_IN": method})
+@pytest.fixture(scope="module")
+def throwing(tmp_path_factory):
+    source = tmp_path_factory.mktemp("game") / "throwing.cpp"
+    source.write_bytes(SOURCE.encode("latin-1"))
+    return type("Throwing", (Throwing,), {"SOURCE": source})
 
 
-@pytest.mark.parametrize("method", ["step", "observe", "legal", "reset"])
-def test_what_a_game_throws_is_raised_on_every_rung(tmp_path, method):
-    game = throwing(tmp_path, method)
-    for rung in ["python", *CPP]:
-        env = GameVectorEnv(BOARDS, game, rung, **CPP.get(rung, {}))
-        for _ in range(2):  # it can be reset, and throws again
-            env.reset()
-            with pytest.raises(GameError, match="Throwing.*mine"):
-                for _ in range(2):
-                    env.step(np.zeros(BOARDS, np.int64))
-            if method == "reset" and rung == "python":
-                break  # its object stays at the step in which it throws
-            with pytest.raises(ResetNeeded):
-                env.step(np.zeros(BOARDS, np.int64))
-            if method == "reset":
-                break
+@pytest.mark.parametrize("rung", ["python", *CPP])
+@pytest.mark.parametrize("action", METHODS)
+def test_what_a_game_throws_is_raised_on_every_rung(throwing, rung, action):
+    env = GameVectorEnv(BOARDS, throwing, rung, **CPP.get(rung, {}))
+    actions = np.zeros(BOARDS, np.int64)
+    actions[[7, 250]] = action
+    for _ in range(2):  # it is reset, and throws again
+        env.reset()
+        env.step(np.zeros(BOARDS, np.int64))
+        with pytest.raises(GameError, match=r"Throwing.*mine"):
+            env.step(actions)
+        with pytest.raises(ResetNeeded):
+            env.step(actions)
 
 
-@pytest.mark.parametrize("thrown", ["42", 'std::runtime_error("")', "std::string(9999, 'x')"])
-def test_whatever_is_thrown_is_an_error_that_names_the_game(tmp_path, thrown):
-    env = GameVectorEnv(2, throwing(tmp_path, "step", thrown), "cpp")
+@pytest.mark.parametrize("action", [5, 6, 7])
+def test_whatever_is_thrown_is_an_error_that_names_the_game(throwing, action):
+    env = GameVectorEnv(1, throwing, "cpp")
     env.reset()
-    env.step([0, 0])
     with pytest.raises(GameError, match="Throwing"):
-        env.step([0, 0])
+        env.step([action])
 
 
 @pytest.mark.parametrize(
-    ("wrong", "named"),
+    "wrong",
     [
-        ({"observe": lambda self: np.zeros(3)}, "Throwing"),
-        ({"step": lambda self, action, random: None}, "Throwing"),
-        ({"step": lambda self, action, random: (1, 2)}, "Throwing"),
-        ({"__init__": lambda self, needed: None}, "Throwing"),
+        {"observe": lambda self: np.zeros(3)},
+        {"step": lambda self, action, random: None},
+        {"step": lambda self, action, random: (1, 2)},
+        {"__init__": lambda self, needed: None},
     ],
 )
-def test_a_game_in_python_that_returns_something_else_is_named(wrong, named):
-    with pytest.raises(GameError, match=named):
+def test_a_game_in_python_that_returns_something_else_is_named(wrong):
+    def play():
         env = GameVectorEnv(2, type("Throwing", (Throwing,), wrong), "python")
         env.reset()
         env.step([0, 0])
+
+    with pytest.raises(GameError, match="Throwing"):
+        play()
 
 
 BOX = gymnasium.spaces.Box

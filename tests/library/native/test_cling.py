@@ -66,3 +66,20 @@ def test_headers_changed_since_they_were_loaded(load, tmp_path, monkeypatch):
     monkeypatch.setattr(paths, "CPP", tmp_path / "cpp")
     with pytest.raises(CompilerError, match="restart"):
         load()
+
+
+def test_where_memory_is_limited_the_limit_is_named():
+    script = """
+import resource, sys
+import rungs
+resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[1]) << 20,) * 2)
+try:
+    rungs.make("chess", "cpp", 2, compiler="cling").reset()
+except rungs.errors.CompilerError as error:
+    print(error)
+"""
+    for limit, named in ((300, "ulimit -v"), (500, "")):
+        command = [sys.executable, "-c", script, str(limit)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        assert named in done.stdout
+        assert bool(done.stdout) == bool(named)

@@ -105,7 +105,7 @@ def test_a_file_that_hides_a_module_from_a_script_is_named(tmp_path, name, place
 
 
 def test_an_error_that_hides_nothing_stays(tmp_path):
-    script = "import sys; sys.modules['chess'] = None; import rungs"
+    script = "import sys; sys.modules['gymnasium'] = None; import rungs"
     done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True)
     assert b"ModuleNotFoundError" in done.stderr.splitlines()[-1]
 

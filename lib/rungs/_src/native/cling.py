@@ -24,6 +24,7 @@ from rungs._src.programs import COMPILING, run_program
 from rungs._src.threads import openmp
 from rungs.errors import CompilerError, UnavailableError, install_hint
 
+_MEMORY = 320 << 20  # bytes of address space; with fewer Cling ends the process
 FLAGS = "-O3 -march=native -std=c++20 -fopenmp"
 
 
@@ -37,7 +38,8 @@ def interpreter() -> Any:
 
     Raises:
         UnavailableError: cppyy is not installed.
-        CompilerError: it was imported before, with other flags.
+        CompilerError: it was imported before, with other flags; or the process may have too little
+            memory for it.
     """
     if not is_here():
         raise UnavailableError(f"Cling (cppyy) is not here: {install_hint('cling')}")
@@ -147,12 +149,28 @@ def _import_cppyy() -> None:
         raise CompilerError(
             "cppyy was imported before Rungs could set its compiler flags: import rungs first"
         )
+    if "cppyy" not in sys.modules:
+        _require_memory()
     os.environ["EXTRA_CLING_ARGS"] = FLAGS
     # cppyy looks for its settings, libraries and headers in the current folder first.
     with contextlib.chdir(paths.CPP):
         os.environ["CLING_STANDARD_PCH"] = str(_precompiled_header())
         os.environ["CLING_REBUILD_PCH"] = "0"  # what was checked is what is loaded
         import cppyy  # noqa: F401
+
+
+def _require_memory() -> None:
+    import resource  # which Windows lacks
+
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit == resource.RLIM_INFINITY or sys.platform != "linux":
+        return
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    if limit - used < _MEMORY:
+        raise CompilerError(
+            f"Cling needs {_MEMORY >> 20} MiB of address space, of which this process may have "
+            f"{max(0, limit - used) >> 20} more: raise its limit (ulimit -v)"
+        )
 
 
 def _precompiled_header() -> Path:
