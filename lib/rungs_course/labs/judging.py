@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from rungs._src.native import cling
+from rungs._src.programs import start_program
 from rungs.errors import RungsError, UnavailableError
 from rungs_course.labs import explaining, record, submissions
 from rungs_course.labs.inside.building import SubmissionError, build, in_cell
@@ -94,7 +95,7 @@ def _supervised(lab: Lab, code: str, seconds: float, race: bool = True) -> Verdi
     # Files rather than pipes: neither writing to them nor reading from them blocks.
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as messages:
         judges = f"from {__name__} import judge; judge({messages.fileno()})"
-        process = subprocess.Popen(
+        process = start_program(
             [sys.executable, "-P", "-c", judges],
             stdin=subprocess.PIPE,
             stdout=output,

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rungs._src.programs import start_program
 from rungs.errors import UnavailableError
 from rungs_course.labs.inside import wire
 from rungs_course.labs.inside.building import SubmissionError
@@ -142,7 +143,7 @@ class Answer:
         self._memory = wire.shared(memory)
         with theirs, os.fdopen(memory):
             code = f"from inside.server import serve; serve({theirs.fileno()}, {memory})"
-            self._process = subprocess.Popen(
+            self._process = start_program(
                 self._place.command(code),
                 stdin=subprocess.DEVNULL,
                 stdout=self._output,

@@ -9,6 +9,8 @@ import sys
 import weakref
 from collections.abc import Callable
 
+from rungs._src.programs import start_program
+
 _SET_PARENT_DEATH_SIGNAL = 1
 
 
@@ -35,10 +37,13 @@ class ProcessGroup:
     Attributes:
         number: for `subprocess.Popen(process_group=...)`.
         kill: ends them all; may be called twice.
+
+    Raises:
+        UnavailableError: the system gives no more processes.
     """
 
     def __init__(self):
-        keeper = subprocess.Popen(
+        keeper = start_program(
             _KEEPER,
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
