@@ -103,8 +103,9 @@ def _conversation(command: list[str]) -> Iterator[Callable[[str, str], str]]:
             with contextlib.suppress(BrokenPipeError):
                 engine.stdin.write(f"{text}\n".encode())  # type: ignore[union-attr]  # a pipe
             end = time.monotonic() + _SECONDS
-            while select.select([engine.stdout], [], [], max(0.0, end - time.monotonic()))[0]:
-                some = engine.stdout.read(1 << 16)  # type: ignore[union-attr]
+            printed: Any = engine.stdout
+            while select.select([printed], [], [], max(0.0, end - time.monotonic()))[0]:
+                some = printed.read(1 << 16)
                 if not some:
                     raise EngineError(f"{command[0]} stopped when asked {text!r}")
                 *lines, read = (read + some).split(b"\n")

@@ -86,8 +86,8 @@ def _quota(folder: Path) -> float | None:
         quota, period = (folder / "cpu.max").read_text().split()
         return None if quota == "max" else int(quota) / int(period)
     with contextlib.suppress(OSError, ValueError, ZeroDivisionError):
-        quota, period = (folder / f"cpu.cfs_{name}_us" for name in ("quota", "period"))
-        part = int(quota.read_text()) / int(period.read_text())
+        time, every = (folder / f"cpu.cfs_{name}_us" for name in ("quota", "period"))
+        part = int(time.read_text()) / int(every.read_text())
         return part if part > 0 else None
     return None
 

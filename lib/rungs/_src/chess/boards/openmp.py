@@ -64,8 +64,7 @@ class OpenmpBoards(CppBoards):
         self._loop = ctypes.addressof(self.loop_settings)
         self._openmp_step = self.api.rungs_chess_openmp_step
 
-    @staticmethod
-    def _cores() -> int:
+    def _cores(self) -> int:
         """Returns the number of threads by default."""
         return usable_cores()
 
