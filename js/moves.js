@@ -52,12 +52,15 @@ export function squareOf(name) {
   return "abcdefgh".indexOf(name[0]) + 8 * (Number(name[1]) - 1);
 }
 
+let latest = { fen: "", pieces: new Map() }; // a position's moves are written one after another
+
 /**
  * Returns the pieces of a position by the numbers of their squares.
  * @param {string} fen
- * @returns {Map<number, string>} signs as in the FEN: "K" is White's king
+ * @returns {ReadonlyMap<number, string>} signs as in the FEN: "K" is White's king
  */
 export function piecesOf(fen) {
+  if (fen === latest.fen) return latest.pieces;
   const pieces = new Map();
   fen
     .split(" ")[0]
@@ -69,6 +72,7 @@ export function piecesOf(fen) {
         else pieces.set(8 * (7 - row) + file++, sign);
       }
     });
+  latest = { fen, pieces };
   return pieces;
 }
 

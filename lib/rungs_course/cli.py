@@ -174,7 +174,7 @@ def _run(options: argparse.Namespace) -> int:
         chain.run(
             size="quick" if options.size is None else options.size,
             only=options.only.split(",") if options.only is not None else None,
-            parameters=parameters(options.parameters, reserved=("size", "out", "figures")),
+            parameters=parameters(options.parameters),
             out=options.out,
             before=functools.partial(doctor.print_summary_aside, options.say)
             if options.only is None

@@ -9,7 +9,7 @@ import re
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import filelock
 import ipywidgets
@@ -18,6 +18,7 @@ from IPython.core.getipython import get_ipython
 from IPython.display import HTML, Markdown, display
 from matplotlib.figure import Figure
 
+from rungs._src.core.arguments import choice
 from rungs._src.core.atomic import atomic_write
 from rungs._src.core.folder import user_dir
 from rungs._src.core.schema import schema_error
@@ -29,6 +30,8 @@ from rungs_course.measure.disturbance import disturbances, usage
 from rungs_course.measure.noise import Factor
 from rungs_course.tables import markdown, with_interval
 from rungs_course.widgets import WHOLE_LABEL
+
+Value = TypeVar("Value")
 
 
 def say(text: str) -> None:
@@ -42,6 +45,15 @@ def in_words(factor: Factor) -> str:
     if not factor.judged:
         return f"{text}, too few repeats to tell noise"
     return text if factor.beyond() else f"{text}, within the noise of this run"
+
+
+def at_size(values: Mapping[str, Value], size: object) -> Value:
+    """Returns a notebook's values at its parameter `size`.
+
+    Raises:
+        ConfigurationError: there is no such size; the message names those that there are.
+    """
+    return values[choice("size", size, tuple(values))]
 
 
 def live() -> Callable[[str], None]:

@@ -12,7 +12,7 @@ from rungs.errors import ConfigurationError
 from rungs_course import notebook, paths
 from rungs_course.measure import results
 from rungs_course.measure.noise import factor
-from rungs_course.notebook import Guesses, NotebookRun, in_words, source
+from rungs_course.notebook import Guesses, NotebookRun, at_size, in_words, source
 from rungs_course.plots import axes
 
 FASTER, SLOWER = factor([1.5, 1.4, 1.6, 1.5, 1.5]), factor([0.5, 0.4, 0.6, 0.5, 0.5])
@@ -292,3 +292,13 @@ def test_a_factor_claims_no_more_than_its_noise_allows():
     assert in_words(FASTER) == "1.5× (1.4 to 1.6)"
     for uncertain, interval in ((NOISE, "1.1× (0.9 to 1.3)"), (FEW, "2× (2 to 2)")):
         assert in_words(uncertain).startswith(f"{interval}, ")
+
+
+def test_a_size_that_a_notebook_does_not_have_is_named_with_those_it_has():
+    sizes = {"smoke": 1, "quick": 2, "full": 3}
+    assert at_size(sizes, "quick") == 2
+    for size in ("nonsense", None, 3, ["quick"]):
+        with pytest.raises(ConfigurationError) as caught:
+            at_size(sizes, size)
+        for word in (f"size={size!r}", *sizes):
+            assert word in str(caught.value)

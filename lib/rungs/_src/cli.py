@@ -234,12 +234,12 @@ def _add_commands(commands: argparse._SubParsersAction) -> None:
     )
 
 
-def parameters(texts: list[str], reserved: tuple[str, ...] = ()) -> dict[str, object]:
+def parameters(texts: list[str]) -> dict[str, object]:
     """Returns the values that were given by `-p`.
 
     Raises:
-        ConfigurationError: one is not NAME=VALUE, is given twice, has a reserved name, or a value
-            that JSON can't represent.
+        ConfigurationError: one is not NAME=VALUE, is given twice, or has a value that JSON can't
+            represent.
     """
     values = {}
     for text in texts:
@@ -248,8 +248,6 @@ def parameters(texts: list[str], reserved: tuple[str, ...] = ()) -> dict[str, ob
             raise ConfigurationError(f"-p {shown(text)} is not NAME=VALUE")
         if name in values:
             raise ConfigurationError(f"-p {name} is given twice")
-        if name in reserved:
-            raise ConfigurationError(f"-p {name} can't be set: it follows from --size and --out")
         values[name] = _value(name, value)
     return values
 

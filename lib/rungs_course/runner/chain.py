@@ -116,7 +116,9 @@ def _checked(
     if size not in CELL_SECONDS:
         raise ConfigurationError(f"size={size!r} is not one of {', '.join(CELL_SECONDS)}")
     if own := sorted({"size", "out", "figures"} & given.keys()):
-        raise ConfigurationError(f"{', '.join(own)} can't be parameters: use --size or --out")
+        raise ConfigurationError(
+            f"{', '.join(own)} can't be parameters: use --size {'|'.join(CELL_SECONDS)} or --out"
+        )
     numbered = {path.name[:2]: path for path in sorted(notebooks.glob("[0-9][0-9]_*.ipynb"))}
     if not numbered:
         raise ConfigurationError(f"no notebooks in {notebooks}")

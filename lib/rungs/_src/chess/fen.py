@@ -53,11 +53,9 @@ def board_of(fen: str, chess960: bool = False) -> chess.Board:
         raise InvalidFenError(f"{shown(fen)}: {shortened(str(error))}") from None
     if board.fullmove_number > _MAX_FULLMOVE:
         raise InvalidFenError(f"{shown(fen)}: {_FIELDS[-1][1]}")
-    rights = board.castling_rights
-    if fields[2] != "-" and rights.bit_count() < len(fields[2]):
+    if fields[2] != "-" and board.castling_rights.bit_count() < len(fields[2]):
         raise InvalidFenError(f"{shown(fen)}: a castling right is given twice")
     if wrong := board.status() & ~PLAYABLE:
         raise InvalidFenError(f"{shown(fen)} is impossible: {wrong.name}")
-    board.chess960 = False
-    board.chess960 = chess960 or board.clean_castling_rights() != rights
+    board.chess960 = chess960 or board.has_chess960_castling_rights()
     return board

@@ -332,7 +332,6 @@ def _floats(name: str, value: object, copy: bool) -> np.ndarray:
         return np.array(array, np.float32, order="C", copy=copy or None)
 
 
-@functools.lru_cache(maxsize=64)
 def _check_listed(settings: ChessSettings) -> None:
     """Raises InvalidFenError if a list could be too short for all actions of a game."""
     for i, fen in enumerate(settings.start_fens or ()):

@@ -104,7 +104,7 @@ class Match:
             # A tag is a line, in whose text quotes and backslashes are escaped.
             line = re.sub(r"[\x00-\x1f\x7f-\x9f]", " ", value)
             game.headers[name] = re.sub(r'(["\\])', r"\\\1", line)
-        return str(game)
+        return game.accept(chess.pgn.StringExporter(columns=79))
 
 
 def play(
