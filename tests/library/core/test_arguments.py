@@ -134,6 +134,23 @@ def test_useless_actions_are_refused_and_change_nothing(boards):
     boards.step(torch.tensor([524, 524]))
 
 
+def test_a_bool_is_no_number_of_anything(boards, carts):
+    boards.reset(seed=0)
+    carts.reset(seed=0)
+    calls = {
+        "board": lambda: boards.legal_moves(True),
+        "action": lambda: to_uci(True, START),
+        "indices[0]": lambda: boards.snapshot([True, 0]),
+        "target[1]": lambda: boards.copy_boards([0, 1], (1, np.False_)),
+        "actions[0]": lambda: boards.step([True, 524]),
+        "actions[1]": lambda: carts.step([0, True]),
+    }
+    for name, call in calls.items():
+        message = refusal(call)
+        assert f"{name}=" in message, message
+        assert "integer" in message
+
+
 def test_useless_actions_of_carts_are_refused_and_change_nothing(carts):
     carts.reset(seed=0)
     before = carts.get_state()
