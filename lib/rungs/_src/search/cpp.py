@@ -1,7 +1,7 @@
 """The search in C++: the trees of `cpp/search`.
 
-NumPy owns all the memory; C++ gets addresses and never allocates. The system provides a page when
-a tree first reaches it.
+NumPy owns all the memory; C++ gets addresses and never allocates. The system provides a page when a
+tree first reaches it.
 """
 
 import ctypes
@@ -30,12 +30,6 @@ class CppTrees(Trees):
     Args:
         threads: by default the number of usable cores. More are allowed, with a warning.
         compiler: what compiles the headers: see `rungs._src.native.loader.load`.
-
-    Raises:
-        ConfigurationError: `threads` or `compiler` is wrong.
-        UnavailableError: the compiler is not installed, or the system has too few threads or too
-            little memory.
-        CompilerError: the headers don't compile.
     """
 
     def __init__(

@@ -47,13 +47,8 @@ def log(x: float) -> float:
 
 @dataclasses.dataclass(frozen=True)
 class Draws:
-    """Random numbers of one search, each a function of what it is used for.
-
-    Attributes:
-        seed: of the whole search.
-        game: index of the game.
-        episode: number of games with that index before.
-        ply: number of plies played in the game.
+    """Random numbers of one search, each a function of its purpose; `episode` is the number of
+    games with that index before.
     """
 
     seed: int

@@ -57,10 +57,7 @@ class Node:
 
 
 class ImprovedPolicy:
-    """The improved policy of a node, softmax(logits + sigma(completed q)): see `Gumbel`.
-
-    `mass` is the sum of all weights, to normalise them.
-    """
+    """The improved policy of a node, softmax(logits + sigma(completed q)): see `Gumbel`."""
 
     def __init__(self, node: Node, policy: Gumbel):
         visited = [edge for edge in node.edges if edge.visits]
@@ -82,7 +79,7 @@ class ImprovedPolicy:
         max_visits = max((edge.visits for edge in visited), default=0)
         self._factor = (policy.maxvisit_init + max_visits) * policy.value_scale / 2
         self._max_sigma = self._sigma(max(qvalues))
-        self.mass = 0.0
+        self.mass = 0.0  # the sum of all weights
         for edge in visited:
             self.mass += self.weight(edge)
         if len(visited) < len(node.edges):
@@ -101,23 +98,16 @@ class ImprovedPolicy:
 
 
 class Game:
-    """One game and its tree; `number` is its index among all games.
+    """One game and its tree; `number` is its index among all games."""
 
-    Attributes:
-        env: the game, at the root.
-        draws: its random numbers.
-        nodes: the tree, in order of creation.
-        leaf: the node that waits for its evaluation.
-    """
-
-    env: ChessEnv
+    env: ChessEnv  # at the root
     draws: Draws
 
     def __init__(self, number: int, settings: SearchSettings):
         self.settings = settings
         self._number, self._episode = number, 0
-        self.nodes: list[Node] = []
-        self.leaf: Node | None = None
+        self.nodes: list[Node] = []  # in order of creation
+        self.leaf: Node | None = None  # waits for its evaluation
         self._simulations_left = 0
 
     def begin_fen(self, env: ChessEnv) -> None:
@@ -136,10 +126,8 @@ class Game:
         self._noisy_priors: list[float] = []
 
     def simulate(self, out: Buffers, row: int) -> bool:
-        """Simulates until a leaf waits for evaluation, which is written to a row.
-
-        Returns:
-            Whether a leaf waits; False if no simulations are left.
+        """Simulates until a leaf waits for evaluation, which is written to a row; returns False if
+        no simulations are left.
         """
         while self._simulations_left:
             leaf = self._select_leaf(out, row)
@@ -384,7 +372,7 @@ class PythonTrees(Trees):
             raise ConfigurationError(f"games: obs={self.settings.obs!r} needs boards with history")
         settings = self.settings.chess(())
         for game, copied in zip(which.tolist(), env.snapshot(which).boards, strict=True):
-            # An episode that was truncated is over, its game is not.
+            # Truncation ends the episode but not the game.
             copied.settings, copied.ended = settings, bool(copied.reason)
             self._games[game].begin_board(copied)
         self._update_reasons()

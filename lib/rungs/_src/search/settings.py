@@ -159,10 +159,8 @@ class SearchSettings:
         return _EDGES_PER_NODE * self.kept_nodes + MAX_LEGAL
 
     def chess(self, fens: tuple[str, ...]) -> ChessSettings:
-        """Returns the settings of an environment with these starts (if empty, the classical one).
-
-        Raises:
-            InvalidFenError: an environment with lists of actions can't start from one of them.
+        """Returns the settings of an environment with these starts (if empty, the classical one);
+        raises InvalidFenError if one with lists of actions can't start from them.
         """
         return ChessSettings(
             obs=self.obs,
@@ -175,11 +173,10 @@ class SearchSettings:
 
 @functools.cache
 def halving(considered: int, simulations: int) -> np.ndarray:
-    """Makes the schedule of sequential halving (Karnin et al., ICML 2013) at the root.
+    """Returns the schedule of sequential halving (Karnin et al., ICML 2013) at the root.
 
-    Returns:
-        (considered + 1, simulations) int32: beginning with m actions, simulation n goes to an
-        action with `[m, n]` visits. Row 0 is not used.
+    (considered + 1, simulations) int32: beginning with m actions, simulation n goes to an action
+    with `[m, n]` visits. Row 0 is not used.
     """
     return np.array([_halving(m, simulations) for m in range(considered + 1)], np.int32)
 

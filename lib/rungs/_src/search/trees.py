@@ -20,18 +20,15 @@ Evaluation = tuple[np.ndarray, np.ndarray]
 class Trees(abc.ABC):
     """The G games and trees of a `rungs.search.Search`, which has checked all arguments.
 
-    Consecutive games make a batch; batches are searched in turn.
-
-    Attributes:
-        batches: the games of each batch, as slices.
-        reasons: (G,) int8, why each game is over, or 0.
+    Consecutive games make a batch; batches are searched in turn. A call that raises has changed
+    nothing.
     """
 
     def __init__(self, num_games: int, settings: SearchSettings, batches: int):
         self.num_games, self.settings = num_games, settings
         ends = [num_games * batch // batches for batch in range(batches + 1)]
         self.batches = [slice(*pair) for pair in itertools.pairwise(ends)]
-        self.reasons = np.zeros(num_games, np.int8)
+        self.reasons = np.zeros(num_games, np.int8)  # why each game is over, or 0
 
     @abc.abstractmethod
     def begin_fens(self, which: np.ndarray, fens: list[str]) -> None:
@@ -39,14 +36,9 @@ class Trees(abc.ABC):
 
     @abc.abstractmethod
     def begin_boards(self, which: np.ndarray, env: ChessVectorEnv) -> None:
-        """Begins games, (n,) int64 indices, at the positions of the boards of the same indices.
-
-        Raises:
-            ConfigurationError: the boards are another rung's, lack the history that observations
-                show, or have more pieces than promotions make; no game has changed.
-            BusyError: another thread is in the environment.
-            gymnasium.error.ResetNeeded: it was not reset yet.
-            gymnasium.error.ClosedEnvironmentError: it is closed.
+        """Begins games, (n,) int64 indices, at the positions of the boards of the same indices;
+        raises ConfigurationError if the boards are another rung's, lack the history that
+        observations show, or have more pieces than promotions make.
         """
 
     @abc.abstractmethod
@@ -56,19 +48,11 @@ class Trees(abc.ABC):
     @abc.abstractmethod
     def simulate(self, batch: int, evaluation: Evaluation | None) -> int:
         """Expands the waiting leaves of a batch, backs their values up, and simulates until every
-        game waits for its next evaluation or has no simulations left.
+        game waits for its next evaluation or has no simulations left; returns the number of games
+        that wait.
 
-        Args:
-            batch: index of the batch.
-            evaluation: logits (n, K) float32 and values (n,) float32 of the n leaves that wait, in
-                C order; None where none do.
-
-        Returns:
-            The number of games that wait.
-
-        Raises:
-            ConfigurationError: a logit or value is not finite, or a value is not from -1 to 1; no
-                tree has changed.
+        An evaluation is logits (n, K) float32 and values (n,) float32 of the n leaves that wait, in
+        C order; None where none do.
         """
 
     @abc.abstractmethod
@@ -85,10 +69,8 @@ class Trees(abc.ABC):
 
     @abc.abstractmethod
     def advance(self, actions: np.ndarray) -> None:
-        """Plays (G,) int64 actions, where they are not -1, and keeps the subtrees below them.
-
-        Raises:
-            IllegalActionError: one is not legal; no game has changed.
+        """Plays (G,) int64 actions, where they are not -1, and keeps the subtrees below them;
+        raises IllegalActionError.
         """
 
     @abc.abstractmethod

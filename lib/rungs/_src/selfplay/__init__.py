@@ -1,1 +1,1 @@
-"""Self-play: games by search, what is kept of them, learning, matches, ratings, and agents."""
+"""Self-play: games by search, the replay buffer, learning, matches, ratings, and agents."""

@@ -1,4 +1,4 @@
-"""An agent: a snapshot of a network's weights, in a file that says how they were trained."""
+"""An agent: a snapshot of a network's weights, in a file that also holds their provenance."""
 
 import dataclasses
 import os
@@ -11,7 +11,7 @@ from rungs._src.train.torch_file import TorchFile, tensor_flaw
 from rungs.errors import ConfigurationError, InvalidStateError
 
 POOL = "pool"  # the folder of a run's frozen agents
-MATCHES = "matches"  # the folder of the games that each played when it was frozen, as PGN
+MATCHES = "matches"  # the folder of their games in the evaluation that froze them, as PGN
 
 _FORM = {"name": str, "weights": {...: torch.Tensor}, "provenance": {...: str}}
 _FILE = TorchFile("agent", schema=2, form=_FORM, deflated=True)
@@ -19,25 +19,16 @@ _FILE = TorchFile("agent", schema=2, form=_FORM, deflated=True)
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Agent:
-    """A frozen network. Its weights are rounded to half precision: a file has 3 MB at most.
+    """A frozen network. Its weights are rounded to half precision: a file has 3 MB at most."""
 
-    Attributes:
-        name: its name, for people.
-        network: the network, on the CPU.
-        provenance: how it was trained, and all that this depends on, as text.
-    """
-
-    name: str
-    network: PolicyValueNetwork
-    provenance: dict[str, str]
+    name: str  # for people
+    network: PolicyValueNetwork  # on the CPU
+    provenance: dict[str, str]  # all that its training depends on
 
 
 def freeze(network: PolicyValueNetwork, name: str, provenance: dict) -> Agent:
-    """Returns a snapshot of a network, the same as `load` would read from its file.
-
-    Raises:
-        ConfigurationError: a weight is not finite, or is too large for half precision; the message
-            names it.
+    """Returns a snapshot of a network, equal to what `load` would read from its file; raises
+    ConfigurationError that names a weight that is not finite in half precision.
     """
     weights = {key: each.detach().cpu().half() for key, each in network.state_dict().items()}
     for key, each in weights.items():
@@ -47,11 +38,7 @@ def freeze(network: PolicyValueNetwork, name: str, provenance: dict) -> Agent:
 
 
 def save(agent: Agent, path: str | os.PathLike) -> None:
-    """Writes an agent, whole or not at all.
-
-    Raises:
-        StorageError: it can't be written.
-    """
+    """Writes an agent, whole or not at all."""
     weights = {key: each.half() for key, each in agent.network.state_dict().items()}
     _FILE.write(
         Path(path), {"name": agent.name, "weights": weights, "provenance": agent.provenance}
@@ -59,11 +46,8 @@ def save(agent: Agent, path: str | os.PathLike) -> None:
 
 
 def load(path: str | os.PathLike) -> Agent:
-    """Reads an agent.
-
-    Raises:
-        ConfigurationError: there is no such file, or it holds something else.
-        InvalidStateError: it is corrupt or incomplete, or a weight is not finite.
+    """Reads an agent; raises ConfigurationError if there is none, and InvalidStateError if the file
+    is corrupt or incomplete, or a weight is not finite.
     """
     saved = _FILE.read(Path(path))
     if wrong := tensor_flaw(saved["weights"], "weights"):
@@ -94,10 +78,10 @@ def untrained(seed: int = 0) -> Agent:
 
 
 def _made(weights: dict[str, torch.Tensor]) -> PolicyValueNetwork:
-    """Makes the network that has these weights, with the sizes that they have."""
+    """Makes the network that has these weights, of their sizes."""
     blocks = {key.split(".")[1] for key in weights if key.startswith("blocks.")}
     width, keys = len(weights["squares.weight"]), len(weights["query.weight"])
-    with torch.device("meta"):  # allocates nothing: other weights may be far too large
+    with torch.device("meta"):  # allocates nothing: the file's weights may be far too large
         PolicyValueNetwork(width, len(blocks), keys).load_state_dict(weights, assign=True)
     network = PolicyValueNetwork(width, len(blocks), keys)
     network.load_state_dict(weights)

@@ -17,30 +17,17 @@ from rungs._src.core.atomic import atomic_write, reraise_as_storage_error
 from rungs._src.selfplay.examples import Examples, flaw, joined
 from rungs.errors import ConfigurationError, InvalidStateError
 
-MIN_WINDOW = 20  # updates that are kept, however small `share` is
+MIN_WINDOW = 20  # updates that are kept for any `share`
 _SUM = hashlib.sha256().digest_size
 
 
 class ReplayBuffer:
     """The positions of the last updates: a share of all updates so far, `window` at most.
 
-    Args:
-        folder: where the shards go; made if missing.
-        window: how many updates' positions are kept, at most.
-        updates: the number of updates to continue after; 0 for a new buffer.
-        ours: files that the run has written, in this folder or others. Only they are removed.
-        share: the share of the updates so far that is kept, but `MIN_WINDOW` updates at least.
-
-    Raises:
-        InvalidStateError: a shard that is needed is missing, corrupt or something else; the message
-            names it, and nothing has changed.
-        ConfigurationError: a file that is not in `ours` has the name of a future shard; the message
-            names it, and nothing has changed.
-        StorageError: shards of lost updates can't be removed.
-
-    Attributes:
-        shards: the positions by update.
-        updates: how many updates' positions were added.
+    It continues after `updates` updates, and keeps `MIN_WINDOW` of them whatever the `share`. Only
+    files in `ours`, which the run has written, are removed; a file with the name of a future
+    shard that is not among them raises ConfigurationError, a shard that is needed and can't be read
+    InvalidStateError, and nothing has changed.
     """
 
     def __init__(
@@ -66,10 +53,8 @@ class ReplayBuffer:
         return sum(map(len, self.shards.values()))
 
     def next_path(self) -> Path:
-        """Returns the path of the next update's shard.
-
-        Raises:
-            ConfigurationError: something is there already.
+        """Returns the path of the next update's shard; raises ConfigurationError if a file is there
+        already.
         """
         path = self._path(self.updates + 1)
         if path.exists():
@@ -77,12 +62,7 @@ class ReplayBuffer:
         return path
 
     def add(self, positions: Examples) -> None:
-        """Keeps an update's positions; they are on disk when this returns.
-
-        Raises:
-            StorageError: they can't be written; nothing has changed.
-            ConfigurationError: something is there already; nothing has changed.
-        """
+        """Keeps an update's positions: they are on disk when this returns."""
         _write(self.next_path(), positions)
         self.updates += 1
         self._ours.add(self.updates)

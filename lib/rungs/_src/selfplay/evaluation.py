@@ -40,17 +40,12 @@ class Evaluator:
     """The evaluations of a run: each freezes the network as an agent, which plays matches.
 
     All agents search with the run's number of simulations and its `match_policy`. The newest also
-    plays without search, as "update N, no search", which shows what search adds to the network.
-
-    Attributes:
-        training: the run's settings.
-        out: its folder.
-        results: points so far by players, as `rungs._src.selfplay.elo.rate` takes them.
-        adjudicated: by players, too, how many of these games material decided.
+    plays without search, as "update N, no search", which measures search's gain.
     """
 
     training: SelfPlayTraining
     out: Path
+    # Points and numbers of adjudicated games so far, by players.
     results: dict[tuple[str, str], tuple[float, float]] = dataclasses.field(default_factory=dict)
     adjudicated: dict[tuple[str, str], int] = dataclasses.field(default_factory=dict)
 
@@ -64,23 +59,9 @@ class Evaluator:
     ) -> dict[str, float]:
         """Freezes a network, plays its matches, and rates all players.
 
-        Args:
-            network: the run's network.
-            update: the number of updates so far.
-            provenance: how it was trained.
-            say: receives progress, see `rungs._src.selfplay.training.train`.
-
-        Returns:
-            The results: "elo", "low" and "high" relative to random play; "random" and, if it is
-            played, "stockfish" (points per game); "search_gain" (Elo above the same network without
-            search); "games", how many were played; and "adjudicated", how many of them material
-            decided at the limit of plies.
-
-        Raises:
-            StorageError: a file can't be written.
-            ConfigurationError, InvalidStateError: an earlier agent can't be read; the message names
-                it.
-            EngineError: Stockfish failed.
+        Returns "elo", "low" and "high" above random play; "random" and, if it is played,
+        "stockfish" (points per game); "search_gain" (Elo above the same network without search);
+        "games"; and "adjudicated", the number of games that material decided at the limit of plies.
         """
         frozen, pgn, rated, results = self.files(update)
         agent = files.freeze(network, named(update), provenance)
@@ -102,25 +83,22 @@ class Evaluator:
         return row | {"games": len(played), "adjudicated": adjudicated}
 
     def rule(self) -> str:
-        """Returns how the run's agents search and how matches begin and end, in words."""
+        """Returns the rule of the agents' search, and of the begin and end of matches, in words."""
         how = search_in_words(self.training.match_policy, self.training.simulations)
         return f"{how}; {rule_in_words(self.training.match_plies)}"
 
     def state(self) -> dict:
         """Returns the rule of all matches and their results, for `load_state`.
 
-        A row of "rows" has player, opponent, their points, and how many games were adjudicated.
+        A row of "rows" has player, opponent, their points, and the number of adjudicated games.
         """
         pairs = self.results.items()
         rows = [[*pair, *points, self.adjudicated[pair]] for pair, points in pairs]
         return {"rule": self.rule(), "rows": rows}
 
     def load_state(self, results: dict) -> None:
-        """Continues from what `state` returned.
-
-        Raises:
-            InvalidStateError: matches were played by another rule, or a row is not the result of a
-                match of this run; the message names it.
+        """Continues from a `state`; raises InvalidStateError if matches had another rule, or a row,
+        which it names, is not the result of a match of this run.
         """
         if results["rule"] != self.rule():
             raise InvalidStateError(
@@ -191,11 +169,7 @@ class Evaluator:
 
 
 def stockfish() -> str:
-    """Returns the path of Stockfish.
-
-    Raises:
-        UnavailableError: it is not installed.
-    """
+    """Returns the path of Stockfish; raises UnavailableError if it is not installed."""
     path = find_program("stockfish")
     if not path:
         raise UnavailableError("there is no Stockfish: apt-get install stockfish")

@@ -11,23 +11,14 @@ from rungs._src.chess.buffers import MAX_LEGAL
 
 @dataclasses.dataclass(frozen=True)
 class Examples:
-    """N positions to learn from, each with a policy over its legal actions, without padding.
+    """N positions to learn from, each with a policy over its legal actions, without padding."""
 
-    Attributes:
-        observation: (N, 72) int8, of the side to move.
-        count: (N,) int16, how many actions are legal.
-        action: (sum of `count`,) int16, the legal actions in order of id, position by position.
-        policy: of the same shape, float16: the probability of each action, as search found it.
-        outcome: (N,) int8, of the game for the side to move: 1, 0 or -1.
-        value: (N,) float16, from -1 to 1: the position's value to that side, as search found it.
-    """
-
-    observation: np.ndarray
-    count: np.ndarray
-    action: np.ndarray
-    policy: np.ndarray
-    outcome: np.ndarray
-    value: np.ndarray
+    observation: np.ndarray  # (N, 72) int8, of the side to move
+    count: np.ndarray  # (N,) int16, the number of legal actions
+    action: np.ndarray  # (sum of `count`,) int16, in order of id, position by position
+    policy: np.ndarray  # (sum of `count`,) float16, search's probability of each action
+    outcome: np.ndarray  # (N,) int8, of the game for the side to move: 1, 0 or -1
+    value: np.ndarray  # (N,) float16, search's value to that side, from -1 to 1
 
     def __len__(self) -> int:
         return len(self.count)
@@ -46,10 +37,8 @@ class Examples:
         return policies / policies.sum(axis=1, keepdims=True)  # half precision had rounded them
 
     def value_targets(self, value_mix: float) -> np.ndarray:
-        """Returns the targets of a network's values, (N,) float32.
-
-        Args:
-            value_mix: the weight of `value`, from 0 to 1; the rest is `outcome`'s.
+        """Returns the targets of a network's values, (N,) float32: `value` with the weight
+        `value_mix`, from 0 to 1, and `outcome` with the rest.
         """
         outcome, value = self.outcome.astype(np.float32), self.value.astype(np.float32)
         return outcome + np.float32(value_mix) * (value - outcome)
@@ -63,7 +52,7 @@ class Examples:
         """Returns the positions of some indices, (M,) int64, in their order."""
         ends = self.count.cumsum(dtype=np.int64)
         count = self.count[index].astype(np.int64)
-        # `shift`: where each row's entries began, less where they are to begin.
+        # `shift`: old offset less new offset of each row's entries.
         new = count.cumsum()
         shift = (ends[index] - count) - (new - count)
         entries = np.arange(new[-1] if len(new) else 0) + shift.repeat(count)
@@ -108,13 +97,9 @@ _ROUNDED = 0.01  # half precision, of 218 numbers: 0.0005 of their sum, and 218 
 
 
 def flaw(arrays: dict[str, np.ndarray]) -> str:
-    """Checks that arrays are valid positions, in all that the learners rely on.
+    """Returns why arrays are not valid positions, in a few words that name one; "" if they are.
 
-    Args:
-        arrays: what a file had under the names of `DTYPES`, or anything else.
-
-    Returns:
-        What is wrong, in a few words that name the array; "" if nothing is.
+    They are checked for all that the learners rely on; they may be anything that a file holds.
     """
     if arrays.keys() != DTYPES.keys():
         return f"the arrays are {sorted(map(str, arrays))}, not {sorted(DTYPES)}"

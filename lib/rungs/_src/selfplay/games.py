@@ -1,4 +1,4 @@
-"""Games of a network against itself, on all ranks, and the positions they leave to learn from."""
+"""Games of a network against itself, on all ranks, and their positions, to learn from."""
 
 import dataclasses
 from collections import Counter
@@ -21,25 +21,19 @@ _MAX_PLIES = 2**42  # times 2**20 boards fits in int64
 
 @dataclasses.dataclass(frozen=True)
 class _Waiting:
-    """Positions of games that are not over yet.
+    """N positions of games that are not over yet, in the order in which they were played."""
 
-    Attributes:
-        positions: N positions, in the order they were played; their outcomes are not set yet.
-        board, ply: (N,) int64, the board of each, and after how many of this run's steps it came.
-    """
-
-    positions: Examples
-    board: np.ndarray
-    ply: np.ndarray
+    positions: Examples  # without outcomes
+    board: np.ndarray  # (N,) int64
+    ply: np.ndarray  # (N,) int64, the number of this run's steps before
 
 
 class SelfPlay:
-    """Self-play on all boards of an environment; each call continues where the last one stopped.
+    """Self-play on all boards of an environment; each call continues from the last one's positions.
 
-    Args:
-        env: of chess, with `obs="board"`, `mask="list"`, no opponent and SAME_STEP.
-        search: of as many games, with `keep=False`: what comes next is then a function of the
-            environment's state and the network alone.
+    The environment is of chess, with `obs="board"`, `mask="list"`, no opponent and SAME_STEP. The
+    search has `keep=False`: the next plies are then a function of the environment's state and the
+    network alone.
     """
 
     ARRAYS = ("board", "ply", *DTYPES)  # the tensors that `state_dict` returns
@@ -53,13 +47,8 @@ class SelfPlay:
     def play(self, evaluate, plies: int) -> tuple[Examples, dict[str, int]]:
         """Plays `plies` plies on every board.
 
-        Args:
-            evaluate: an evaluator, see `rungs.search.Search.run`.
-            plies: how many.
-
-        Returns:
-            The positions of all games that ended, and the numbers of games that were "decided",
-            "drawn", or "cut" short; the outcome of the latter is a draw.
+        Returns the positions of all games that ended, and the numbers of games that were "decided",
+        "drawn", or "cut" short; the outcome of the latter is a draw.
         """
         observation = self.env.reset()[0] if self._observation is None else self._observation
         parts, ends, counts = [self._waiting], [], Counter(decided=0, drawn=0, cut=0)
@@ -90,18 +79,15 @@ class SelfPlay:
         return dataclasses.replace(finished, outcome=outcome[done].astype(np.int8)), dict(counts)
 
     def state_dict(self) -> dict:
-        """Returns all that decides what comes next: tensors, "env" and "plies"."""
+        """Returns all that the next plies depend on: tensors, "env" and "plies"."""
         waiting = self._waiting
         arrays = {"board": waiting.board, "ply": waiting.ply} | waiting.positions.arrays()
         tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}
         return {"env": self.env.get_state(), "plies": self._plies, **tensors}
 
     def load_state_dict(self, state: dict) -> None:
-        """Continues from another's `state_dict`, on an environment made like that one.
-
-        Raises:
-            InvalidStateError: it is of another environment, or has invalid positions; the message
-                names the array. Nothing has changed.
+        """Continues from another's `state_dict`, on an environment made like that one; raises
+        InvalidStateError that names the invalid array, and nothing has changed.
         """
         tensors = {name: state[name] for name in self.ARRAYS}
         wrong = tensor_flaw(tensors, "games")
@@ -124,11 +110,7 @@ class SelfPlay:
 class RankGames:
     """The games of all ranks. Rank 0 requests plies; the others `serve` it, and do not learn.
 
-    Args:
-        ranks: all processes; there may be just this one.
-        learner: the learner whose network plays. Before each `play` rank 0's weights are broadcast.
-        own: this rank's games.
-        plies: of each `play`, on every board.
+    Before each `play`, of `plies` plies on every board, rank 0's weights are broadcast.
     """
 
     def __init__(self, ranks: Ranks, learner: SearchLearner, own: SelfPlay, plies: int):
@@ -136,7 +118,7 @@ class RankGames:
         self.positions = own.env.num_envs * plies * ranks.size
 
     def play(self) -> tuple[Examples, dict[str, int]]:
-        """Plays on all ranks; returns what `SelfPlay.play` does, joined in order of rank."""
+        """Plays on all ranks; returns the results of `SelfPlay.play`, joined in order of rank."""
         return self._do(_PLAY)
 
     def state_dicts(self) -> list[dict]:
@@ -144,11 +126,7 @@ class RankGames:
         return self._do(_STATE)
 
     def load_state_dicts(self, states: list[dict]) -> None:
-        """Continues from what `state_dicts` returned, on every rank.
-
-        Raises:
-            InvalidStateError: it is of another number of ranks, or of other environments.
-        """
+        """Continues from `state_dicts`, on every rank."""
         if len(states) != self.ranks.size:
             raise InvalidStateError(f"the run had {len(states)} ranks, not {self.ranks.size}")
         self._own.load_state_dict(states[self.ranks.rank])
@@ -227,15 +205,11 @@ def _value(result: Result) -> np.ndarray:
 def _outcomes(
     waiting: _Waiting, board: np.ndarray, ply: np.ndarray, reward: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the outcomes of positions' games for the side to move, and whether they are over.
+    """Returns positions' outcomes for the side to move, (N,) int64, and whether their games are
+    over, (N,) bool.
 
-    Args:
-        waiting: N positions.
-        board, ply, reward: (games,) int64, of the games that ended: the board, the last ply, and
-            the reward of that ply's player.
-
-    Returns:
-        (N,) int64, 0 where a game goes on, and (N,) bool.
+    `board`, `ply` and `reward`, (games,) int64, are of the games that ended: the board, the last
+    ply, and the reward of that ply's player. The outcome of a game that goes on is 0.
     """
     if not len(board):
         return np.zeros(len(waiting.board), np.int64), np.zeros(len(waiting.board), bool)

@@ -1,4 +1,4 @@
-"""Learning from what search found: its policies and values, and the games' outcomes."""
+"""Learning from search's policies and values, and the games' outcomes."""
 
 import math
 
@@ -19,17 +19,8 @@ from rungs.errors import ConfigurationError, DivergedError
 
 
 class TorchLearner:
-    """A network that learns from examples, and evaluates positions for a search meanwhile.
-
-    In PyTorch: the reference.
-
-    Args:
-        network: the network to train.
-        weights: of the loss.
-
-    Attributes:
-        network: the weights as they are now.
-        evaluate: the network as an evaluator of `rungs.search`.
+    """A network that learns from examples, and evaluates positions for a search meanwhile: the
+    reference, in PyTorch.
     """
 
     def __init__(self, network: PolicyValueNetwork, weights: LossWeights):
@@ -39,15 +30,10 @@ class TorchLearner:
 
     @torch.enable_grad()
     def learn(self, positions: Examples) -> dict[str, float]:
-        """Takes an optimizer step on a minibatch of one example or more.
+        """Takes a step on a minibatch; returns "policy_loss" and "value_loss" before it.
 
-        Returns:
-            "policy_loss" and "value_loss", before the step.
-
-        Raises:
-            ConfigurationError: there are no examples, an array holds what no position has, or a
-                parameter is frozen; the message names it.
-            DivergedError: the loss or the gradient's norm is not finite; the weights are unchanged.
+        Raises ConfigurationError that names what can't be learnt from, and DivergedError if the
+        loss or the gradient's norm is not finite; the weights are unchanged.
         """
         _check_learnable(positions)
         check_learns(self.network)
@@ -65,14 +51,12 @@ class TorchLearner:
         return parts
 
     def state_dict(self) -> dict:
-        """Returns "network", the weights, and "optimizer", as `torch.optim.Adam` names it."""
+        """Returns "network", the weights, and "optimizer", named as `torch.optim.Adam`'s state."""
         return {"network": self.network.state_dict(), "optimizer": self._optimizer.state_dict()}
 
     def load_state_dict(self, state: dict) -> None:
-        """Continues from another learner's `state_dict`.
-
-        Raises:
-            InvalidStateError: it is of another network or optimizer; nothing has changed.
+        """Continues from another learner's `state_dict`; raises InvalidStateError if it is of
+        another network or optimizer.
         """
         check_resumable(self, state)
         self.network.load_state_dict(state["network"])
@@ -80,11 +64,7 @@ class TorchLearner:
 
 
 class CppLearner:
-    """As `TorchLearner`, but in C++ (`cpp/learn`). The number of threads changes no bit of results.
-
-    Raises:
-        CompilerError: the C++ can't be compiled.
-    """
+    """As `TorchLearner`, in C++ (`cpp/learn`). The number of threads changes no bit of results."""
 
     def __init__(self, network: PolicyValueNetwork, weights: LossWeights):
         self.network, self._weights = network, weights
@@ -128,25 +108,14 @@ SearchLearner = TorchLearner | CppLearner
 
 
 def make(name: str, seed: int, weights: LossWeights) -> SearchLearner:
-    """Makes a learner of a new network.
-
-    Args:
-        name: one of `rungs._src.selfplay.settings.LEARNERS`.
-        seed: of the network's first weights.
-        weights: of the loss.
-    """
+    """Makes a learner of a new network, whose first weights are those of a seed."""
     torch.manual_seed(seed)
     kind = CppLearner if name == "cpp" else TorchLearner
     return kind(PolicyValueNetwork(), weights)
 
 
 def evaluator(name: str, network: PolicyValueNetwork) -> Evaluator:
-    """Returns a network as an evaluator, computed as a learner computes it.
-
-    Args:
-        name: one of `rungs._src.selfplay.settings.LEARNERS`.
-        network: the network.
-    """
+    """Returns a network as an evaluator, computed as the learner of that name computes it."""
     return CppNetwork(network).evaluate if name == "cpp" else NetworkEvaluator(network)
 
 

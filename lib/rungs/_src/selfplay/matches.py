@@ -27,28 +27,17 @@ MAX_PLIES: Final = 400
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Table:
-    """Games in each of which a player is to choose a move.
+    """N games in each of which a player is to choose a move."""
 
-    Attributes:
-        env: N boards of self-play (`opponent=None`) with `mask="list"`; players must not change it.
-        observation, info: what `env` returned last.
-        boards: the same games as boards of python-chess.
-        which: (N,) bool, in which games to choose.
-    """
-
-    env: ChessVectorEnv
+    env: ChessVectorEnv  # with `opponent=None` and `mask="list"`; players don't change it
     observation: np.ndarray
     info: dict
-    boards: list[chess.Board]
-    which: np.ndarray
+    boards: list[chess.Board]  # the same games
+    which: np.ndarray  # (N,) bool, the games to choose in
 
 
 class Player(Protocol):
-    """A player, which chooses moves.
-
-    Attributes:
-        name: its name, for people; the players of a match must have different ones.
-    """
+    """A player, which chooses moves; the players of a match have different names."""
 
     name: str
 
@@ -63,29 +52,22 @@ class Player(Protocol):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Match:
-    """A game that was played.
-
-    Attributes:
-        white, black: the players' names.
-        board: the last position, and the moves from the first.
-        reason: why it ended; `MAX_PLIES` where it was adjudicated.
-        points: White's, 1, 1/2 or 0.
-    """
+    """A finished game."""
 
     white: str
     black: str
-    board: chess.Board
-    reason: Reason
-    points: float
+    board: chess.Board  # with all moves
+    reason: Reason  # `MAX_PLIES` where it was adjudicated
+    points: float  # White's: 1, 1/2 or 0
 
     @property
     def adjudicated(self) -> bool:
-        """Returns whether the limit of plies ended the game, so that material decided it."""
+        """Returns whether material decided the game, at the limit of plies."""
         return self.reason == Reason.MAX_PLIES
 
     @property
     def termination(self) -> str:
-        """Returns why it ended, in words."""
+        """Returns the reason of the end, in words."""
         return "adjudication" if self.adjudicated else self.reason.name.lower().replace("_", " ")
 
     def pgn(self, event: str) -> str:
@@ -117,25 +99,11 @@ def play(
     max_plies: int = MAX_PLIES,
     say: Say = silent,
 ) -> list[Match]:
-    """Plays a match: half of the games with each colour, from the same openings.
+    """Plays a match: half of the games with each colour, from the same openings of random plies.
 
-    Args:
-        first: one player.
-        second: the other.
-        games: how many, an even number.
-        seed: of the openings.
-        opening_plies: random plies before each game; without them deterministic players would play
-            the same game again and again.
-        max_plies: games that reach it are adjudicated by material: a side that is five pawns or
-            more ahead has won, otherwise it is a draw.
-        say: receives progress; `rungs._src.core.progress.line` shows a bar, or prints a line to a
-            log when all games are over.
-
-    Returns:
-        The games: those that `first` begins before those that `second` begins.
-
-    Raises:
-        ConfigurationError: `games` is out of its range, or odd.
+    Without openings deterministic players would repeat one game. Games that reach `max_plies` are
+    adjudicated by material: a side that is five pawns or more ahead has won, otherwise it is a
+    draw. Returns the games, first those that `first` begins.
     """
     half = half_of(games)
     how = {"seed": seed, "opening_plies": (opening_plies, opening_plies), "max_plies": max_plies}
@@ -148,10 +116,8 @@ def play(
 
 
 def half_of(games: int) -> int:
-    """Returns how many games of a match each player begins.
-
-    Raises:
-        ConfigurationError: `games` is out of its range, or odd.
+    """Returns how many games of a match each player begins; raises ConfigurationError for odd
+    numbers.
     """
     half, odd = divmod(integer("games", games, 2, 2**20), 2)
     if odd:
@@ -168,7 +134,9 @@ def material(board: chess.Board) -> int:
 
 
 def rule_in_words(max_plies: int) -> str:
-    """Returns how matches begin and end, in words; results by different rules don't add up."""
+    """Returns the rule of matches' begin and end, in words; results by different rules don't add
+    up.
+    """
     return (
         f"openings of {OPENING_PLIES} random plies; after {max_plies} plies a lead of {_DECISIVE} "
         "pawns wins"

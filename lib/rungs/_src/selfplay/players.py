@@ -1,4 +1,4 @@
-"""Players of matches: one that plays at random, an engine, and a network that searches or not."""
+"""Players of matches: random play, an engine, and a network with or without search."""
 
 import copy
 from typing import Any, Final, Self
@@ -16,7 +16,7 @@ from rungs._src.search.settings import Gumbel, Policy, Puct
 from rungs._src.selfplay.matches import Table
 from rungs._src.train.evaluate import NetworkEvaluator
 
-# How agents search when they play to win: without noise.
+# The search of agents that play to win: without noise.
 NOISELESS: Final[dict[Policy, Gumbel | Puct]] = {
     "gumbel": Gumbel(scale=0.0),
     "puct": Puct(fraction=0.0, temperature=0.0),
@@ -24,28 +24,24 @@ NOISELESS: Final[dict[Policy, Gumbel | Puct]] = {
 
 RULES: Final[dict[Policy, str]] = {"gumbel": "Gumbel", "puct": "PUCT"}  # in words
 
-# The number of simulations from which on agents search by PUCT: docs/selfplay.md has the matches.
+# Agents search by PUCT from this number of simulations on: docs/selfplay.md has the matches.
 _PUCT_FROM: Final = 1024
 
 
 def stronger_rule(simulations: int) -> Policy:
-    """Returns the rule by which agents are stronger with so many simulations a move."""
+    """Returns the rule by which agents are stronger with this number of simulations a move."""
     return "puct" if simulations >= _PUCT_FROM else "gumbel"
 
 
 def search_in_words(policy: Policy, simulations: int) -> str:
-    """Returns how an agent searches, in words, for names and tables of ratings."""
+    """Returns an agent's search in words, for names and tables of ratings."""
     if not simulations:
         return "no search"
     return f"{RULES[policy]}, {simulations} simulation{'s' * (simulations > 1)}"
 
 
 class RandomPlayer:
-    """A player that chooses any legal move, all equally likely.
-
-    Args:
-        seed: of the moves.
-    """
+    """A player that chooses any legal move, all equally likely."""
 
     name = "random"
 
@@ -64,23 +60,14 @@ class RandomPlayer:
 
 
 class EnginePlayer(Uncopyable):
-    """A UCI engine.
-
-    Args:
-        engine: which.
-        name: what it is called.
-    """
+    """A UCI engine."""
 
     def __init__(self, engine: UciEngine, name: str):
         self.name = name
         self._process = EngineProcess(engine)
 
     def choose(self, table: Table) -> np.ndarray:
-        """See `rungs._src.selfplay.matches.Player`.
-
-        Raises:
-            EngineError: the engine failed.
-        """
+        """See `rungs._src.selfplay.matches.Player`."""
         actions = np.zeros(len(table.boards), np.int64)
         for game in np.flatnonzero(table.which):
             board = table.boards[game]

@@ -1,4 +1,4 @@
-"""What a self-play run depends on: how to play, what to keep, how to learn, how to evaluate."""
+"""The settings of a self-play run."""
 
 import dataclasses
 import math
@@ -38,7 +38,7 @@ def _even(name: str, value: Any) -> int:
 @documented
 @dataclasses.dataclass(frozen=True)
 class SelfPlayTraining(RunSettings, LossWeights):
-    """A self-play run.
+    """The settings of a self-play run.
 
     Raises:
         ConfigurationError: a value is out of its range; the message names it.

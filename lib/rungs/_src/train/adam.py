@@ -12,13 +12,7 @@ from torch.optim.adam import adam
 
 
 class Adam:
-    """Adam (Kingma and Ba, 2015, arXiv:1412.6980).
-
-    Args:
-        weights: the parameters to train; after `backward` each has a gradient.
-        learning_rate: the paper's alpha.
-        eps: what is added to the root of the second moment.
-    """
+    """Adam (Kingma and Ba, 2015, arXiv:1412.6980), of parameters that all have a gradient."""
 
     def __init__(self, weights: Iterable[torch.nn.Parameter], learning_rate: float, eps: float):
         self._weights: list[torch.Tensor] = list(weights)
@@ -31,10 +25,8 @@ class Adam:
             weights.grad = None
 
     def clip(self, max_norm: float) -> torch.Tensor:
-        """Scales all gradients down so that their norm, as of one vector, is at most `max_norm`.
-
-        Returns:
-            The norm before.
+        """Scales all gradients to a norm, as of one vector, of at most `max_norm`; returns it
+        before.
         """
         return torch.nn.utils.clip_grad_norm_(self._weights, max_norm)
 
@@ -75,10 +67,9 @@ class Adam:
 
 
 class FlatAdam:
-    """Adam with all weights in one vector, as are gradients and moments: a step is one operation.
+    """As `Adam`, with one vector for all parameters, gradients or moments: a step is one operation.
 
-    Weights are moved there when this is made, and by `zero_grad` if something else has moved them
-    since. Arguments are `Adam`'s.
+    Parameters are moved there by the constructor, and by `zero_grad` if something else moved them.
     """
 
     def __init__(self, weights: Iterable[torch.nn.Parameter], learning_rate: float, eps: float):
@@ -94,7 +85,7 @@ class FlatAdam:
     def zero_grad(self) -> None:
         """Makes all gradients zero, as parts of one vector to which `backward` then adds.
 
-        It must be called before the network: it may move weights, with their values.
+        Call it before the network: it may move parameters, with their values.
         """
         self._hold()
         self._gradient.zero_()
@@ -131,7 +122,7 @@ class FlatAdam:
                     self._step.copy_(state["state"][i]["step"])
 
     def _hold(self) -> None:
-        """Moves weights that lie elsewhere into the vector, with the values that they have."""
+        """Moves parameters that lie elsewhere into the vector, with their values."""
         # Copied before any is moved: one may lie in another's place.
         moved = [
             (place, each, each.detach().clone())

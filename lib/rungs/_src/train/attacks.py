@@ -15,13 +15,10 @@ _PAWNS = [(1, -1), (1, 1)]  # own; theirs go the other way
 
 
 def attack_states(observation: torch.Tensor) -> torch.Tensor:
-    """Returns how often both sides attack each square, (N, 64) int64, 0 to `STATES` - 1.
+    """Returns how often both sides attack each square, (N, 64) int64, of (N, 72) int8 observations.
 
-    It is 3 times the own pieces' number of attacks, plus theirs, each at most 2. A side attacks the
-    squares of its own pieces, too, and nothing through a piece.
-
-    Args:
-        observation: (N, 72) int8, of `obs="board"`.
+    That is 3 times the number of attacks by the side to move, plus the opponent's, each at most 2.
+    A side also attacks the squares of its own pieces, and nothing behind a piece.
     """
     leaps, source, between, target = _tables(observation.device)
     own_pawns, their_pawns, knights, kings = leaps
@@ -39,12 +36,12 @@ def attack_states(observation: torch.Tensor) -> torch.Tensor:
 
 @functools.cache
 def _tables(device: torch.device) -> tuple[torch.Tensor, ...]:
-    """Returns the tables of leaps and of lines, L pairs of squares on a rank, file or diagonal.
+    """Returns tables of leaps, and of L lines between squares of a rank, file or diagonal.
 
-    Returns:
-        (4, 64, 64) float32: whether own and their pawns, knights and kings attack one square from
-        another. (L,) int64: the first square of each line, plus 64 on diagonals. (64, L) float32:
-        whether a square is between the two. (L, 64) float32: whether it is the second.
+    (4, 64, 64) float32: whether pawns of the side to move, the opponent's pawns, knights and kings
+    attack one square from another. (L,) int64: the first square of each line, plus 64 on diagonals.
+    (64, L) float32: whether a square lies between the ends. (L, 64) float32: whether it is the
+    second end.
     """
     steps = (_PAWNS, [(-rank, file) for rank, file in _PAWNS], _JUMPS, _STEPS)
     leaps = torch.zeros(4, 64, 64)

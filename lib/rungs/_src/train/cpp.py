@@ -19,24 +19,10 @@ _PARTS = ("policy_loss", "value_loss", "entropy", "divergence")
 
 
 class CppBackend:
-    """As `rungs._src.train.ppo.TorchBackend`, but every number is computed in C++.
+    """As `rungs._src.train.ppo.TorchBackend`, in C++; `bfloat16` and `compiler` are `CppNetwork`'s.
 
     Results are the same, bit for bit, with any number of threads: those of PyTorch
     (`torch.get_num_threads()`).
-
-    Args:
-        network: the network to train, see `CppNetwork`; by default a new one.
-        settings: how to learn.
-        device: the CPU.
-        ranks: this learner alone.
-        bfloat16: see `CppNetwork`.
-        compiler: see `CppNetwork`.
-
-    Raises:
-        ConfigurationError: this can't learn with the network, the device or the ranks.
-        UnavailableError: the processor, or the target that the C++ was compiled for, has no
-            products of bfloat16.
-        CompilerError: the C++ can't be compiled.
     """
 
     def __init__(
@@ -148,7 +134,7 @@ class CppBackend:
 
 
 def bfloat16(network: LegalActionNetwork | None, settings: PpoSettings, **how) -> CppBackend:
-    """Makes a backend with bfloat16 products; arguments and errors are `CppBackend`'s."""
+    """Makes a `CppBackend` with bfloat16 products."""
     return CppBackend(network, settings, bfloat16=True, **how)
 
 

@@ -1,4 +1,4 @@
-"""A network that C++ computes (`cpp/learn`), for every way of learning, and its memory.
+"""A network that C++ computes (`cpp/learn`), for PPO and self-play, and its memory.
 
 NumPy owns the memory, which PyTorch's tensors share; C++ gets addresses and never allocates.
 """
@@ -27,9 +27,9 @@ from rungs.errors import ConfigurationError, DivergedError, UnavailableError
 
 EPS = 1e-5
 _BETAS = (0.9, 0.999)
-# C++ stores it transposed: a row is what a piece on a square adds.
+# C++ stores it transposed, with a row for each piece on each square.
 _TRANSPOSED = "squares.weight"
-_TERMS, _LOSS_TERMS = 4, 3  # `LossTerms`: the last is only reported
+_TERMS, _LOSS_TERMS = 4, 3  # of `LossTerms`: the last is only reported
 
 
 class CppNetwork(Uncopyable):
@@ -82,7 +82,8 @@ class CppNetwork(Uncopyable):
         self.network, self._bfloat16 = network, bfloat16
         self._threads = None if threads is None else thread_count(threads)
         self.api = loader.load_learn(compiler)
-        self._with_pool = loader.load()  # its pool serves both: threads stay awake in between
+        # One pool for both libraries: its threads stay awake in between.
+        self._with_pool = loader.load()
         if bfloat16 and not self.api.rungs_learn_has_bfloat16():
             raise UnavailableError("the C++ was compiled without bfloat16 products (AVX512-BF16)")
         self.structures = described(self.api).structures
@@ -101,7 +102,7 @@ class CppNetwork(Uncopyable):
         for each in self._find():
             each.place.copy_(each.parameter.detach())
             each.parameter.data = each.place
-        self._elsewhere = [], []  # from now on C++ changes the weights in the memory
+        self._elsewhere = [], []  # C++ changes the weights in the memory from now on
 
     def evaluate(
         self, observation: np.ndarray, actions: np.ndarray, counts: np.ndarray
@@ -228,7 +229,8 @@ class CppNetwork(Uncopyable):
                 )
             ours = weights["value.bias"].untyped_storage().data_ptr()
             for name, each in named.items():
-                # In another parameter's place, if two were exchanged, or transposed in its own.
+                # Two parameters were exchanged, or one was transposed in place: give it storage of
+                # its own before it is moved back.
                 if each.untyped_storage().data_ptr() == ours and _place(each) != _place(
                     weights[name]
                 ):
@@ -274,17 +276,9 @@ def flat_weights(network: LegalActionNetwork) -> np.ndarray:
 
 
 class Memory:
-    """A network's weights, gradients and moments, and the struct that C++ reads.
+    """A network's parameters, gradients and moments in memory that C++ reads, and the struct of it.
 
-    Args:
-        api: the functions of `cpp/bindings/learn.cpp`, of `rungs._src.native`.
-        network: a `PolicyValueNetwork` of the sizes that C++ has; memory is made for its weights.
-        bfloat16: whether products take factors rounded to bfloat16, of a network of float32.
-
-    Attributes:
-        weights: by parameters' names, tensors of their shapes in this memory.
-        gradients, first_moments, second_moments: tensors like `weights`.
-        address: of the struct.
+    With `bfloat16` products take factors rounded to bfloat16, of a network of float32.
     """
 
     def __init__(self, api: Api, network: nn.Module, bfloat16: bool):
@@ -335,7 +329,7 @@ class Memory:
 
 
 class _Copied:
-    """A parameter that lies elsewhere than its place in C++'s memory."""
+    """A parameter outside C++'s memory, and its location there."""
 
     def __init__(self, place: torch.Tensor, parameter: nn.Parameter):
         self.place, self.parameter = place, parameter
@@ -343,11 +337,11 @@ class _Copied:
         self._seen: torch.Tensor | None = None
 
     def renew(self) -> None:
-        """Copies the values to their place, if they have changed since the last call."""
+        """Copies the values there, if they have changed since the last call."""
         seen, now = self._seen, self.parameter.detach()
         # They may change without PyTorch's knowledge, so their bytes are compared.
         same = seen is not None and seen.stride() == now.stride()
-        if same and not _memcmp(seen.data_ptr(), now.data_ptr(), self._bytes):  # type: ignore[union-attr]  # one is
+        if same and not _memcmp(seen.data_ptr(), now.data_ptr(), self._bytes):  # type: ignore[union-attr]  # not None
             return
         self._seen = now.clone()
         self.place.copy_(now)
@@ -420,7 +414,7 @@ def _check_leaves(**arrays: np.ndarray) -> None:
 
 
 def _parts(network: PolicyValueNetwork) -> list[tuple]:
-    """Returns a description of a network's layers, the same however the first is computed."""
+    """Returns a description of a network's layers, the same for both kinds of a first layer."""
     return [
         (
             nn.Linear if type(part) in (DenseSquares, SparseSquares) else type(part),

@@ -1,4 +1,4 @@
-"""Where a network is computed, and how long that takes."""
+"""The device of a network, and the time of its computations."""
 
 import time
 from collections import defaultdict
@@ -10,14 +10,8 @@ from rungs.errors import ConfigurationError, UnavailableError
 
 
 def checked_device(device: str | torch.device) -> torch.device:
-    """Returns a device that a network can be computed on.
-
-    Args:
-        device: "cpu", "cuda", or "cuda:0" and so on.
-
-    Raises:
-        ConfigurationError: it is another.
-        UnavailableError: there is no such CUDA device, or PyTorch was built without CUDA.
+    """Returns the device of a name ("cpu", "cuda", "cuda:0" and so on); raises ConfigurationError
+    for other names, UnavailableError for a CUDA device that does not exist.
     """
     try:
         found = torch.device(device) if isinstance(device, str | torch.device) else None
@@ -35,13 +29,8 @@ def checked_device(device: str | torch.device) -> torch.device:
 
 
 class Stopwatch:
-    """Adds up the seconds between laps, by name.
-
-    Args:
-        device: what to wait for before the clock is read: a GPU works on after a call returns.
-
-    Attributes:
-        seconds: so far, by name.
+    """Adds up the `seconds` between laps by name; first waits for a GPU, which works on after a
+    call returns.
     """
 
     def __init__(self, device: torch.device):

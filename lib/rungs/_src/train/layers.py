@@ -19,11 +19,7 @@ _SUM = 0  # PyTorch's number of an embedding bag's mode "sum"
 
 
 class DenseSquares(nn.Linear):
-    """A linear layer that multiplies all 840 numbers, zeros too.
-
-    Args:
-        width: units.
-    """
+    """A linear layer that multiplies all 840 numbers, zeros too."""
 
     # Buffers, declared as tensors here: by `nn.Module` they might be modules, too.
     _offsets: torch.Tensor
@@ -77,10 +73,8 @@ def _add_buffers(layer: nn.Module) -> None:
 def sums(table: torch.Tensor, rows: torch.Tensor, count: torch.Tensor) -> torch.Tensor:
     """Returns the sums of rows of a table, (N, k).
 
-    Args:
-        table: (W, k), W at most 32,767.
-        rows: (M,) int64, rows of the table, position by position.
-        count: (N,) int64, how many each position has.
+    The table is (W, k), W at most 32,767. `rows`, (M,) int64, are rows of it, position by position;
+    `count`, (N,) int64, is the number of each position's rows.
     """
     return _Sums.apply(table, rows, count)
 
@@ -94,12 +88,9 @@ def products(
 ) -> torch.Tensor:
     """Returns the dot products of rows of a table with the queries of their positions, (M,).
 
-    Args:
-        query: (N, k), of the positions.
-        table: (W, k), W at most 32,767.
-        rows: (M,) int64, rows of the table.
-        bag: (M,) int64, the position of each row, in order.
-        count: (N,) int64, how many each position has.
+    Queries are (N, k), the table (W, k), W at most 32,767. `rows` and `bag`, (M,) int64, are rows
+    of the table and their positions, in order; `count`, (N,) int64, is the number of each
+    position's rows.
     """
     return _Products.apply(query, table, rows, bag, count.cumsum(0) - count)
 
@@ -136,7 +127,7 @@ class _Products(torch.autograd.Function):
 
 
 def _by_row(vectors, rows, bag, width: int, weights) -> torch.Tensor:
-    """Adds up, for every row of a table, the vectors of the bags that it is in, (W, k).
+    """Adds up, for every row of a table, the vectors of the bags that contain it, (W, k).
 
     That is an embedding bag for each row of the table; `rows`, sorted, gives their lists. `vectors`
     are (N, k), `rows` and `bag` (M,) int64, and `weights` (M,) or None.

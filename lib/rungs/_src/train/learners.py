@@ -11,38 +11,22 @@ DEFAULT = "flat"
 
 @dataclasses.dataclass(frozen=True)
 class LearnerKind:
-    """One way to learn.
+    """A way to compute learning."""
 
-    Attributes:
-        implementation: what it is, in words.
-        masks: the formats of legal actions that it accepts from the environment, the best first.
-        maker: what makes its backend, as "module:name"; imported when it is needed.
-    """
-
-    implementation: str
-    masks: tuple[str, ...]
-    maker: str
+    implementation: str  # a description
+    masks: tuple[str, ...]  # formats of legal actions that it accepts, the best first
+    maker: str  # of its backend, as "module:name"; imported when it is needed
 
     def make(self, network, settings, *, device, ranks) -> Any:
-        """Makes the backend, with the methods of `rungs._src.train.ppo.TorchBackend`.
-
-        Args:
-            network: to train; None for a `PolicyValueNetwork` with weights of PyTorch's own
-                generator, the same for all learners.
-            settings: how to learn, `PpoSettings`.
-            device: where.
-            ranks: the learners that this one learns together with.
-
-        Raises:
-            ConfigurationError: it can't learn with the network, the device or the ranks.
-            UnavailableError: this machine lacks what it needs.
+        """Makes a backend, with the methods of `rungs._src.train.ppo.TorchBackend`; by default of a
+        new network, whose weights are the same for all learners.
         """
         module, name = self.maker.split(":")
         maker = getattr(importlib.import_module(module), name)
         return maker(network, settings, device=device, ranks=ranks)
 
 
-# Others may add theirs; runs then find them by name.
+# Other packages may add learners; runs then find them by name.
 LEARNERS = {
     "flat": LearnerKind(
         "PyTorch, no zeros multiplied, all weights in one vector",
@@ -57,9 +41,5 @@ LEARNERS = {
 
 
 def kind(name: str) -> LearnerKind:
-    """Returns a learner's kind.
-
-    Raises:
-        ConfigurationError: there is none of that name.
-    """
+    """Returns the learner of a name; raises ConfigurationError if there is none."""
     return LEARNERS[choice("learner", name, tuple(LEARNERS))]

@@ -1,4 +1,4 @@
-"""The legal actions of many positions as one list, and how likely each is."""
+"""The legal actions of many positions as one list, and their probabilities."""
 
 from typing import NamedTuple
 
@@ -8,17 +8,11 @@ from rungs.errors import DivergedError
 
 
 class Positions(NamedTuple):
-    """An environment's outputs for N positions.
+    """An environment's outputs for N positions."""
 
-    Attributes:
-        observation: (N, 72) int8, of `obs="board"`.
-        mask: (N, 73) int64 of `mask="bits"`, or (N, 218) int16 of `mask="list"`.
-        action_count: (N,) int16, how many actions a list has; with bits (N, 0).
-    """
-
-    observation: torch.Tensor
-    mask: torch.Tensor
-    action_count: torch.Tensor
+    observation: torch.Tensor  # (N, 72) int8, of `obs="board"`
+    mask: torch.Tensor  # (N, 73) int64 of `mask="bits"`, or (N, 218) int16 of `mask="list"`
+    action_count: torch.Tensor  # (N,) int16, the length of each list; with bits (N, 0)
 
     def at(self, rows: torch.Tensor) -> "Positions":
         """Returns the positions of (B,) int64 rows."""
@@ -54,11 +48,7 @@ class Legal(NamedTuple):
 
 
 def from_bits(mask: torch.Tensor) -> Legal:
-    """Finds the bits that are set.
-
-    Args:
-        mask: (N, 73) int64 or uint64, of `mask="bits"`.
-    """
+    """Lists the bits that are set in (N, 73) int64 or uint64 of `mask="bits"`."""
     octets = mask.contiguous().view(torch.uint8)
     # Most bytes are zero: only the bits of the others are looked at.
     board, byte = octets.nonzero(as_tuple=True)
@@ -78,7 +68,7 @@ def from_lists(lists: torch.Tensor, action_count: torch.Tensor) -> Legal:
     count = action_count.long()
     boards = torch.arange(len(lists), device=lists.device)
     board = boards.repeat_interleave(count)
-    # Where a list begins in `lists`, less where it begins in the result.
+    # The start of each list in `lists`, less its start in the result.
     ahead = boards * lists.shape[1] - (count.cumsum(0) - count)
     place = torch.arange(len(board), device=lists.device) + ahead[board]
     return Legal(board, lists.reshape(-1)[place].long(), count)
@@ -138,17 +128,13 @@ class Packed:
 
 
 class Padded:
-    """As `Packed`, but with a row per position, padded to the longest list.
-
-    Attributes:
-        actions: (N, K) int64; K is the most actions that one position has.
-        log_probabilities: (N, K), -inf beyond a position's last action.
-    """
+    """As `Packed`, but with a row of K per position: K is the most actions of one position."""
 
     def __init__(self, legal: Legal, scores: torch.Tensor):
         board, action, count = legal
         place = legal.place()
         shape = (len(count), int(count.max()))
+        # (N, K) int64 and float32; beyond a position's last action 0 and -inf.
         self.actions = action.new_zeros(shape).index_put((board, place), action)
         rows = scores.new_full(shape, -torch.inf).index_put((board, place), scores)
         self.log_probabilities = rows.log_softmax(1)
@@ -171,10 +157,8 @@ class Padded:
 def sampled(
     log_probabilities: torch.Tensor, generator: torch.Generator | None = None
 ) -> torch.Tensor:
-    """Samples an index from each row of (N, K) log-probabilities, (N,) int64.
-
-    Raises:
-        DivergedError: a probability is not finite.
+    """Samples an index from each row of (N, K) log-probabilities, (N,) int64; raises DivergedError
+    if a probability is not finite.
     """
     likely = log_probabilities.exp()
     try:

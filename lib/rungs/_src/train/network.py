@@ -1,7 +1,6 @@
 """A small residual network with a masked policy and a value, over `obs="board"`.
 
-Of 4672 actions some thirty are legal. Only they are scored: the mask is a list of what to compute,
-and never 4672 numbers of which almost all are thrown away.
+Of 4672 actions some thirty are legal. Only they are scored.
 """
 
 import functools
@@ -56,11 +55,8 @@ class LegalActionNetwork(nn.Module):
 
 
 def check_learns(network: nn.Module) -> None:
-    """Rejects a network of which a part is frozen: learners train all parameters.
-
-    Raises:
-        ConfigurationError: a parameter requires no gradient; the message names it. Or nothing can
-            learn, as `torch.inference_mode` is on.
+    """Rejects a network with a frozen parameter, as learners train all parameters, and inference
+    mode, in which no network learns.
     """
     if torch.is_inference_mode_enabled():
         raise ConfigurationError("torch.inference_mode() is on, in which no network learns")
@@ -75,15 +71,9 @@ def check_learns(network: nn.Module) -> None:
 def gathered_scores(
     query: torch.Tensor, legal: Legal, *keys: tuple[torch.Tensor, torch.Tensor]
 ) -> torch.Tensor:
-    """Returns each position's query times the keys of its legal actions, from copies of these.
+    """Returns (N, k) queries times the keys of their positions' legal actions, (M,), from copies.
 
-    Args:
-        query: (N, k), of the positions.
-        legal: their legal actions, M in all.
-        *keys: tables (W, k), each with (M,) rows of it; an action's key is their sum.
-
-    Returns:
-        (M,) products.
+    Each of `keys` is a table (W, k) with (M,) rows of it; an action's key is the sum of its rows.
     """
     first, *more = (nn.functional.embedding(rows, table) for table, rows in keys)
     # By an embedding, whose gradient is summed in a fixed order; that of indexing is not.
@@ -94,7 +84,7 @@ def gathered_scores(
 def scores_in_place(
     query: torch.Tensor, legal: Legal, *keys: tuple[torch.Tensor, torch.Tensor]
 ) -> torch.Tensor:
-    """Returns what `gathered_scores` does, without copies of queries and keys."""
+    """As `gathered_scores`, without copies of queries and keys."""
     return functools.reduce(
         torch.add, (products(query, *key, legal.board, legal.count) for key in keys)
     )

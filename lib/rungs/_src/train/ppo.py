@@ -37,14 +37,14 @@ from rungs._src.train.settings import PpoSettings
 from rungs._src.train.torch_file import check_resumable
 from rungs.errors import ConfigurationError, DivergedError, InvalidStateError
 
-# What the time of an update is spent on: stepping the environment, copies to and from the device,
-# choosing actions, and learning (advantages; losses, gradients and Adam of every minibatch). The
-# rung affects only the first.
+# The parts of an update's time: stepping the environment, copies to and from the device, choosing
+# actions, and learning (advantages; losses, gradients and Adam of every minibatch). Only the first
+# depends on the rung.
 PARTS = ("generate", "transfer", "infer", "backward")
 
 _NEXT_RANK = 1_000_003  # added to the seed for each rank
 
-# What `Learner.state_dict` returns, except what `check_resumable` looks at.
+# The schema of `Learner.state_dict`; `check_resumable` validates the rest.
 _STATE = {
     "network": {},
     "optimizer": {},
@@ -55,7 +55,7 @@ _STATE = {
 
 
 class Sample(NamedTuple):
-    """What was chosen in N positions."""
+    """The actions that were chosen in N positions."""
 
     action: torch.Tensor  # (N,) int64, action ids
     choice: torch.Tensor  # (N,) int64, the action's index among its position's legal ones
@@ -64,7 +64,7 @@ class Sample(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """What an update or a minibatch learns from: P positions, and what was played there."""
+    """P positions of an update or a minibatch, and the actions that were played there."""
 
     positions: Positions
     choice: torch.Tensor  # (P,) int64, the action's index among its position's legal ones
@@ -140,7 +140,7 @@ class Learner:
         torch.manual_seed(self.seed)
         self.backend = computes.make(network, self.settings, device=self.device, ranks=ranks)
         self.network: LegalActionNetwork = self.backend.network
-        # Ranks have boards of their own, and actions of their own.
+        # Each rank samples other actions, on other boards.
         own = (self.seed + _NEXT_RANK * ranks.rank) % 2**64
         self.generator = torch.Generator(self.device).manual_seed(own)
         self.updates = self.steps = 0
@@ -232,11 +232,9 @@ class Learner:
             yield from order.chunk(self.settings.num_minibatches)
 
     def state_dict(self) -> dict:
-        """Returns a copy of all that training depends on.
+        """Returns a copy of all that training depends on; `load_state_dict` continues from it.
 
         "own" is this rank's, the rest is the same on all ranks.
-
-        A learner of the same arguments continues from it: `load_state_dict`.
         """
         own = {"generator": self.generator.get_state(), "env": self.env.get_state()}
         counts = {"updates": self.updates, "steps": self.steps}
@@ -277,14 +275,9 @@ def advantages(
 ) -> torch.Tensor:
     """Returns how much better than expected each action was: generalized advantage estimation.
 
-    Schulman et al., 2016, arXiv:1506.02438, equation 16, from the last step to the first.
-
-    Args:
-        reward, ended: (T, N), of each action, and whether its episode ended with it.
-        value: (T + 1, N), of the positions before and after.
-        gamma, gae_lambda: the discount, and the weight of later steps' errors.
-        against_itself: whether the position after an action is the opponent's, whose gain is our
-            loss.
+    Schulman et al., 2016, arXiv:1506.02438, equation 16, from the last step to the first. `reward`
+    and `ended` are (T, N), `value` (T + 1, N). `against_itself`: the position after an action is
+    the opponent's, whose gain is a loss.
     """
     result = torch.zeros_like(reward)
     advantage = torch.zeros_like(reward[0])
@@ -303,16 +296,11 @@ def ppo_loss(
     batch: Batch,
     settings: PpoSettings,
 ) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
-    """Returns the clipped objective (equation 7) with the value's error and entropy (equation 9).
+    """Returns the clipped objective (equation 7) with the value's error and entropy (equation 9),
+    and its parts by name, detached.
 
-    Args:
-        new, entropy, value: (B,), the log-probabilities that the network now gives what was played,
-            its entropies in nats, and its values.
-        batch: the B rows.
-        settings: weights and the clip.
-
-    Returns:
-        The loss, and its parts by name, detached.
+    `new`, `entropy` and `value`, (B,), are the network's present log-probabilities of the batch's
+    actions, its entropies in nats, and its values.
     """
     ratio = (new - batch.old).exp()
     advantage = batch.advantage
@@ -334,14 +322,8 @@ def ppo_loss(
 class TorchBackend:
     """Network, gradients and optimizer in PyTorch.
 
-    All backends have these methods, begin with the same weights, and have the same loss and
-    optimizer; only how these are computed differs.
-
-    Args:
-        network: to train; by default a `PolicyValueNetwork` that multiplies no zeros.
-        settings, device, ranks: see `Learner`.
-        distribution: computes probabilities from scores.
-        optimizer: updates the weights.
+    All backends have these methods, the same first weights, loss and optimizer. `distribution`
+    computes probabilities from scores.
     """
 
     def __init__(
@@ -377,16 +359,9 @@ class TorchBackend:
         return self.network.values(observation)
 
     def improve(self, batch: Batch, minibatches: Iterable[torch.Tensor]) -> dict[str, float]:
-        """Takes a step for each minibatch, and returns the means of the loss's parts.
-
-        Args:
-            batch: what was played.
-            minibatches: rows of it, (B,) int64; drawn one after the other.
-
-        Raises:
-            ConfigurationError: as for `gradients`.
-            DivergedError: a minibatch's loss or gradient is not finite; the weights are those
-                before it.
+        """Takes a step for each of the `minibatches`, (B,) int64 rows of the batch, and returns the
+        means of the loss's parts; raises DivergedError, with the weights before it, at a minibatch
+        whose loss or gradient is not finite.
         """
         self._check_parameters()
         every = []
@@ -400,15 +375,8 @@ class TorchBackend:
     def gradients(
         self, batch: Batch, rows: torch.Tensor
     ) -> tuple[dict[str, torch.Tensor], dict[str, torch.Tensor]]:
-        """Differentiates the loss of a minibatch of 2 rows or more, and changes no weight.
-
-        Returns:
-            The gradients by the names of the network's parameters, not yet clipped; and the
-            loss's parts: "policy_loss", "value_loss", "entropy" and "divergence".
-
-        Raises:
-            ConfigurationError: there are fewer rows; or the network's parameters are of another
-                shape, dtype or device than when this was made, or one of them is frozen.
+        """Returns the gradients of the loss of 2 rows or more by parameters' names, not yet
+        clipped, and the loss's parts; changes no weight.
         """
         self._check_parameters()
         return self._differentiate(batch, rows)
@@ -436,14 +404,14 @@ class TorchBackend:
         return self._distribution(legal, logits), value
 
     def state_dict(self) -> dict:
-        """Returns "network", the weights, and "optimizer", as `torch.optim.Adam` names it."""
+        """Returns "network", the weights, and "optimizer", named as `torch.optim.Adam`'s state."""
         return {
             "network": self.network.state_dict(),
             "optimizer": self._optimizer.state_dict(),
         }
 
     def load_state_dict(self, state: dict) -> None:
-        """Continues from another's `state_dict`, which `check_resumable` has accepted."""
+        """Continues from another backend's `state_dict`, which `check_resumable` has accepted."""
         self.network.load_state_dict(state["network"])
         self._optimizer.load_state_dict(state["optimizer"])
 
@@ -469,27 +437,11 @@ class _Scores(nn.Module):
 
 
 class Rollout:
-    """`num_steps` steps of all boards, and the positions after the last.
+    """`num_steps` steps of all boards, T, and the positions after the last.
 
-    The environment writes each step's outputs to their place here, and the network reads them
-    there or, on another device, from one transfer a step. With the rung cuda and a network on the
-    same GPU nothing is transferred.
-
-    Args:
-        env: of chess, with `obs="board"` and `autoreset_mode="SAME_STEP"`.
-        num_steps: how many steps, T.
-        device: where the network is, and all attributes.
-        masks: the formats that its masks may have.
-
-    Attributes:
-        observation, mask, action_count: (T + 1, N, ...), see `Positions`.
-        value: (T + 1, N) float32, of the positions.
-        reward, ended: (T, N) float32 and bool, of the actions.
-        choice, log_probability: (T, N) int64 and float32, see `Batch`.
-        against_itself: whether the position after an action is the opponent's.
-
-    Raises:
-        ConfigurationError: the environment has other formats.
+    The environment writes each step's outputs to their place here, and the network reads them there
+    or, on another device, from one transfer a step. With the rung cuda and a network on the same
+    GPU nothing is transferred. `masks` are the formats that the environment's masks may have.
     """
 
     def __init__(
@@ -513,6 +465,7 @@ class Rollout:
         self._there = [output.to(device) for output in self._here]
         self._is_tensors = isinstance(whole.reward, torch.Tensor)
         self._transfers = self._here[0].device != self._there[0].device
+        # (T + 1, N, ...) of positions, and (T, N) of actions: see `Positions` and `Sample`.
         self.observation, self.mask, self.action_count = self._there[:3]
         self.reward, self.ended = (array[1:] for array in self._there[3:])
         steps = (num_steps, env.num_envs)
@@ -538,7 +491,7 @@ class Rollout:
         return Positions(self.observation[steps], self.mask[steps], self.action_count[steps])
 
     def batch(self, advantage: torch.Tensor) -> Batch:
-        """Returns what was played, with the (T, N) advantages of its actions, in T * N rows."""
+        """Returns the T * N positions and actions, with the (T, N) advantages of these."""
         positions = (array.flatten(0, 1) for array in self.positions(slice(-1)))
         outcome = advantage + self.value[:-1]
         rest = (self.choice, self.log_probability, advantage, outcome)
@@ -562,11 +515,7 @@ class Rollout:
 
 
 def check_minibatch(rows: torch.Tensor) -> None:
-    """Rejects minibatches of fewer than 2 rows, whose advantages have no standard deviation.
-
-    Raises:
-        ConfigurationError: there are fewer.
-    """
+    """Rejects minibatches of fewer than 2 rows, whose advantages have no standard deviation."""
     if len(rows) < 2:
         raise ConfigurationError(f"rows: a minibatch of {len(rows)} positions, not of 2 or more")
 

@@ -1,4 +1,4 @@
-"""Data-parallel learners, started by torchrun: each plays its own boards, all learn together."""
+"""Data-parallel learners, started by torchrun: each plays on its own boards, all learn together."""
 
 import contextlib
 import datetime
@@ -18,24 +18,18 @@ from torch.distributed.elastic.multiprocessing.errors import get_error_handler
 from rungs._src.processes.parent_death import signalled_at_parents_death
 from rungs.errors import RungsError, WorkerDiedError
 
-# How long a rank waits for another: for rank 0, which evaluates alone. A rank that died is noticed
-# at once, as its connections end. By default it would be half an hour, and ten minutes with NCCL.
+# A rank waits this long for another: for rank 0, which evaluates alone. A rank that died is noticed
+# at once, as its connections end. The default is half an hour, and ten minutes with NCCL.
 _PATIENCE = datetime.timedelta(days=1)
 
 
 class Ranks:
-    """This learner's place among all ranks; it is the only one, unless torchrun started it.
-
-    Attributes:
-        rank: its number, from 0.
-        size: how many there are.
-        job: torchrun's id of the run, which outlasts restarts; None without torchrun.
-    """
+    """This process's rank among all learners; 0 of 1 unless torchrun started it."""
 
     def __init__(self):
         self.rank = int(os.environ.get("RANK", 0))
         self.size = int(os.environ.get("WORLD_SIZE", 1))
-        self.job = os.environ.get("TORCHELASTIC_RUN_ID")
+        self.job = os.environ.get("TORCHELASTIC_RUN_ID")  # outlasts restarts; None without torchrun
 
     def wrap(self, network: nn.Module) -> nn.Module:
         """Returns a network with rank 0's weights, whose gradients are the means over all ranks.
@@ -92,13 +86,10 @@ class Ranks:
 def all_ranks(device: str) -> Iterator[Ranks]:
     """Joins the other ranks, if torchrun started any, and leaves them at the end.
 
-    Then gloo's threads must end too, as one that frees a tensor of ours after Python ended aborts
-    the process. They end unless something else holds their group. DDP would, so it has its own; and
+    Then gloo's threads must end too, as one that frees a tensor after Python has ended aborts the
+    process. They end unless something else holds their group. DDP would, so it has its own; and
     so would `torch.distributed.nn.functional` if DDP were the first to import it: the default group
     at that moment is a default argument of its functions.
-
-    Raises:
-        WorkerDiedError: another rank died.
     """
     ranks = Ranks()
     if ranks.size == 1:

@@ -1,4 +1,4 @@
-"""A run in a folder, of PPO or of self-play: its loop, its checkpoint and what it writes down."""
+"""A run in a folder, of PPO or of self-play: its loop, its checkpoint, tables and events."""
 
 import contextlib
 import csv
@@ -21,27 +21,18 @@ CHECKPOINT = "checkpoint.pt"
 METRICS = "metrics.csv"
 EVALUATIONS = "evaluations.csv"
 TENSORBOARD = "tensorboard"
-NAMES = (CHECKPOINT, METRICS, EVALUATIONS, TENSORBOARD)  # what every run writes
+NAMES = (CHECKPOINT, METRICS, EVALUATIONS, TENSORBOARD)  # files and folders of every run
 
 
 @dataclasses.dataclass(frozen=True)
 class Checkpoint(TorchFile):
-    """The checkpoint of one kind of run, in its folder; its form has "training" and "clock".
+    """The checkpoint of a kind of run, in its folder; its form has "training" and "clock"."""
 
-    Attributes:
-        settings: makes the run's settings from those that were saved.
-        counts: names of numbers in it that must not be negative.
-    """
-
-    settings: Callable[[dict], Any]
-    counts: tuple[str, ...] = ("clock",)
+    settings: Callable[[dict], Any]  # makes the run's settings from the saved ones
+    counts: tuple[str, ...] = ("clock",)  # names of numbers in it that must not be negative
 
     def save(self, out: Path, saved: dict) -> None:
-        """Writes the checkpoint of a run's folder, whole or not at all; `saved` is as from `load`.
-
-        Raises:
-            StorageError: it can't be written; an earlier one stays.
-        """
+        """Writes the checkpoint of a run's folder, whole or not at all: what `load` returns."""
         self.write(out / CHECKPOINT, saved | {"training": dataclasses.asdict(saved["training"])})
 
     def load(self, out: Path) -> dict:
@@ -59,7 +50,7 @@ class Checkpoint(TorchFile):
                 raise InvalidStateError(f"{path} can't be right: {name} is {saved[name]}")
         try:
             return saved | {"training": self.settings(saved["training"])}
-        except TypeError as error:  # settings had other names then, or are of another type
+        except TypeError as error:  # settings had other names, or are of another type
             raise ConfigurationError(f"{path} is of another version of Rungs: {error}") from None
         except ConfigurationError as error:
             raise ConfigurationError(f"{path}: {error}") from None
@@ -77,20 +68,11 @@ def names_checkpoint(out: Path, resumed: bool) -> Iterator[None]:
 
 
 class Run:
-    """The loop of a run; a subclass defines what an update, an evaluation and a state are.
+    """The loop of a run; a subclass defines an update, an evaluation and a state.
 
-    Args:
-        training: settings with `updates`, `seconds`, `evaluate_every` and `checkpoint_every`.
-        folder: where all is written; None on a rank that writes nothing.
-        checkpoint: of this kind of run.
-        last: the update that the run resumes from; 0 for a new one.
-        clock: the seconds of training until then.
-        say: receives progress, a line at a time; `rungs._src.core.progress.line` shows a bar, too.
-
-    Raises:
-        InvalidStateError: a file in the folder is not the table that it must be.
-        StorageError: a file can't be written.
-        UnavailableError: TensorBoard is not installed.
+    `training` has the fields of `RunSettings`, `updates` and `evaluate_every`; `folder` is None on
+    a rank that writes nothing; `last` and `clock` are the update and the seconds of training from
+    which the run resumes, 0 for a new one.
     """
 
     def __init__(
@@ -118,10 +100,8 @@ class Run:
             table.begin()
 
     def update(self) -> str:
-        """Plays and learns once; adds to `updates` and `clock`, and writes a row of metrics.
-
-        Returns:
-            The update's line of progress; "" on a rank that writes nothing.
+        """Plays and learns once; adds to `updates` and `clock`, writes a row of metrics, and
+        returns its line of progress, "" on a rank that writes nothing.
         """
         raise NotImplementedError
 
@@ -130,11 +110,11 @@ class Run:
         raise NotImplementedError
 
     def state(self) -> dict:
-        """Returns what the checkpoint holds besides "training" and "clock"."""
+        """Returns the checkpoint's content besides "training" and "clock"."""
         raise NotImplementedError
 
     def after_checkpoint(self) -> None:
-        """Removes what no checkpoint needs any longer."""
+        """Removes files that no checkpoint needs any longer."""
 
     def run(self) -> None:
         """Learns, evaluates and saves, until the run is over."""
@@ -176,14 +156,8 @@ class Run:
 
 
 class Table:
-    """A CSV file that grows by a row at a time, and that a run may resume.
-
-    Args:
-        path: the file. Its rows after `last` are of updates that were lost, and are dropped.
-        last: the update that the run resumes from; 0 for a new one.
-
-    Raises:
-        InvalidStateError: the file is not such a table; nothing has changed.
+    """A CSV file that grows by a row at a time; a run that resumes drops the rows of lost updates,
+    those after `last`.
     """
 
     def __init__(self, path: Path, last: int):
@@ -196,7 +170,7 @@ class Table:
         try:
             with path.open(newline="") as file:
                 reader = csv.DictReader(file)
-                # A process that was killed may have left half a row.
+                # A killed process may have left half a row.
                 whole = [row for row in reader if None not in row.values()]
                 columns = reader.fieldnames or []
             if len(set(columns)) < len(columns) or any(None in row for row in whole):
@@ -207,11 +181,7 @@ class Table:
             raise InvalidStateError(f"{path} is not a table of updates: {why}") from None
 
     def begin(self) -> None:
-        """Writes the rows that were kept.
-
-        Raises:
-            StorageError: the file can't be written.
-        """
+        """Writes the rows that were kept."""
         with atomic_write(self.path) as unfinished, unfinished.open("w", newline="") as file:
             if self.rows:
                 writer = csv.DictWriter(file, self.rows[0])
@@ -219,12 +189,7 @@ class Table:
                 writer.writerows(self.rows)
 
     def add(self, row: dict) -> None:
-        """Writes a row, which has an "update"; it is in the file when this returns.
-
-        Raises:
-            InvalidStateError: the rows before have other columns.
-            StorageError: the file can't be written.
-        """
+        """Writes a row, which has an "update"; it is in the file when this returns."""
         columns = list(self.rows[0] if self.rows else row)
         if row.keys() != set(columns):
             raise InvalidStateError(f"{self.path} has the columns {columns}, not {list(row)}")
@@ -240,15 +205,8 @@ class Events:
     """A file of TensorBoard's events, which are in it when `add` returns.
 
     `SummaryWriter` writes in a thread, which a full disk ends with a traceback on stderr; a run
-    must end with one StorageError instead.
-
-    Args:
-        folder: where the file goes; made if missing.
-        last: the update after which events of the folder's other files are dropped; 0 for none.
-
-    Raises:
-        UnavailableError: TensorBoard is not installed.
-        StorageError: the file can't be written.
+    must end with one StorageError instead. Events of the folder's other files after update `last`
+    are dropped, unless it is 0.
     """
 
     def __init__(self, folder: Path, last: int):
@@ -270,7 +228,7 @@ class Events:
             self._write(session_log=start, step=last + 1)
 
     def add(self, values: dict[str, float], update: int) -> None:
-        """Writes numbers by their names, as they were after an update."""
+        """Writes numbers by their names, as of an update."""
         for name, value in values.items():
             value = self._summary.Value(tag=name, simple_value=float(value))
             self._write(summary=self._summary(value=[value]), step=update)

@@ -1,4 +1,4 @@
-"""What to train and how: all that a training run depends on, and its command-line options."""
+"""The settings of training runs, and their command-line options."""
 
 import argparse
 import dataclasses
@@ -78,7 +78,7 @@ class RunSettings:
 @documented
 @dataclasses.dataclass(frozen=True)
 class Training(RunSettings):
-    """What to train, on what, and for how long.
+    """The settings of a training run by PPO.
 
     `how` is a dict of the rung's own settings, such as {"threads": 4}, and `ppo` a
     `rungs.train.PpoSettings`; the other arguments are below.
@@ -149,14 +149,8 @@ def given(options: argparse.Namespace, settings: type) -> dict:
 
 
 def lengthened(saved: RunSettings, **limits: Any) -> Any:
-    """Returns the settings of a run that is resumed, with later ends where they are given.
-
-    Args:
-        saved: of the run so far.
-        limits: `updates` or `seconds`, instead of those of `saved`.
-
-    Raises:
-        ConfigurationError: another setting is given, or an earlier end; the message names it.
+    """Returns the settings of a run that is resumed, with later ends (`updates`, `seconds`) where
+    they are given; raises ConfigurationError that names another setting, or an earlier end.
     """
     for name, limit in limits.items():
         if name not in ("updates", "seconds"):
@@ -170,14 +164,8 @@ def lengthened(saved: RunSettings, **limits: Any) -> Any:
 
 
 def training_of(options: argparse.Namespace, how: dict) -> Training:
-    """Returns the settings that the command line gave.
-
-    Args:
-        options: of a parser with `add_options`.
-        how: the rung's own settings.
-
-    Raises:
-        ConfigurationError: a value is out of its range.
+    """Returns the settings from a command line that was parsed with `add_options`, and a rung's own
+    settings.
     """
     return Training(
         **given(options, Training), how=how, ppo=PpoSettings(**given(options, PpoSettings))

@@ -1,4 +1,4 @@
-"""Files that PyTorch writes, whole or not at all, and checks of what they hold."""
+"""Files that PyTorch writes, whole or not at all, and checks of their content."""
 
 import dataclasses
 import io
@@ -18,26 +18,15 @@ from rungs.errors import ConfigurationError, InvalidStateError
 
 @dataclasses.dataclass(frozen=True)
 class TorchFile:
-    """A kind of file, which holds a dict.
-
-    Attributes:
-        kind: what it is of.
-        schema: the version of `form`.
-        form: what is in it, see `rungs._src.core.schema.schema_error`.
-        deflated: whether files are compressed.
-    """
+    """A kind of file, which holds a dict."""
 
     kind: str
-    schema: int
-    form: dict
-    deflated: bool = dataclasses.field(default=False, kw_only=True)
+    schema: int  # the version of `form`
+    form: dict  # see `rungs._src.core.schema.schema_error`
+    deflated: bool = dataclasses.field(default=False, kw_only=True)  # whether files are compressed
 
     def write(self, path: Path, content: dict) -> None:
-        """Writes a file, whole or not at all.
-
-        Raises:
-            StorageError: it can't be written; an earlier one stays.
-        """
+        """Writes a file, whole or not at all."""
         file = io.BytesIO()  # on a full disk `torch.save` fails as if by a bug of its own
         torch.save(self._heading() | content, file)
         if self.deflated:
@@ -46,11 +35,9 @@ class TorchFile:
             unfinished.write_bytes(file.getbuffer())
 
     def read(self, path: Path) -> dict:
-        """Reads a file; returns what its form names.
-
-        Raises:
-            ConfigurationError: there is none, or it is of another kind or version.
-            InvalidStateError: it is corrupt, or misses something; the message says what.
+        """Reads a file, and returns the entries of its form; raises ConfigurationError if there is
+        none, or it is of another kind or version, and InvalidStateError if it is corrupt or
+        incomplete.
         """
         if not path.exists():
             raise ConfigurationError(f"there is no {path}")
@@ -69,7 +56,7 @@ class TorchFile:
 
 
 def _deflated(file: io.BytesIO) -> io.BytesIO:
-    """Compresses what `torch.save` wrote, which is a zip archive; `torch.load` reads it as well."""
+    """Compresses a file of `torch.save`, which is a zip archive; `torch.load` reads it as well."""
     smaller = io.BytesIO()
     with zipfile.ZipFile(file) as whole, zipfile.ZipFile(smaller, "w") as archive:
         for entry in whole.infolist():
@@ -78,7 +65,7 @@ def _deflated(file: io.BytesIO) -> io.BytesIO:
 
 
 def _read_whole(path: Path):
-    """Returns what `torch.save` wrote; checks its checksums, as `torch.load` does not."""
+    """Reads a file of `torch.save`, and checks its checksums, as `torch.load` does not."""
     try:
         with zipfile.ZipFile(path) as archive:
             corrupt = archive.testzip()
@@ -95,15 +82,7 @@ def _read_whole(path: Path):
 
 
 def tensor_flaw(tensors: Mapping, name: str) -> str:
-    """Checks that tensors can be computed with.
-
-    Args:
-        tensors: by their names.
-        name: what all of them are called.
-
-    Returns:
-        What is wrong, in a few words that name the tensor; "" if nothing is.
-    """
+    """Returns why tensors can't be computed with, in a few words that name one; "" if they can."""
     for key, each in tensors.items():
         what = f"{name}[{key!r}]"
         if not isinstance(key, str):
@@ -129,15 +108,8 @@ class Backend(Protocol):
 
 
 def check_resumable(backend: Backend, state: dict) -> None:
-    """Rejects a state that PyTorch would reject half-way, or only when it learns.
-
-    Args:
-        backend: the one that is to continue.
-        state: what a backend's `state_dict` returned.
-
-    Raises:
-        InvalidStateError: it is of another network or optimizer, or holds a number that is not
-            finite.
+    """Rejects the state of another network or optimizer, or with a number that is not finite, which
+    PyTorch would reject half-way, or only when it learns.
     """
     form = {"network": {}, "optimizer": {"state": {}, "param_groups": list}}
     if wrong := schema_error(state, form, "the learner's state") or _state_flaw(backend, state):
@@ -168,7 +140,9 @@ def _state_flaw(backend: Backend, state: dict) -> str:
 
 
 def _difference(found, ours: Mapping[str, torch.Tensor], name: str) -> str:
-    """Returns how tensors differ from ours in names, shapes or dtypes, or why they are unusable."""
+    """Returns how saved tensors differ from the network's in names, shapes or dtypes, or why they
+    are unusable.
+    """
     if not isinstance(found, dict) or found.keys() != ours.keys():
         return f"{name} is of another network"
     for key, each in ours.items():

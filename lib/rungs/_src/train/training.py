@@ -28,8 +28,8 @@ from rungs._src.train.runs import (
 from rungs._src.train.settings import PpoSettings, Training, share_of_cores
 from rungs.errors import ConfigurationError, UnavailableError
 
-# Seconds that an engine may take for a move. It needs milliseconds, but a busy machine must not end
-# a run, and waiting changes no result.
+# Time limit of an engine's move (s). It needs milliseconds, but a busy machine must not end a run,
+# and waiting changes no result.
 ENGINE_TIMEOUT = 600.0
 
 _make = functools.partial(rungs.make, "chess")
@@ -40,7 +40,8 @@ def _settings(saved: dict) -> Training:
     return Training(**saved | {"how": how, "ppo": ppo})
 
 
-# "job" is torchrun's id of the run; "learner", `Learner.state_dict` less "own"; "own", each rank's.
+# "job" is torchrun's id of the run; "learner", `Learner.state_dict` less "own"; "own", the state of
+# each rank: generator and environment.
 checkpoint = Checkpoint(
     "training",
     schema=3,
