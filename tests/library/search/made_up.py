@@ -24,10 +24,10 @@ def evaluate(observation, actions, counts):
     """Logits and values that depend on all that is seen, and on nothing else."""
     octets = np.ascontiguousarray(observation).view(np.uint8).reshape(len(counts), -1)
     places = np.arange(1, octets.shape[1] + 1, dtype=np.uint64) * _ODD
-    seen = _mixed((_mixed(places) * octets.astype(np.uint64)).sum(1, dtype=np.uint64))
+    hashes = _mixed((_mixed(places) * octets.astype(np.uint64)).sum(1, dtype=np.uint64))
     width = int(counts.max())
-    logits = 2 * _reals(_mixed(seen[:, None] ^ actions[:, :width].astype(np.uint64) * _ODD))
-    return logits, _reals(_mixed(seen ^ _ODD))
+    logits = 2 * _reals(_mixed(hashes[:, None] ^ actions[:, :width].astype(np.uint64) * _ODD))
+    return logits, _reals(_mixed(hashes ^ _ODD))
 
 
 def assert_evaluated(observation, actions, counts):

@@ -6,11 +6,11 @@ from rungs._src.chess.actions import from_uci
 from rungs._src.search.search import Search
 
 
-def assert_same(ours, theirs):
+def assert_same(actual, expected):
     """Every array of two results, or two trees, is equal to the last bit."""
-    for name, array in vars(theirs).items():
-        assert getattr(ours, name).dtype == array.dtype, name
-        np.testing.assert_array_equal(getattr(ours, name), array, name)
+    for name, array in vars(expected).items():
+        assert getattr(actual, name).dtype == array.dtype, name
+        np.testing.assert_array_equal(getattr(actual, name), array, name)
 
 
 def lead(search, moves):
@@ -21,7 +21,7 @@ def lead(search, moves):
         search.advance(actions)
 
 
-def search_both(games, evaluate, rng, *, plies, simulations, how, moves=(), **settings):
+def search_both(games, evaluate, rng, *, plies, simulations, cpp, moves=(), **settings):
     """Searches and plays games on both rungs.
 
     Args:
@@ -31,36 +31,36 @@ def search_both(games, evaluate, rng, *, plies, simulations, how, moves=(), **se
             are searched.
         plies: of each game at most.
         simulations: of a search.
-        how: settings of C++'s rung alone.
+        cpp: settings of C++'s rung alone.
         moves: are played in the first game before it is searched.
         settings: of both.
 
     Returns:
-        How many nodes of all trees ended for each reason.
+        The number of nodes of all trees that ended for each reason.
     """
     settings |= {"simulations": simulations}
-    ours = Search(len(games), **settings, **how)
-    theirs = Search(len(games), rung="python", batches=1, **settings)
+    fast = Search(len(games), **settings, **cpp)
+    slow = Search(len(games), rung="python", batches=1, **settings)
     reasons = np.zeros(8, np.int64)
-    with ours, theirs:
-        for search in (ours, theirs):
+    with fast, slow:
+        for search in (fast, slow):
             search.begin(games)
             lead(search, moves)
         for ply in range(plies):
             which = rng.random(len(games)) < 0.9
             number = int(rng.integers(1, simulations + 1))
-            results = [search.run(evaluate, which, number) for search in (ours, theirs)]
+            results = [search.run(evaluate, which, number) for search in (fast, slow)]
             assert_same(*results)
             for game in range(len(games)):
-                tree = theirs.tree(game)
+                tree = slow.tree(game)
                 if (game + ply) % 2 == 0:  # to look at a tree opens its leaves: see those kept, too
-                    assert_same(ours.tree(game), tree)
+                    assert_same(fast.tree(game), tree)
                 reasons += np.bincount(tree.reason, minlength=8)
             actions = results[0].chosen.copy()
             for game in np.flatnonzero((actions >= 0) & (rng.random(len(games)) < 0.3)):
                 actions[game] = rng.choice(results[0].actions[game, : results[0].counts[game]])
-            for search in (ours, theirs):
+            for search in (fast, slow):
                 search.advance(actions)
-            assert ours.fens() == theirs.fens()
-            np.testing.assert_array_equal(ours.reasons, theirs.reasons)
+            assert fast.fens() == slow.fens()
+            np.testing.assert_array_equal(fast.reasons, slow.reasons)
     return reasons

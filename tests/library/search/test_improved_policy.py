@@ -19,11 +19,11 @@ def improved(tree, policy):
     """
     edges = slice(tree.first[0], tree.first[0] + tree.count[0])
     prior, visits = tree.edge_prior[edges].astype(np.float64), tree.edge_visits[edges]
-    seen = visits > 0
-    q = np.divide(tree.edge_value_sum[edges], visits, out=np.zeros(len(visits)), where=seen)
-    mean = (prior * q)[seen].sum() / prior[seen].sum()
+    visited = visits > 0
+    q = np.divide(tree.edge_value_sum[edges], visits, out=np.zeros(len(visits)), where=visited)
+    mean = (prior * q)[visited].sum() / prior[visited].sum()
     mixed = (tree.raw_value[0] + visits.sum() * mean) / (visits.sum() + 1)
-    q = np.where(seen, q, mixed)
+    q = np.where(visited, q, mixed)
     q = (q + 1) / 2
     scores = np.log(prior) + (policy.maxvisit_init + visits.max()) * policy.value_scale * q
     weights = np.exp(scores - scores.max())
@@ -63,20 +63,20 @@ POLICIES = {
 @pytest.mark.parametrize(("rung", "simulations"), [("threads", 800), ("threads", 2), ("python", 8)])
 def test_it_is_a_distribution_and_equals_the_formula(rung, simulations, name):
     policy = POLICIES[name]
-    how = {"threads": 1} if rung == "threads" else {}
-    settings = {"simulations": simulations, "policy": policy, "keep": False} | how
+    cpp = {"threads": 1} if rung == "threads" else {}
+    settings = {"simulations": simulations, "policy": policy, "keep": False} | cpp
     sure = [confident(gap, first) for gap in (5, 20, np.inf) for first in (1.0, -1.0)]
     for evaluator in (*sure, uniform, evaluate):
         with Search(1, rung=rung, **settings) as search:
             result = search.run(evaluator)
             tree = search.tree(0)
         listed = slice(0, result.counts[0])
-        found = result.policy[0, listed]
-        assert np.isfinite(found).all()
-        assert (found >= 0).all()
-        assert found.sum(dtype=np.float64) == pytest.approx(1, abs=1e-6)
+        shares = result.policy[0, listed]
+        assert np.isfinite(shares).all()
+        assert (shares >= 0).all()
+        assert shares.sum(dtype=np.float64) == pytest.approx(1, abs=1e-6)
         in_order = np.argsort(tree.edge_action[: tree.count[0]])
-        np.testing.assert_allclose(found, improved(tree, policy)[in_order], rtol=1e-5, atol=1e-9)
+        np.testing.assert_allclose(shares, improved(tree, policy)[in_order], rtol=1e-5, atol=1e-9)
 
 
 @pytest.mark.parametrize("gap", [15, 20, 60])
@@ -88,4 +88,4 @@ def test_trees_of_confident_priors_are_the_same(gap):
 
     games = ["r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"] * 2
     rng = np.random.default_rng(13)
-    search_both(games, peaked, rng, plies=2, simulations=60, how={"threads": 1})
+    search_both(games, peaked, rng, plies=2, simulations=60, cpp={"threads": 1})

@@ -165,10 +165,10 @@ def test_an_illegal_action_changes_nothing(search):
     search.begin()
     search.run(evaluate)
     legal, before = from_uci("e2e4", chess.STARTING_FEN), search.tree(0)
-    for wrong in (0, 4672, -2, legal - 64 * 64):
+    for illegal in (0, 4672, -2, legal - 64 * 64):
         with pytest.raises(IllegalActionError) as raised:
-            search.advance([legal, wrong])
-        assert (raised.value.board, raised.value.action) == (1, wrong)
+            search.advance([legal, illegal])
+        assert (raised.value.board, raised.value.action) == (1, illegal)
     with pytest.raises(ConfigurationError, match="shape"):
         search.advance([legal])
     assert_same(search.tree(0), before)
@@ -304,8 +304,8 @@ def in_the_same_memory(observation, actions, counts):
     for array in MEMORY:
         array.fill(np.nan)
     logits, values = (array[: len(counts)] for array in MEMORY)
-    found = evaluate(observation, actions, counts)
-    logits[:, : found[0].shape[1]], values[:] = found
+    answer = evaluate(observation, actions, counts)
+    logits[:, : answer[0].shape[1]], values[:] = answer
     return logits, values
 
 
@@ -392,11 +392,11 @@ search = Search(16, simulations=8, batches=2, threads=2)
 search.run(evaluate)
 search.begin()
 child = os.fork()
-found = search.run(evaluate)
+result = search.run(evaluate)
 with Search(16, simulations=8) as other:
     other.begin()
-    assert_same(found, other.run(evaluate))
-search.advance(found.chosen)
+    assert_same(result, other.run(evaluate))
+search.advance(result.chosen)
 search.run(evaluate)
 search.close()
 if not child:

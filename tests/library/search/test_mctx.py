@@ -29,10 +29,10 @@ OPEN = (
 
 def _of(board):
     """What the evaluator says of a position: logits of its legal actions in order of id, value."""
-    return _made_up(board, board.legal_moves.count())
+    return _invented(board, board.legal_moves.count())
 
 
-def _made_up(board, count):
+def _invented(board, count):
     rng = np.random.default_rng(zlib.crc32(f"{board.board_fen()} {board.turn}".encode()))
     return rng.normal(size=count), rng.uniform(-1, 1)
 
@@ -119,49 +119,49 @@ def _mctx(fens, scale, seed):
         qtransform=sigma,
         gumbel_scale=scale,
     )
-    drawn = jax.random.gumbel(jax.random.split(key)[1], logits.shape, logits.dtype)
-    return output, np.asarray(drawn)
+    noise = jax.random.gumbel(jax.random.split(key)[1], logits.shape, logits.dtype)
+    return output, np.asarray(noise)
 
 
 def _evaluate(observation, actions, counts):
     """Evaluates each leaf as mctx does: by its pieces and who is to move."""
     values = np.zeros(len(counts), np.float32)
     logits = np.zeros((len(counts), counts.max()), np.float32)
-    for row, seen in enumerate(observation):
-        view = 56 if seen[71] else 0
+    for row, position in enumerate(observation):
+        view = 56 if position[71] else 0
         board = chess.Board(None)
-        board.turn = not seen[71]
-        for square in np.flatnonzero(seen[:64]).tolist():
-            mover = seen[square] > 0
+        board.turn = not position[71]
+        for square in np.flatnonzero(position[:64]).tolist():
+            mover = position[square] > 0
             color = board.turn if mover else not board.turn
-            board.set_piece_at(square ^ view, chess.Piece(abs(int(seen[square])), color))
-        logits[row, : counts[row]], values[row] = _made_up(board, counts[row])
+            board.set_piece_at(square ^ view, chess.Piece(abs(int(position[square])), color))
+        logits[row, : counts[row]], values[row] = _invented(board, counts[row])
     return logits, values
 
 
 @pytest.mark.system
 @pytest.mark.parametrize(("scale", "rung"), [(0.0, "threads"), (0.0, "python"), (1.0, "python")])
 def test_mctx_finds_the_same(scale, rung, monkeypatch):
-    theirs, noise = _mctx(OPEN, scale, seed=5)
+    reference, noise = _mctx(OPEN, scale, seed=5)
     monkeypatch.setattr(Draws, "gumbel", lambda self, action: float(noise[self.game, action]))
     settings = {"simulations": SIMULATIONS, "policy": Gumbel(scale=scale), "keep": False}
     with Search(len(OPEN), rung=rung, **settings) as search:
         search.begin(OPEN)
-        ours = search.run(_evaluate)
-    tree = theirs.search_tree
+        result = search.run(_evaluate)
+    tree = reference.search_tree
     for game in range(len(OPEN)):
-        legal = ours.actions[game, : ours.counts[game]]
+        legal = result.actions[game, : result.counts[game]]
         visits = np.asarray(tree.children_visits[game, 0])[legal]
-        np.testing.assert_array_equal(ours.visits[game, : len(legal)], visits)
-        policy = np.asarray(theirs.action_weights[game])[legal]
-        np.testing.assert_allclose(ours.policy[game, : len(legal)], policy, atol=1e-5)
+        np.testing.assert_array_equal(result.visits[game, : len(legal)], visits)
+        policy = np.asarray(reference.action_weights[game])[legal]
+        np.testing.assert_allclose(result.policy[game, : len(legal)], policy, atol=1e-5)
         means = np.asarray(tree.qvalues(np.zeros(len(OPEN), np.int32)))[game][legal]
-        seen = visits > 0
+        visited = visits > 0
         np.testing.assert_allclose(
-            ours.action_values[game, : len(legal)][seen], means[seen], atol=1e-5
+            result.action_values[game, : len(legal)][visited], means[visited], atol=1e-5
         )
-    np.testing.assert_array_equal(ours.chosen, np.asarray(theirs.action))
-    np.testing.assert_allclose(ours.value, np.asarray(tree.node_values[:, 0]), atol=1e-5)
+    np.testing.assert_array_equal(result.chosen, np.asarray(reference.action))
+    np.testing.assert_allclose(result.value, np.asarray(tree.node_values[:, 0]), atol=1e-5)
 
 
 def _root_of_mctx(mctx, jnp, logits, visits, values, raw_value):
@@ -192,18 +192,18 @@ def test_800_simulations_end_at_the_root_as_mctx_has_it(rung):
     policy = Gumbel(considered=considered, scale=0.0)
     with Search(len(OPEN), rung=rung, simulations=simulations, policy=policy, keep=False) as search:
         search.begin(OPEN)
-        ours = search.run(_evaluate)
-    for game, count in enumerate(ours.counts):
-        visits = ours.visits[game, :count]
+        result = search.run(_evaluate)
+    for game, count in enumerate(result.counts):
+        visits = result.visits[game, :count]
         schedule = np.array(halving.get_sequence_of_considered_visits(considered, simulations))
         # Simulation n goes to an action with schedule[n] visits: as many have more in the end.
         expected = [np.count_nonzero(schedule == least) for least in range(visits.max())]
         assert [np.count_nonzero(visits > least) for least in range(visits.max())] == expected
-        logits = np.log(ours.priors[game, :count].astype(np.float32))
-        values = np.where(visits > 0, ours.action_values[game, :count], 0).astype(np.float32)
-        root = _root_of_mctx(mctx, jax.numpy, logits, visits, values, ours.raw_value[game])
+        logits = np.log(result.priors[game, :count].astype(np.float32))
+        values = np.where(visits > 0, result.action_values[game, :count], 0).astype(np.float32)
+        root = _root_of_mctx(mctx, jax.numpy, logits, visits, values, result.raw_value[game])
         completed = mctx.qtransform_completed_by_mix_value(root, np.int32(0), **SIGMA)
         wanted = np.asarray(jax.nn.softmax(logits + completed))
-        np.testing.assert_allclose(ours.policy[game, :count], wanted, atol=1e-5)
+        np.testing.assert_allclose(result.policy[game, :count], wanted, atol=1e-5)
         score = halving.score_considered(visits.max(), 0 * logits, logits, completed, visits)
-        assert ours.chosen[game] == ours.actions[game, np.argmax(score)]
+        assert result.chosen[game] == result.actions[game, np.argmax(score)]

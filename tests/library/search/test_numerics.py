@@ -20,17 +20,17 @@ def test_exp_and_log_are_right_to_a_few_units_in_the_last_place():
 
 @pytest.mark.parametrize("alpha", [0.03, 0.3, 1.0, 4.0])
 def test_gammas_have_their_mean_and_variance(alpha):
-    drawn = [Draws(1, 2, 3, ply).gamma(7, alpha) for ply in range(4000)]
+    sample = [Draws(1, 2, 3, ply).gamma(7, alpha) for ply in range(4000)]
     error = 5 * math.sqrt(alpha / 4000)
-    assert np.mean(drawn) == pytest.approx(alpha, abs=error)
-    assert np.var(drawn) == pytest.approx(alpha, abs=10 * error * (1 + alpha))
-    assert min(drawn) > 0
+    assert np.mean(sample) == pytest.approx(alpha, abs=error)
+    assert np.var(sample) == pytest.approx(alpha, abs=10 * error * (1 + alpha))
+    assert min(sample) > 0
 
 
 def test_gumbels_have_their_mean_and_variance():
-    drawn = [Draws(1, 0, 0, 0).gumbel(action) for action in range(4672)]
-    assert np.mean(drawn) == pytest.approx(0.5772, abs=0.1)
-    assert np.var(drawn) == pytest.approx(math.pi**2 / 6, abs=0.25)
+    sample = [Draws(1, 0, 0, 0).gumbel(action) for action in range(4672)]
+    assert np.mean(sample) == pytest.approx(0.5772, abs=0.1)
+    assert np.var(sample) == pytest.approx(math.pi**2 / 6, abs=0.25)
 
 
 def test_every_use_draws_other_numbers():

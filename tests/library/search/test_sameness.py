@@ -36,28 +36,28 @@ TO_AND_FRO = ("a1b1", "g1f1", "b1a1", "f1g1", "a1b1", "g1f1")
 def test_the_same_trees(name):
     rng = np.random.default_rng(list(SETTINGS).index(name))
     games = [*ENDINGS[:3], *random_fens(rng, 3)]
-    how = {"threads": 1, "batches": 1}
-    search_both(games, assert_evaluated, rng, plies=3, simulations=24, how=how, **SETTINGS[name])
+    cpp = {"threads": 1, "batches": 1}
+    search_both(games, assert_evaluated, rng, plies=3, simulations=24, cpp=cpp, **SETTINGS[name])
 
 
 @pytest.mark.parametrize(("obs", "dtype"), [("planes", "uint8"), ("bitplanes", None)])
 def test_the_same_with_history(obs, dtype):
     rng = np.random.default_rng(5)
-    how = {"threads": 2, "batches": 2}
+    cpp = {"threads": 2, "batches": 2}
     given = {"obs": obs, "dtype": dtype}
-    search_both([*ENDINGS[:2]], evaluate, rng, plies=3, simulations=12, how=how, **given)
+    search_both([*ENDINGS[:2]], evaluate, rng, plies=3, simulations=12, cpp=cpp, **given)
 
 
 def test_ties_are_broken_alike():
     rng = np.random.default_rng(6)
     for policy in ("gumbel", "puct"):
-        how = {"threads": 1}
-        search_both(ENDINGS[:3], uniform, rng, plies=2, simulations=30, how=how, policy=policy)
+        cpp = {"threads": 1}
+        search_both(ENDINGS[:3], uniform, rng, plies=2, simulations=30, cpp=cpp, policy=policy)
 
 
 def test_repetitions_fifty_moves_and_mates_on_the_path():
     rng = np.random.default_rng(7)
-    settings = {"policy": Puct(c_init=30.0), "how": {"threads": 1}}
+    settings = {"policy": Puct(c_init=30.0), "cpp": {"threads": 1}}
     reasons = search_both(ENDINGS, evaluate, rng, plies=4, simulations=40, **settings)
     there = {Reason.CHECKMATE, Reason.FIFTY_MOVES, Reason.INSUFFICIENT_MATERIAL}
     assert all(reasons[reason] for reason in there)
@@ -65,7 +65,7 @@ def test_repetitions_fifty_moves_and_mates_on_the_path():
 
 def test_repetitions_are_seen_in_the_tree():
     rng = np.random.default_rng(11)
-    settings = {"policy": Puct(c_init=100.0, fraction=0.0), "how": {"threads": 1}}
+    settings = {"policy": Puct(c_init=100.0, fraction=0.0), "cpp": {"threads": 1}}
     reasons = search_both(
         [SHUFFLE], evaluate, rng, plies=2, simulations=90, moves=TO_AND_FRO, **settings
     )
@@ -90,9 +90,9 @@ def test_a_pawn_moves_after_many_plies_without_one():
 
     settings = {"policy": Puct(c_init=1.0, fraction=0.0), "obs": "bitplanes"}
     moves = [move.uci() for move in board.move_stack]
-    how = {"threads": 1}
+    cpp = {"threads": 1}
     search_both(
-        [start], down_one_line, rng, plies=2, simulations=80, moves=moves, how=how, **settings
+        [start], down_one_line, rng, plies=2, simulations=80, moves=moves, cpp=cpp, **settings
     )
 
 
@@ -101,16 +101,16 @@ def test_threads_and_batches_change_nothing(policy):
     rng = np.random.default_rng(8)
     games = random_fens(rng, 37, plies=40)
     plays = []
-    for how in ({"threads": 1, "batches": 1}, {"threads": 3, "batches": 2}):
+    for cpp in ({"threads": 1, "batches": 1}, {"threads": 3, "batches": 2}):
         results = []
-        with Search(len(games), simulations=16, policy=policy, **how) as search:
+        with Search(len(games), simulations=16, policy=policy, **cpp) as search:
             search.begin(games)
             for _ in range(3):
                 results.append(search.run(evaluate))
                 search.advance(results[-1].chosen)
         plays.append(results)
-    for ours, theirs in zip(*plays, strict=True):
-        assert_same(ours, theirs)
+    for first, second in zip(*plays, strict=True):
+        assert_same(first, second)
 
 
 def test_boards_of_an_environment_are_searched_with_their_past():
@@ -122,9 +122,9 @@ def test_boards_of_an_environment_are_searched_with_their_past():
         for ply in range(9):
             stepped.begin(env)
             assert stepped.fens() == played.fens()
-            found, expected = stepped.run(evaluate), played.run(evaluate)
+            actual, expected = stepped.run(evaluate), played.run(evaluate)
             if not ply:
-                assert_same(found, expected)
+                assert_same(actual, expected)
             played.begin(env, np.arange(num_envs) % 2 == 0)
             actions = env.sample_actions(rng)
             env.step(actions)
@@ -140,16 +140,16 @@ def test_a_boards_past_counts_for_repetition():
     for move in ("g1f3", "g8f6", "f3g1", "f6g8"):
         board, *_ = env.step([env.legal_moves(0)[move]])
     assert board[0, 70] == 1
-    seen = []
+    observations = []
 
     def noted(observation, *legal):
-        seen.append(observation.copy())
+        observations.append(observation.copy())
         return evaluate(observation, *legal)
 
     with Search(1, simulations=1) as search:
         search.begin(env)
         search.run(noted)
-    np.testing.assert_array_equal(seen[0], board)
+    np.testing.assert_array_equal(observations[0], board)
 
 
 @pytest.mark.system
@@ -167,9 +167,9 @@ def test_the_same_trees_over_many_positions_and_settings():
         if rng.random() < 0.3:
             settings["nodes"] = simulations + int(rng.integers(1, 20))
         games = [*random_fens(rng, 4), *rng.choice(tricky, 2), *rng.choice(ENDINGS, 2)]
-        how = {"threads": int(rng.integers(1, 4)), "batches": int(rng.integers(1, 3))}
+        cpp = {"threads": int(rng.integers(1, 4)), "batches": int(rng.integers(1, 3))}
         obs = str(rng.choice(["board", "board", "bitplanes"]))
-        settings |= {"plies": 3, "simulations": simulations, "how": how, "obs": obs}
+        settings |= {"plies": 3, "simulations": simulations, "cpp": cpp, "obs": obs}
         reasons += search_both([SHUFFLE, *games], evaluate, rng, moves=TO_AND_FRO, **settings)
         positions += 3 * len(games)
     assert reasons[: Reason.MAX_PLIES].all(), reasons

@@ -60,14 +60,14 @@ def test_a_result_is_about_its_root(rung, policy):
 
 def test_trees_are_kept_within_their_capacity(rung):
     with Search(1, simulations=30, policy=QUIET["puct"], nodes=45, rung=rung) as search:
-        kept = []
+        sizes = []
         for _ in range(4):
             result = search.run(evaluate)
             assert len(search.tree(0).parent) <= 45
             search.advance(result.chosen)
-            kept.append(len(search.tree(0).parent))
-        assert max(kept) > 1
-        assert all(number <= 15 for number in kept)
+            sizes.append(len(search.tree(0).parent))
+        assert max(sizes) > 1
+        assert all(number <= 15 for number in sizes)
         tree = search.tree(0)
         assert tree.parent[0] == tree.action[0] == -1
         assert tree.visits[0] == 1 + tree.edge_visits[: tree.count[0]].sum()

@@ -12,19 +12,19 @@ from rungs.errors import ConfigurationError, InvalidStateError
 FACTS = {"kind": "self-play", "seconds": "90"}
 
 
-def made(seed=0, **sizes):
+def new_agent(seed=0, **sizes):
     torch.manual_seed(seed)
     return files.freeze(PolicyValueNetwork(**sizes), "it", FACTS | {"seconds": str(90 + 60 * seed)})
 
 
-def same(ours, theirs):
-    theirs = theirs.network.state_dict()
-    return all(torch.equal(each, theirs[name]) for name, each in ours.network.state_dict().items())
+def same(first, second):
+    weights = second.network.state_dict()
+    return all(torch.equal(t, weights[name]) for name, t in first.network.state_dict().items())
 
 
 @pytest.mark.parametrize("sizes", [{}, {"width": 16, "blocks": 0, "keys": 8}, {"blocks": 3}])
 def test_an_agent_is_read_as_it_was_frozen(tmp_path, sizes):
-    agent = made(**sizes)
+    agent = new_agent(**sizes)
     files.save(agent, tmp_path / "it.pt")
     read = files.load(f"{tmp_path}/it.pt")
     assert same(read, agent)
@@ -39,7 +39,7 @@ def test_what_is_no_agent_is_named(tmp_path):
             files.load(path)
 
     assert_refused(ConfigurationError)  # there is none
-    files.save(made(width=16, keys=8), path)
+    files.save(new_agent(width=16, keys=8), path)
     path.write_bytes(path.read_bytes()[:-1000])
     assert_refused(InvalidStateError)
     torch.save({"tool": "rungs"}, path)
@@ -64,7 +64,7 @@ def test_what_is_no_agent_is_named(tmp_path):
 )
 def test_weights_that_no_network_has_are_refused(tmp_path, changed):
     path = tmp_path / "it.pt"
-    weights = {name: each.half() for name, each in made().network.state_dict().items()}
+    weights = {name: tensor.half() for name, tensor in new_agent().network.state_dict().items()}
     files._FILE.write(path, {"name": "it", "weights": weights | changed, "provenance": {}})
     with pytest.raises(InvalidStateError, match=r"it\.pt"):
         files.load(path)

@@ -24,7 +24,7 @@ def some(count, seed=0):
     first = legal.cumsum() - legal
     mark = 5 * (np.arange(count) + 20 * seed) - first
     action = ON_BOARD[mark.repeat(legal) + np.arange(legal.sum())]
-    policy = np.concatenate([rng.dirichlet(np.ones(each)) for each in legal] or [[]])
+    policy = np.concatenate([rng.dirichlet(np.ones(count)) for count in legal] or [[]])
     outcome = rng.integers(-1, 2, count).astype(np.int8)
     value = rng.uniform(-1, 1, count).astype(np.float16)
     observation = rng.integers(-6, 7, (count, 72)).astype(np.int8)
@@ -32,7 +32,7 @@ def some(count, seed=0):
     return Examples(observation, legal, action, policy.astype(np.float16), outcome, value)
 
 
-def whole(buffer):
+def contents(buffer):
     return joined(buffer.shards.values())
 
 
@@ -44,10 +44,10 @@ def filled(folder, window, updates):
     return buffer
 
 
-def assert_same(ours, theirs):
-    for name, array in theirs.arrays().items():
-        assert getattr(ours, name).dtype == DTYPES[name]
-        np.testing.assert_array_equal(getattr(ours, name), array, name)
+def assert_same(actual, expected):
+    for name, array in expected.arrays().items():
+        assert getattr(actual, name).dtype == DTYPES[name]
+        np.testing.assert_array_equal(getattr(actual, name), array, name)
 
 
 @settings(max_examples=30)
@@ -65,24 +65,24 @@ def test_rows_are_those_that_were_asked_for(index):
 
 def test_the_last_updates_are_kept(tmp_path):
     buffer = filled(tmp_path, 2, 3)
-    assert_same(whole(buffer), joined([some(10, 2), some(10, 3)]))
+    assert_same(contents(buffer), joined([some(10, 2), some(10, 3)]))
     assert buffer.updates == 3
 
 
 def test_a_new_process_finds_what_was_added(tmp_path):
     buffer = filled(tmp_path, 3, 2)
     again = ReplayBuffer(tmp_path, window=3, updates=2)
-    assert_same(whole(again), whole(buffer))
+    assert_same(contents(again), contents(buffer))
     rng = np.random.default_rng
     assert_same(again.sample(7, rng(0)), buffer.sample(7, rng(0)))
 
 
 def test_updates_that_were_lost_are_forgotten(tmp_path):
     filled(tmp_path, 3, 3)
-    again = ReplayBuffer(tmp_path, window=3, updates=2, ours=set(tmp_path.iterdir()))
+    again = ReplayBuffer(tmp_path, window=3, updates=2, run_files=set(tmp_path.iterdir()))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["000001.npz", "000002.npz"]
     again.add(some(10, 4))
-    assert_same(whole(again), joined([some(10, 1), some(10, 2), some(10, 4)]))
+    assert_same(contents(again), joined([some(10, 1), some(10, 2), some(10, 4)]))
 
 
 def test_what_a_checkpoint_may_need_stays(tmp_path):
@@ -90,28 +90,28 @@ def test_what_a_checkpoint_may_need_stays(tmp_path):
     buffer.remove_leftovers(3)
     assert sorted(path.name for path in tmp_path.iterdir()) == [f"00000{n}.npz" for n in (2, 3, 4)]
     again = ReplayBuffer(tmp_path, 2, 3, set(tmp_path.iterdir()))
-    assert_same(whole(again), joined([some(10, 2), some(10, 3)]))
+    assert_same(contents(again), joined([some(10, 2), some(10, 3)]))
 
 
 def test_the_window_grows_with_the_updates(tmp_path):
     """To a half of them, but for 20 at least and 30 at most; and a new process has the same."""
-    buffer, kept = ReplayBuffer(tmp_path, window=30, share=0.5), {}
+    buffer, after = ReplayBuffer(tmp_path, window=30, share=0.5), {}
     for number in range(1, 71):
         buffer.add(some(1))
-        kept[number] = [*buffer.shards]
-    assert [len(kept[n]) for n in (10, 20, 40, 41, 50, 60, 70)] == [10, 20, 20, 21, 25, 30, 30]
-    assert all(shards == [*range(n - len(shards) + 1, n + 1)] for n, shards in kept.items())
+        after[number] = [*buffer.shards]
+    assert [len(after[n]) for n in (10, 20, 40, 41, 50, 60, 70)] == [10, 20, 20, 21, 25, 30, 30]
+    assert all(shards == [*range(n - len(shards) + 1, n + 1)] for n, shards in after.items())
     buffer.remove_leftovers(50)
-    assert min(int(path.stem) for path in tmp_path.iterdir()) == kept[50][0] == 26
-    again = ReplayBuffer(tmp_path, 30, updates=50, ours=set(tmp_path.iterdir()), share=0.5)
-    assert [*again.shards] == kept[50]
+    assert min(int(path.stem) for path in tmp_path.iterdir()) == after[50][0] == 26
+    again = ReplayBuffer(tmp_path, 30, updates=50, run_files=set(tmp_path.iterdir()), share=0.5)
+    assert [*again.shards] == after[50]
 
 
 def test_every_position_is_drawn(tmp_path):
     buffer = ReplayBuffer(tmp_path, window=2)
     buffer.add(some(10, 0))
-    drawn = buffer.sample(10_000, np.random.default_rng(0))
-    first = drawn.action[drawn.count.cumsum() - drawn.count]
+    sample = buffer.sample(10_000, np.random.default_rng(0))
+    first = sample.action[sample.count.cumsum() - sample.count]
     _, counts = np.unique(first, return_counts=True)
     assert len(counts) == 10
     assert counts.min() > 850
@@ -156,17 +156,17 @@ def test_what_cannot_be_written_changes_nothing(tmp_path):
 
 def test_what_is_not_ours_is_not_removed_and_refused_where_it_is_in_the_way(tmp_path):
     filled(tmp_path, 2, 3)
-    ours = set(tmp_path.iterdir())
+    run_files = set(tmp_path.iterdir())
     for name in ("mine.npz", "7.npz", "000000.npz", "0000001.npz"):
         (tmp_path / name).write_text("precious")
     there = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     (tmp_path / "999999.npz").write_text("precious")
     with pytest.raises(ConfigurationError, match=r"999999\.npz"):
-        ReplayBuffer(tmp_path, window=2, updates=2, ours=ours)
+        ReplayBuffer(tmp_path, window=2, updates=2, run_files=run_files)
     assert (tmp_path / "999999.npz").read_text() == "precious"
     (tmp_path / "999999.npz").unlink()
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == there
-    again = ReplayBuffer(tmp_path, window=2, updates=2, ours=ours)
+    again = ReplayBuffer(tmp_path, window=2, updates=2, run_files=run_files)
     (tmp_path / "000003.npz").write_text("precious")
     with pytest.raises(ConfigurationError, match=r"000003\.npz"):
         again.add(some(10))

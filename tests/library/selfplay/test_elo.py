@@ -42,8 +42,8 @@ ABILITIES = {
 CYCLE = {("a", "b"): (2, 1), ("b", "c"): (2, 1), ("c", "a"): (2, 1)}
 
 
-def rated(results, anchor, **how):
-    return elo.rate(results, anchor=anchor, **how).set_index("player")
+def rated(results, anchor, **kwargs):
+    return elo.rate(results, anchor=anchor, **kwargs).set_index("player")
 
 
 def test_two_players_are_as_far_apart_as_elos_formula_says():

@@ -12,7 +12,7 @@ import rungs
 from rungs._src.chess.actions import move_of
 from rungs._src.chess.policy import random_actions
 from rungs._src.selfplay import learning
-from rungs._src.selfplay.examples import flaw, joined
+from rungs._src.selfplay.examples import examples_flaw, joined
 from rungs._src.selfplay.games import RankGames, SelfPlay
 from rungs._src.selfplay.learning import LossWeights
 from rungs._src.selfplay.matches import MASK
@@ -40,7 +40,7 @@ class RandomSearch:
         actions = info["action_mask"].copy()
         chosen = random_actions(actions, rng)
         policy = (actions == chosen[:, None]).astype(np.float32)
-        value = np.array([worth(seen) for seen in self.env._buffers.observation])
+        value = np.array([worth(position) for position in self.env._buffers.observation])
         return SimpleNamespace(
             actions=actions,
             counts=info["action_count"].copy(),
@@ -52,12 +52,12 @@ class RandomSearch:
         )
 
 
-def worth(seen):
+def worth(position):
     """A value that only this observation has, from -1 to 1 in half precision."""
-    return np.float32(zlib.crc32(seen.tobytes()) % 2049 / 1024 - 1)
+    return np.float32(zlib.crc32(position.tobytes()) % 2049 / 1024 - 1)
 
 
-def made(seed=0):
+def new_games(seed=0):
     settings = {"mask": MASK, "max_plies": 30, "opening_plies": (0, 4)}
     env = rungs.make("chess", "cpp", 6, seed=seed, **settings)
     return SelfPlay(env, RandomSearch(env, seed))
@@ -74,29 +74,29 @@ def test_every_position_has_the_outcome_of_its_game():
     open_games = [[] for _ in range(4)]
     for _ in range(100):
         result, boards = search.run(None), [chess.Board(fen) for fen in again.fens()]
-        for game, seen in zip(open_games, observation.copy(), strict=True):
-            game.append(seen)
+        for game, position in zip(open_games, observation.copy(), strict=True):
+            game.append(position)
         observation, reward, terminated, truncated, _ = again.step(result.chosen)
         for b in np.flatnonzero(terminated | truncated):
             boards[b].push(move_of(int(result.chosen[b]), boards[b]))
             assert boards[b].is_checkmate() == (reward[b] == 1)
-            for back, seen in enumerate(reversed(open_games[b])):
+            for back, position in enumerate(reversed(open_games[b])):
                 won = 1 - 2 * (back % 2) if boards[b].is_checkmate() else 0
-                expected.setdefault(seen.tobytes(), []).append(won)
+                expected.setdefault(position.tobytes(), []).append(won)
             open_games[b] = []
-    found = {}
-    for seen, outcome in zip(finished.observation, finished.outcome, strict=True):
-        found.setdefault(seen.tobytes(), []).append(int(outcome))
-    assert {key: sorted(each) for key, each in found.items()} == {
-        key: sorted(each) for key, each in expected.items()
+    outcomes = {}
+    for position, outcome in zip(finished.observation, finished.outcome, strict=True):
+        outcomes.setdefault(position.tobytes(), []).append(int(outcome))
+    assert {key: sorted(values) for key, values in outcomes.items()} == {
+        key: sorted(values) for key, values in expected.items()
     }
     assert {-1, 0, 1} == set(finished.outcome.tolist())
-    assert finished.value.tolist() == [worth(seen) for seen in finished.observation]
-    assert flaw(finished.arrays()) == ""
+    assert finished.value.tolist() == [worth(position) for position in finished.observation]
+    assert examples_flaw(finished.arrays()) == ""
 
 
 def test_positions_wait_for_the_end_of_their_game():
-    games = made()
+    games = new_games()
     early, ended = games.play(None, 10)
     assert (len(early), sum(ended.values())) == (0, 0)
     later, ended = games.play(None, 40)
@@ -107,7 +107,7 @@ def test_positions_wait_for_the_end_of_their_game():
 
 @pytest.mark.parametrize("stop", [1, 17, 30])
 def test_going_on_elsewhere_changes_nothing(stop):
-    unbroken, first, second = (made(seed=5) for _ in range(3))
+    unbroken, first, second = (new_games(seed=5) for _ in range(3))
     expected = [unbroken.play(None, plies)[0] for plies in (stop, 40)]
     parts = [first.play(None, stop)[0]]
     second.load_state_dict(first.state_dict())
@@ -126,13 +126,13 @@ def test_going_on_elsewhere_changes_nothing(stop):
         ("ply", lambda ply: ply - 20),
         ("ply", lambda ply: ply + 2**62),
         ("action", lambda action: action + 20_000),
-        ("observation", lambda seen: seen * 20),
+        ("observation", lambda observation: observation * 20),
         ("policy", lambda policy: policy * float("nan")),
         ("env", lambda env: env[:-1]),
     ],
 )
 def test_games_that_cannot_be_gone_on_with_are_refused_and_others_go_on(name, spoil):
-    games, same = made(seed=5), made(seed=5)
+    games, same = new_games(seed=5), new_games(seed=5)
     games.play(None, 10)
     same.play(None, 10)
     saved = games.state_dict()
@@ -158,24 +158,24 @@ class OtherRank:
 
 def test_a_rank_plays_with_the_weights_that_have_learnt():
     learnt = learning.make("cpp", 1, LossWeights())
-    ours = learning.make("cpp", 2, LossWeights())
+    learner = learning.make("cpp", 2, LossWeights())
     leaf = (np.zeros((1, 72), np.int8), np.zeros((1, 218), np.int16), np.ones(1, np.int16))
-    seen = []
+    evaluations = []
 
     def play(evaluate, plies):
         assert plies == 3
-        seen.append(evaluate(*leaf))
+        evaluations.append(evaluate(*leaf))
         return None, {}
 
-    own = SimpleNamespace(env=SimpleNamespace(num_envs=4), play=play)
+    games = SimpleNamespace(env=SimpleNamespace(num_envs=4), play=play)
     said = ["play", learnt.network.state_dict(), "over"]
-    RankGames(OtherRank(said), ours, own, plies=3).serve()
-    ((logits, values),) = seen
+    RankGames(OtherRank(said), learner, games, plies=3).serve()
+    ((logits, values),) = evaluations
     wanted = learnt.evaluate(*leaf)
     assert np.array_equal(logits, wanted[0])
     assert np.array_equal(values, wanted[1])
     for name, weights in learnt.network.state_dict().items():
-        assert torch.equal(weights, ours.network.state_dict()[name]), name
+        assert torch.equal(weights, learner.network.state_dict()[name]), name
 
 
 @pytest.mark.parametrize(
@@ -191,13 +191,13 @@ def test_a_value_is_the_visited_actions_mean_under_the_policy(
 ):
     class ThreeActions(RandomSearch):
         def run(self, evaluate):
-            found = super().run(evaluate)
-            found.value[:] = -0.125
+            result = super().run(evaluate)
+            result.value[:] = -0.125
             for name in ("visits", "policy", "action_values"):
-                array = getattr(found, name)
+                array = getattr(result, name)
                 array[:] = 0
                 array[:, :3] = arrays[name]
-            return found
+            return result
 
     arrays = {"visits": visits, "policy": policy, "action_values": action_values}
     env = rungs.make("chess", "cpp", 2, mask=MASK, max_plies=1, opening_plies=(0, 0))

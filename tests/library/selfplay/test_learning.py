@@ -73,15 +73,17 @@ def played(count, seed):
 def test_losses_and_gradients_of_cpp_are_those_of_pytorch_in_double_precision():
     torch.manual_seed(1)
     network = PolicyValueNetwork().double()
-    ours = learning.CppLearner(network, LossWeights(value_mix=0.3, vf_coef=0.7, max_grad_norm=1e9))
-    found = played(150, 5)
-    ours_policy, ours_value = losses(network, found, value_mix=0.3)
-    (ours_policy + 0.7 * ours_value).backward()
-    expected = {name: each.grad.clone() for name, each in network.named_parameters()}
-    parts = ours.learn(found)
-    assert parts["policy_loss"] == pytest.approx(ours_policy.item(), rel=1e-9)
-    assert parts["value_loss"] == pytest.approx(ours_value.item(), rel=1e-9)
-    for name, gradient in ours.compiled.memory.gradients.items():
+    learner = learning.CppLearner(
+        network, LossWeights(value_mix=0.3, vf_coef=0.7, max_grad_norm=1e9)
+    )
+    examples = played(150, 5)
+    policy_loss, value_loss = losses(network, examples, value_mix=0.3)
+    (policy_loss + 0.7 * value_loss).backward()
+    expected = {name: parameter.grad.clone() for name, parameter in network.named_parameters()}
+    parts = learner.learn(examples)
+    assert parts["policy_loss"] == pytest.approx(policy_loss.item(), rel=1e-9)
+    assert parts["value_loss"] == pytest.approx(value_loss.item(), rel=1e-9)
+    for name, gradient in learner.compiled.memory.gradients.items():
         torch.testing.assert_close(gradient, expected[name], rtol=1e-7, atol=1e-9)
 
 
@@ -91,14 +93,14 @@ def test_an_evaluator_is_the_network(name):
     network = PolicyValueNetwork()
     with torch.no_grad():
         network.value.weight *= 20  # beyond -1 and 1
-    found = played(70, 6)
-    given = (found.observation, found.actions(), found.count)
+    examples = played(70, 6)
+    given = (examples.observation, examples.actions(), examples.count)
     logits, values = learning.evaluator(name, network)(*given)
     with torch.no_grad():
         observation, actions, count = map(torch.from_numpy, given)
         scores, worth = network.scores(observation, learning.from_lists(actions, count))
-    own = logits[np.arange(logits.shape[1]) < found.count[:, None]]
-    np.testing.assert_allclose(own, scores, rtol=1e-4, atol=1e-5)
+    legal_logits = logits[np.arange(logits.shape[1]) < examples.count[:, None]]
+    np.testing.assert_allclose(legal_logits, scores, rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(values, worth.clamp(-1, 1), rtol=1e-4, atol=1e-5)
     assert (worth.abs() > 1).any()
 
@@ -114,27 +116,27 @@ def test_positions_are_learnt(name):
 
 
 def test_learners_learn_the_same():
-    ours, theirs = (learning.make(name, 3, WEIGHTS) for name in LEARNERS)
+    first, second = (learning.make(name, 3, WEIGHTS) for name in LEARNERS)
     for seed in range(3):
-        found = played(60, seed)
-        assert ours.learn(found) == pytest.approx(theirs.learn(found), rel=1e-4)
+        examples = played(60, seed)
+        assert first.learn(examples) == pytest.approx(second.learn(examples), rel=1e-4)
 
 
 @NAMES
 def test_the_same_seed_learns_the_same(name):
     """Also where gradients are off, from arrays of another order, and after going on."""
-    ours, theirs, after = (learning.make(name, seed, WEIGHTS) for seed in (3, 3, 4))
-    found = positions()
-    columns = dataclasses.replace(found, observation=np.asfortranarray(found.observation))
+    first, second, resumed = (learning.make(name, seed, WEIGHTS) for seed in (3, 3, 4))
+    examples = positions()
+    columns = dataclasses.replace(examples, observation=np.asfortranarray(examples.observation))
     with torch.no_grad():
-        parts = ours.learn(columns)
-    assert theirs.learn(found) == parts
-    after.load_state_dict(ours.state_dict())
-    for learner in (ours, theirs, after):
-        learner.learn(found)
-    for other in (theirs, after):
+        parts = first.learn(columns)
+    assert second.learn(examples) == parts
+    resumed.load_state_dict(first.state_dict())
+    for learner in (first, second, resumed):
+        learner.learn(examples)
+    for other in (second, resumed):
         for parameter, same in zip(
-            ours.network.parameters(), other.network.parameters(), strict=True
+            first.network.parameters(), other.network.parameters(), strict=True
         ):
             assert torch.equal(parameter, same)
 
@@ -178,11 +180,11 @@ def test_frozen_parameters_are_named(name):
 )
 @NAMES
 def test_what_is_of_another_learner_is_refused(name, change):
-    ours, theirs = (learning.make(name, seed, WEIGHTS) for seed in (0, 1))
-    theirs.learn(positions())
-    saved = {part: value | change.get(part, {}) for part, value in theirs.state_dict().items()}
-    with refused(ours, InvalidStateError):
-        ours.load_state_dict(saved)
+    learner, other = (learning.make(name, seed, WEIGHTS) for seed in (0, 1))
+    other.learn(positions())
+    saved = {part: value | change.get(part, {}) for part, value in other.state_dict().items()}
+    with refused(learner, InvalidStateError):
+        learner.load_state_dict(saved)
 
 
 @pytest.mark.parametrize(

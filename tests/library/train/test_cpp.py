@@ -253,11 +253,11 @@ def test_weights_that_were_moved_in_memory_keep_their_values(move, holds):
     made = network(3).float()
     compiled = CppNetwork(made)
     if holds:
-        compiled.hold()
+        compiled.adopt_parameters()
     move(*(made.blocks[0].change[k].weight for k in (1, 3)))
     other = copy.deepcopy(made)
     if holds > 1:
-        compiled.hold()
+        compiled.adopt_parameters()
     evaluated_as_it_is(compiled)
     for ours, theirs in zip(made.parameters(), other.parameters(), strict=True):
         assert torch.equal(ours, theirs)
@@ -266,7 +266,7 @@ def test_weights_that_were_moved_in_memory_keep_their_values(move, holds):
 def test_a_parameter_that_becomes_a_part_of_itself_is_refused():
     made = network(3).float()
     compiled = CppNetwork(made)
-    compiled.hold()
+    compiled.adopt_parameters()
     made.query.bias.data = made.query.bias.data[:32]
     with pytest.raises(ConfigurationError, match="128"):
         compiled.evaluate(*leaves())

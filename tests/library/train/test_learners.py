@@ -332,7 +332,7 @@ def test_a_loss_that_is_not_finite_moves_no_weight(name):
     made.learn()
     before = weights(made).clone()
     batch = made.rollout.batch(made.rollout.reward)
-    batch.outcome.fill_(3e19)  # its square is beyond float32
+    batch.returns.fill_(3e19)  # its square is beyond float32
     with pytest.raises(DivergedError):
         made.backend.improve(batch, made.minibatches())
     assert torch.equal(weights(made), before)

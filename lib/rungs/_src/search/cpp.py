@@ -106,12 +106,12 @@ class CppTrees(Trees):
             raise ConfigurationError(f"games: obs={self.settings.obs!r} needs boards with history")
         saved, past = env.snapshot(which).boards
         histories = past.ctypes.data if len(past) else 0
-        wrong = self._api.rungs_search_begin_boards(
+        error = self._api.rungs_search_begin_boards(
             self._address, which.ctypes.data, len(which), saved.ctypes.data, histories
         )
-        if wrong:
+        if error:
             raise ConfigurationError(
-                f"games: board {which[-1 - wrong]} has more pieces than promotions make, and maybe "
+                f"games: board {which[-1 - error]} has more pieces than promotions make, and maybe "
                 "more moves than are listed"
             )
         self._update_reasons()
@@ -166,7 +166,7 @@ class CppTrees(Trees):
         actions = self._edge_actions[active, game, :num_edges].copy()
         # The index of each edge's statistics, which a node gets when it is opened.
         edge = np.arange(num_edges) + np.repeat(nodes["stats"] - nodes["first"], nodes["count"])
-        found = stats[edge]
+        edges = stats[edge]
         action_of = np.full(num_stats + 1, -1, np.int16)  # the last is the root's
         action_of[edge] = actions
         return Tree(
@@ -177,7 +177,7 @@ class CppTrees(Trees):
             },
             edge_action=actions,
             edge_prior=self._priors[active, game, :num_edges].copy(),
-            **{f"edge_{name}": found[name].copy() for name in ("visits", "value_sum", "child")},
+            **{f"edge_{name}": edges[name].copy() for name in ("visits", "value_sum", "child")},
         )
 
     def memory_bytes(self) -> int:

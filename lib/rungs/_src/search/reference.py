@@ -344,9 +344,9 @@ class Game:
         for edge in visited:
             total += exp((log(float(edge.visits)) - log(float(max_visits))) / temperature)
             ends.append(total)
-        drawn = self.draws.choice() * total
+        threshold = self.draws.choice() * total
         return next(
-            (edge.action for edge, end in zip(visited, ends, strict=True) if drawn < end),
+            (edge.action for edge, end in zip(visited, ends, strict=True) if threshold < end),
             visited[-1].action,
         )
 

@@ -97,10 +97,12 @@ class Search(OneCaller):
         self.num_games = integer("num_games", num_games, 1, _MAX_GAMES)
         self._batches = min(integer("batches", batches, 1, 2), self.num_games)
         if not isinstance(rung, str) or rung not in RUNGS:
-            there = ", ".join(RUNGS)
-            raise ConfigurationError(f"search has no rung {shown(rung)}; there are: {there}")
-        self.settings, how = split_settings(settings, SearchSettings, RUNGS[rung], type(self))
-        self._trees = RUNGS[rung](self.num_games, self.settings, self._batches, **how)
+            rung_names = ", ".join(RUNGS)
+            raise ConfigurationError(f"search has no rung {shown(rung)}; there are: {rung_names}")
+        self.settings, rung_settings = split_settings(
+            settings, SearchSettings, RUNGS[rung], type(self)
+        )
+        self._trees = RUNGS[rung](self.num_games, self.settings, self._batches, **rung_settings)
         self._helper = HelperThread()
         # Reentrant: an evaluator may look at the trees that are being searched.
         self._lock = threading.RLock()
@@ -185,7 +187,7 @@ class Search(OneCaller):
             if self._batches == 2:
                 self._run_halves(evaluate)
             else:
-                self._run_whole(evaluate)
+                self._run_batch(evaluate)
             self._trees.finish(chosen, result)
             return result
 
@@ -235,7 +237,7 @@ class Search(OneCaller):
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _run_whole(self, evaluate: Evaluator) -> None:
+    def _run_batch(self, evaluate: Evaluator) -> None:
         evaluation = None
         while number := self._trees.simulate(0, evaluation):
             evaluation = self._evaluate(evaluate, 0, number)

@@ -30,16 +30,16 @@ def freeze(network: PolicyValueNetwork, name: str, provenance: dict) -> Agent:
     """Returns a snapshot of a network, equal to what `load` would read from its file; raises
     ConfigurationError that names a weight that is not finite in half precision.
     """
-    weights = {key: each.detach().cpu().half() for key, each in network.state_dict().items()}
-    for key, each in weights.items():
-        if not each.isfinite().all():
+    weights = {key: tensor.detach().cpu().half() for key, tensor in network.state_dict().items()}
+    for key, tensor in weights.items():
+        if not tensor.isfinite().all():
             raise ConfigurationError(f"network: a weight of {key} is not finite in half precision")
-    return Agent(name, _made(weights), {key: str(value) for key, value in provenance.items()})
+    return Agent(name, _network_of(weights), {key: str(value) for key, value in provenance.items()})
 
 
 def save(agent: Agent, path: str | os.PathLike) -> None:
     """Writes an agent, whole or not at all."""
-    weights = {key: each.half() for key, each in agent.network.state_dict().items()}
+    weights = {key: tensor.half() for key, tensor in agent.network.state_dict().items()}
     _FILE.write(
         Path(path), {"name": agent.name, "weights": weights, "provenance": agent.provenance}
     )
@@ -50,10 +50,10 @@ def load(path: str | os.PathLike) -> Agent:
     is corrupt or incomplete, or a weight is not finite.
     """
     saved = _FILE.read(Path(path))
-    if wrong := tensor_flaw(saved["weights"], "weights"):
-        raise InvalidStateError(f"{path}: {wrong}")
+    if flaw := tensor_flaw(saved["weights"], "weights"):
+        raise InvalidStateError(f"{path}: {flaw}")
     try:
-        network = _made(saved["weights"])
+        network = _network_of(saved["weights"])
     except (KeyError, TypeError, RuntimeError) as error:
         why = str(error).partition("\n")[0]
         raise InvalidStateError(f"{path} has the weights of another network: {why}") from None
@@ -67,8 +67,8 @@ def frozen_path(pool: Path, update: int) -> Path:
 
 def frozen_in(pool: Path) -> dict[int, Path]:
     """Returns the paths of a run's frozen agents by update, in order; ignores other files."""
-    found = [(int(path.stem), path) for path in pool.glob("*.pt") if path.stem.isdecimal()]
-    return {update: path for update, path in sorted(found) if path == frozen_path(pool, update)}
+    agents = [(int(path.stem), path) for path in pool.glob("*.pt") if path.stem.isdecimal()]
+    return {update: path for update, path in sorted(agents) if path == frozen_path(pool, update)}
 
 
 def untrained(seed: int = 0) -> Agent:
@@ -77,7 +77,7 @@ def untrained(seed: int = 0) -> Agent:
     return freeze(PolicyValueNetwork(), "untrained", {"seed": seed})
 
 
-def _made(weights: dict[str, torch.Tensor]) -> PolicyValueNetwork:
+def _network_of(weights: dict[str, torch.Tensor]) -> PolicyValueNetwork:
     """Makes the network that has these weights, of their sizes."""
     blocks = {key.split(".")[1] for key in weights if key.startswith("blocks.")}
     width, keys = len(weights["squares.weight"]), len(weights["query.weight"])

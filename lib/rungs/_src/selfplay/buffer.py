@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from rungs._src.core.atomic import atomic_write, reraise_as_storage_error
-from rungs._src.selfplay.examples import Examples, flaw, joined
+from rungs._src.selfplay.examples import Examples, examples_flaw, joined
 from rungs.errors import ConfigurationError, InvalidStateError
 
 MIN_WINDOW = 20  # updates that are kept for any `share`
@@ -25,7 +25,7 @@ class ReplayBuffer:
     """The positions of the last updates: a share of all updates so far, `window` at most.
 
     It continues after `updates` updates, and keeps `MIN_WINDOW` of them whatever the `share`. Only
-    files in `ours`, which the run has written, are removed; a file with the name of a future
+    `run_files`, which the run has written, are removed; a file with the name of a future
     shard that is not among them raises ConfigurationError, a shard that is needed and can't be read
     InvalidStateError, and nothing has changed.
     """
@@ -35,19 +35,19 @@ class ReplayBuffer:
         folder: Path,
         window: int,
         updates: int = 0,
-        ours: Collection[Path] = frozenset(),
+        run_files: Collection[Path] = frozenset(),
         share: float = 1.0,
     ):
         self.folder, self.window, self.share, self.updates = folder, window, share, updates
         first = self._first(updates)
         self.shards = {number: _read(self._path(number)) for number in range(first, updates + 1)}
-        there = self._there()
-        for number in there:
-            if number > updates and self._path(number) not in ours:
-                raise _not_ours(self._path(number))
-        self._ours = {number for number in there if self._path(number) in ours}
+        numbers = self._shard_numbers()
+        for number in numbers:
+            if number > updates and self._path(number) not in run_files:
+                raise _foreign_file(self._path(number))
+        self._own_shards = {number for number in numbers if self._path(number) in run_files}
         self._forget(lambda number: not first <= number <= updates)
-        self._ours.update(self.shards)
+        self._own_shards.update(self.shards)
 
     def __len__(self) -> int:
         return sum(map(len, self.shards.values()))
@@ -58,14 +58,14 @@ class ReplayBuffer:
         """
         path = self._path(self.updates + 1)
         if path.exists():
-            raise _not_ours(path)
+            raise _foreign_file(path)
         return path
 
     def add(self, positions: Examples) -> None:
         """Keeps an update's positions: they are on disk when this returns."""
         _write(self.next_path(), positions)
         self.updates += 1
-        self._ours.add(self.updates)
+        self._own_shards.add(self.updates)
         self.shards[self.updates] = positions
         self.shards.pop(self._first(self.updates) - 1, None)
 
@@ -75,10 +75,10 @@ class ReplayBuffer:
 
     def sample(self, count: int, rng: np.random.Generator) -> Examples:
         """Samples `count` of the kept positions, uniformly; returns them in order of updates."""
-        drawn, parts = rng.integers(len(self), size=count), []
+        rows, parts = rng.integers(len(self), size=count), []
         for shard in self.shards.values():
-            parts.append(shard.rows(drawn[(drawn >= 0) & (drawn < len(shard))]))
-            drawn = drawn - len(shard)
+            parts.append(shard.rows(rows[(rows >= 0) & (rows < len(shard))]))
+            rows = rows - len(shard)
         return joined(parts)
 
     def _first(self, updates: int) -> int:
@@ -89,39 +89,39 @@ class ReplayBuffer:
     def _path(self, number: int) -> Path:
         return self.folder / f"{number:06}.npz"
 
-    def _there(self) -> list[int]:
+    def _shard_numbers(self) -> list[int]:
         """Returns the numbers of all files that have the name of a shard."""
         numbers = [int(path.stem) for path in self.folder.glob("*.npz") if path.stem.isdecimal()]
         return sorted(number for number in set(numbers) if self._path(number).exists())
 
-    def _forget(self, out: Callable[[int], bool]) -> None:
+    def _forget(self, expired: Callable[[int], bool]) -> None:
         with reraise_as_storage_error(self.folder):
-            for number in filter(out, sorted(self._ours)):
+            for number in filter(expired, sorted(self._own_shards)):
                 self._path(number).unlink(missing_ok=True)
-                self._ours.discard(number)
+                self._own_shards.discard(number)
 
 
-def _not_ours(path: Path) -> ConfigurationError:
+def _foreign_file(path: Path) -> ConfigurationError:
     return ConfigurationError(f"{path} is not of this run, which writes there: move it away")
 
 
 def _write(path: Path, positions: Examples) -> None:
     file = io.BytesIO()
     np.savez(file, **positions.arrays())  # type: ignore[arg-type]  # of which none is a flag
-    whole = file.getvalue()
+    data = file.getvalue()
     with atomic_write(path) as unfinished:
-        unfinished.write_bytes(whole + hashlib.sha256(whole).digest())
+        unfinished.write_bytes(data + hashlib.sha256(data).digest())
 
 
 def _read(path: Path) -> Examples:
     if path.exists() and not path.is_file():  # reading a pipe would block
         raise InvalidStateError(f"{path} is not a file")
     try:
-        whole = path.read_bytes()
+        content = path.read_bytes()
     except OSError as error:
         raise InvalidStateError(f"{path} can't be read: {error.strerror}") from None
-    data, found = whole[:-_SUM], whole[-_SUM:]
-    if hashlib.sha256(data).digest() != found:
+    data, checksum = content[:-_SUM], content[-_SUM:]
+    if hashlib.sha256(data).digest() != checksum:
         raise InvalidStateError(f"{path} is corrupt: its checksum differs")
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
@@ -129,6 +129,6 @@ def _read(path: Path) -> Examples:
     except Exception as error:  # files may be damaged in many ways, and raise many kinds of errors
         why = str(error).partition("\n")[0] or type(error).__name__
         raise InvalidStateError(f"{path} holds no arrays: {why}") from None
-    if wrong := flaw(named):
-        raise InvalidStateError(f"{path} holds no positions: {wrong}")
+    if flaw := examples_flaw(named):
+        raise InvalidStateError(f"{path} holds no positions: {flaw}")
     return Examples(**named)

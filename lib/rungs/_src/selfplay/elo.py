@@ -81,11 +81,11 @@ def _points(results) -> tuple[list[str], np.ndarray]:
         pairs = [(a, b, won, 1 - won) for a, b, won in results]
     names = list(dict.fromkeys(name for a, b, *_ in pairs for name in (a, b)))
     points = np.zeros((len(names), len(names)))
-    for a, b, mine, theirs in pairs:
-        if a == b or not (0 <= mine < math.inf and 0 <= theirs < math.inf):
-            raise ConfigurationError(f"{a!r} against {b!r}, {mine} to {theirs}, is not a result")
-        points[names.index(a), names.index(b)] += mine
-        points[names.index(b), names.index(a)] += theirs
+    for a, b, won, lost in pairs:
+        if a == b or not (0 <= won < math.inf and 0 <= lost < math.inf):
+            raise ConfigurationError(f"{a!r} against {b!r}, {won} to {lost}, is not a result")
+        points[names.index(a), names.index(b)] += won
+        points[names.index(b), names.index(a)] += lost
     return names, points
 
 

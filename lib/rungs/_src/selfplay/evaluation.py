@@ -84,8 +84,8 @@ class Evaluator:
 
     def rule(self) -> str:
         """Returns the rule of the agents' search, and of the begin and end of matches, in words."""
-        how = search_in_words(self.training.match_policy, self.training.simulations)
-        return f"{how}; {rule_in_words(self.training.match_plies)}"
+        search = search_in_words(self.training.match_policy, self.training.simulations)
+        return f"{search}; {rule_in_words(self.training.match_plies)}"
 
     def state(self) -> dict:
         """Returns the rule of all matches and their results, for `load_state`.
@@ -160,8 +160,8 @@ class Evaluator:
         return row | {"search_gain": row["elo"] - alone}
 
     def _score(self, name: str, other: str) -> float:
-        mine, theirs = self.results.get((name, other)) or self.results[other, name][::-1]
-        return mine / (mine + theirs)
+        points, opponent_points = self.results.get((name, other)) or self.results[other, name][::-1]
+        return points / (points + opponent_points)
 
     def _results(self) -> pd.DataFrame:
         columns = ["player", "opponent", "points", "opponent_points", "adjudicated"]

@@ -43,8 +43,8 @@ class Examples:
         outcome, value = self.outcome.astype(np.float32), self.value.astype(np.float32)
         return outcome + np.float32(value_mix) * (value - outcome)
 
-    def _listed(self, entries: np.ndarray, nothing: float) -> np.ndarray:
-        lists = np.full((len(self), MAX_LEGAL), nothing, entries.dtype)
+    def _listed(self, entries: np.ndarray, padding: float) -> np.ndarray:
+        lists = np.full((len(self), MAX_LEGAL), padding, entries.dtype)
         lists[np.arange(MAX_LEGAL) < self.count[:, None]] = entries
         return lists
 
@@ -78,10 +78,10 @@ DTYPES = {
 
 def joined(parts: Iterable[Examples]) -> Examples:
     """Concatenates positions."""
-    rows = [each.arrays() for each in parts]
+    rows = [part.arrays() for part in parts]
     empty = {name: np.empty(_shape(name), dtype) for name, dtype in DTYPES.items()}
     return Examples(
-        **{name: np.concatenate([each[name] for each in (empty, *rows)]) for name in empty}
+        **{name: np.concatenate([arrays[name] for arrays in (empty, *rows)]) for name in empty}
     )
 
 
@@ -96,7 +96,7 @@ _ON_BOARD = np.array([target_of(action) is not None for action in range(NUM_ACTI
 _ROUNDED = 0.01  # half precision, of 218 numbers: 0.0005 of their sum, and 218 * 2**-25
 
 
-def flaw(arrays: dict[str, np.ndarray]) -> str:
+def examples_flaw(arrays: dict[str, np.ndarray]) -> str:
     """Returns why arrays are not valid positions, in a few words that name one; "" if they are.
 
     They are checked for all that the learners rely on; they may be anything that a file holds.
@@ -117,8 +117,8 @@ def flaw(arrays: dict[str, np.ndarray]) -> str:
             return f"{name}: shape {array.shape}, not {shape}"
     if not len(count):
         return ""
-    seen = arrays["observation"]
-    if ((seen < _MIN) | (seen > _MAX)).any():
+    observation = arrays["observation"]
+    if ((observation < _MIN) | (observation > _MAX)).any():
         return "observation: numbers that no board has"
     if action.min() < 0 or action.max() >= NUM_ACTIONS or not _ON_BOARD[action].all():
         return "action: ids that no legal action has"

@@ -9,7 +9,7 @@ import torch
 from rungs._src.chess.vector_env import ChessVectorEnv
 from rungs._src.search.result import Result
 from rungs._src.search.search import Search
-from rungs._src.selfplay.examples import DTYPES, Examples, flaw, joined
+from rungs._src.selfplay.examples import DTYPES, Examples, examples_flaw, joined
 from rungs._src.selfplay.learning import SearchLearner
 from rungs._src.train.ranks import Ranks
 from rungs._src.train.torch_file import tensor_flaw
@@ -67,16 +67,19 @@ class SelfPlay:
             counts["drawn"] += int((terminated & (reward == 0)).sum())
             self._plies += 1
         self._observation = observation
-        every = _Waiting(
+        waiting = _Waiting(
             joined(part.positions for part in parts),
             np.concatenate([part.board for part in parts]),
             np.concatenate([part.ply for part in parts]),
         )
-        outcome, over = _outcomes(every, *map(np.concatenate, zip(*ends, strict=True)))
-        done, on = np.flatnonzero(over), np.flatnonzero(~over)
-        self._waiting = _Waiting(every.positions.rows(on), every.board[on], every.ply[on])
-        finished = every.positions.rows(done)
-        return dataclasses.replace(finished, outcome=outcome[done].astype(np.int8)), dict(counts)
+        outcome, over = _outcomes(waiting, *map(np.concatenate, zip(*ends, strict=True)))
+        finished, unfinished = np.flatnonzero(over), np.flatnonzero(~over)
+        self._waiting = _Waiting(
+            waiting.positions.rows(unfinished), waiting.board[unfinished], waiting.ply[unfinished]
+        )
+        examples = waiting.positions.rows(finished)
+        examples = dataclasses.replace(examples, outcome=outcome[finished].astype(np.int8))
+        return examples, dict(counts)
 
     def state_dict(self) -> dict:
         """Returns all that the next plies depend on: tensors, "env" and "plies"."""
@@ -90,18 +93,18 @@ class SelfPlay:
         InvalidStateError that names the invalid array, and nothing has changed.
         """
         tensors = {name: state[name] for name in self.ARRAYS}
-        wrong = tensor_flaw(tensors, "games")
-        if not wrong:
+        flaw = tensor_flaw(tensors, "games")
+        if not flaw:
             try:
                 arrays = {name: tensor.numpy() for name, tensor in tensors.items()}
             except (TypeError, RuntimeError) as error:  # a dtype that NumPy lacks, or gradients
                 raise InvalidStateError(f"the positions of games that go on: {error}") from None
             board, ply = arrays.pop("board"), arrays.pop("ply")
-            wrong = flaw(arrays) or _misplaced(
+            flaw = examples_flaw(arrays) or _misplaced(
                 board, ply, arrays["count"], state["plies"], self.env.num_envs
             )
-        if wrong:
-            raise InvalidStateError(f"the positions of games that go on: {wrong}")
+        if flaw:
+            raise InvalidStateError(f"the positions of games that go on: {flaw}")
         self._observation, _ = self.env.set_state(state["env"])
         self._plies = state["plies"]
         self._waiting = _Waiting(Examples(**arrays), board, ply)
@@ -113,9 +116,9 @@ class RankGames:
     Before each `play`, of `plies` plies on every board, rank 0's weights are broadcast.
     """
 
-    def __init__(self, ranks: Ranks, learner: SearchLearner, own: SelfPlay, plies: int):
-        self.ranks, self._learner, self._own, self._plies = ranks, learner, own, plies
-        self.positions = own.env.num_envs * plies * ranks.size
+    def __init__(self, ranks: Ranks, learner: SearchLearner, games: SelfPlay, plies: int):
+        self.ranks, self._learner, self._games, self._plies = ranks, learner, games, plies
+        self.positions = games.env.num_envs * plies * ranks.size
 
     def play(self) -> tuple[Examples, dict[str, int]]:
         """Plays on all ranks; returns the results of `SelfPlay.play`, joined in order of rank."""
@@ -129,7 +132,7 @@ class RankGames:
         """Continues from `state_dicts`, on every rank."""
         if len(states) != self.ranks.size:
             raise InvalidStateError(f"the run had {len(states)} ranks, not {self.ranks.size}")
-        self._own.load_state_dict(states[self.ranks.rank])
+        self._games.load_state_dict(states[self.ranks.rank])
 
     def serve(self) -> None:
         """Carries out rank 0's requests until it calls `end`."""
@@ -145,13 +148,13 @@ class RankGames:
         return self._tasks()[task]()
 
     def _tasks(self) -> dict:
-        return {_PLAY: self._play, _STATE: lambda: self.ranks.gather(self._own.state_dict())}
+        return {_PLAY: self._play, _STATE: lambda: self.ranks.gather(self._games.state_dict())}
 
     def _play(self) -> tuple[Examples, dict[str, int]]:
         network = self._learner.network
         if self.ranks.size > 1:
             network.load_state_dict(self.ranks.agree(network.state_dict))
-        played = self.ranks.gather(self._own.play(self._learner.evaluate, self._plies))
+        played = self.ranks.gather(self._games.play(self._learner.evaluate, self._plies))
         ended: Counter[str] = Counter()
         for _, counts in played:
             ended.update(counts)
@@ -217,8 +220,8 @@ def _outcomes(
     far = int(max(waiting.ply.max(initial=0), ply.max())) + 1
     order = np.argsort(board * far + ply)
     keys = (board * far + ply)[order]
-    found = np.searchsorted(keys, waiting.board * far + waiting.ply)
-    last = order[np.minimum(found, len(order) - 1)]
-    over = (found < len(order)) & (board[last] == waiting.board)
-    mine = (ply[last] - waiting.ply) % 2 == 0
-    return np.where(over, np.where(mine, reward[last], -reward[last]), 0), over
+    index = np.searchsorted(keys, waiting.board * far + waiting.ply)
+    last = order[np.minimum(index, len(order) - 1)]
+    over = (index < len(order)) & (board[last] == waiting.board)
+    same_side = (ply[last] - waiting.ply) % 2 == 0
+    return np.where(over, np.where(same_side, reward[last], -reward[last]), 0), over

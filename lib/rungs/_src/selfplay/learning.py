@@ -7,7 +7,7 @@ import torch
 
 from rungs._src.core.arguments import shown
 from rungs._src.search.search import Evaluator
-from rungs._src.selfplay.examples import Examples, flaw
+from rungs._src.selfplay.examples import Examples, examples_flaw
 from rungs._src.selfplay.settings import LossWeights
 from rungs._src.train.adam import Adam
 from rungs._src.train.cpp_network import EPS, CppNetwork
@@ -143,8 +143,8 @@ def _check_learnable(positions: Examples) -> None:
     """Rejects arrays that C++ would read out of bounds, and minibatches without positions."""
     if not isinstance(positions, Examples):
         raise ConfigurationError(f"positions={shown(positions)} are not Examples")
-    wrong = flaw(positions.arrays())
-    if not wrong and not len(positions):
-        wrong = "count: there are none"
-    if wrong:
-        raise ConfigurationError(f"positions to learn from: {wrong}")
+    flaw = examples_flaw(positions.arrays())
+    if not flaw and not len(positions):
+        flaw = "count: there are none"
+    if flaw:
+        raise ConfigurationError(f"positions to learn from: {flaw}")

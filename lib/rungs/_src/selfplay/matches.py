@@ -106,10 +106,11 @@ def play(
     draw. Returns the games, first those that `first` begins.
     """
     half = half_of(games)
-    how = {"seed": seed, "opening_plies": (opening_plies, opening_plies), "max_plies": max_plies}
+    openings = (opening_plies, opening_plies)
+    env_settings = {"seed": seed, "opening_plies": openings, "max_plies": max_plies}
     with Progress(f"{first.name} against {second.name}", games, say) as progress:
-        white = _play(first, second, half, how, progress)
-        played = white + _play(second, first, half, how, progress)
+        white = _play(first, second, half, env_settings, progress)
+        played = white + _play(second, first, half, env_settings, progress)
         points = sum(m.points if m.white == first.name else 1 - m.points for m in played)
         progress.advance(0, f"{first.name} against {second.name}: {points:g} of {games} points")
     return played
@@ -146,8 +147,8 @@ def rule_in_words(max_plies: int) -> str:
 def points_of(matches: list[Match]) -> dict[tuple[str, str], tuple[float, float]]:
     """Returns both players' points by their names, as `rungs._src.selfplay.elo.rate` takes them."""
     points: dict[tuple[str, str], tuple[float, float]] = {}
-    for each in matches:
-        pair, scored = (each.white, each.black), (each.points, 1 - each.points)
+    for match in matches:
+        pair, scored = (match.white, match.black), (match.points, 1 - match.points)
         if pair[::-1] in points:
             pair, scored = pair[::-1], scored[::-1]
         before = points.get(pair, (0.0, 0.0))
@@ -155,9 +156,11 @@ def points_of(matches: list[Match]) -> dict[tuple[str, str], tuple[float, float]
     return points
 
 
-def _play(white: Player, black: Player, count: int, how: dict, progress: Progress) -> list[Match]:
+def _play(
+    white: Player, black: Player, count: int, env_settings: dict, progress: Progress
+) -> list[Match]:
     """Plays games in lockstep: `white` moves first in all, and then they take turns."""
-    with contextlib.closing(rungs.make("chess", "cpp", count, mask=MASK, **how)) as env:
+    with contextlib.closing(rungs.make("chess", "cpp", count, mask=MASK, **env_settings)) as env:
         observation, info = env.reset()
         boards = [chess.Board(fen) for fen in env.fens()]
         # Black is to move where the opening's last ply would have ended the game and was left out.

@@ -146,14 +146,14 @@ class NetworkPlayer:
         priors = np.exp(scores - scores.max(axis=1, keepdims=True))
         priors /= priors.sum(axis=1, keepdims=True)
         chosen = np.take_along_axis(actions, priors.argmax(axis=1)[:, None], axis=1)[:, 0]
-        nothing = np.zeros_like(priors)
+        zeros = np.zeros_like(priors)
         return Result(
             actions=actions.copy(),
             counts=counts.copy(),
-            visits=nothing.astype(np.int32),
+            visits=zeros.astype(np.int32),
             policy=priors,
             priors=priors,
-            action_values=nothing,
+            action_values=zeros,
             value=values,
             raw_value=values,
             chosen=chosen.astype(np.int64),

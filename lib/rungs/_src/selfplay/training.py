@@ -112,8 +112,8 @@ def train(
 
         saved = ranks.agree(begin)
         learner = learning.make(training.learner, training.seed, training)
-        own = held.enter_context(_own_games(training, ranks.rank))
-        games = RankGames(ranks, learner, own, training.plies)
+        games_of_rank = held.enter_context(_games_of_rank(training, ranks.rank))
+        games = RankGames(ranks, learner, games_of_rank, training.plies)
         evaluator = Evaluator(training, out)
         if saved:
             with names_checkpoint(out, resumed=True):
@@ -146,9 +146,9 @@ class _SelfPlayRun(Run):
         last = saved["updates"] if saved else 0
         self.positions = saved["positions"] if saved else 0
         self.learner, self.games, self.evaluator = learner, games, evaluator
-        ours = {folder.path / name for name in folder.files}
+        run_files = {folder.path / name for name in folder.files}
         self.buffer = ReplayBuffer(
-            folder.path / BUFFER, training.window, last, ours, training.window_share
+            folder.path / BUFFER, training.window, last, run_files, training.window_share
         )
         clock = saved["clock"] if saved else 0.0
         super().__init__(training, folder, checkpoint, last, clock, say)
@@ -165,7 +165,7 @@ class _SelfPlayRun(Run):
         self.positions += self.games.positions
         learnt = time.perf_counter()
         self.clock += learnt - start
-        row = self._where() | ended | losses | {"play": played - start, "learn": learnt - played}
+        row = self._columns() | ended | losses | {"play": played - start, "learn": learnt - played}
         self.write(METRICS, row)
         rate = self.games.positions * self.training.simulations
         return (
@@ -180,14 +180,14 @@ class _SelfPlayRun(Run):
         full = min(1.0, len(self.buffer) / self.games.positions)
         rng = np.random.default_rng([training.seed, self.updates])
         number, size = round(full * training.minibatches), training.minibatch_size
-        drawn = self.buffer.sample(number * size, rng)
+        positions = self.buffer.sample(number * size, rng)
         parts = rng.permutation(number * size).reshape(number, size)
-        losses = [self.learner.learn(drawn.rows(part)) for part in parts]
+        losses = [self.learner.learn(positions.rows(part)) for part in parts]
         names = ("policy_loss", "value_loss")
-        means = {name: float(np.mean([each[name] for each in losses] or [0.0])) for name in names}
+        means = {name: float(np.mean([loss[name] for loss in losses] or [0.0])) for name in names}
         return means | {"learnt": number * size}
 
-    def _where(self) -> dict:
+    def _columns(self) -> dict:
         return {"update": self.updates, "positions": self.positions, "seconds": self.clock}
 
     def evaluate(self) -> None:
@@ -198,14 +198,14 @@ class _SelfPlayRun(Run):
         row = self.evaluator.evaluate(
             self.learner.network, self.updates, provenance(facts), self.say
         )
-        self.write(EVALUATIONS, self._where() | row)
+        self.write(EVALUATIONS, self._columns() | row)
         scores = "".join(
             f", {name} {row[name]:.3f}" for name in ("random", "stockfish") if name in row
         )
-        how = search_in_words(self.training.match_policy, self.training.simulations)
+        search = search_in_words(self.training.match_policy, self.training.simulations)
         self.say(
             f"evaluation after {self.updates} updates: Elo {row['elo']:.0f} ({row['low']:.0f} to "
-            f"{row['high']:.0f}) over random play by {how}{scores}; search adds "
+            f"{row['high']:.0f}) over random play by {search}{scores}; search adds "
             f"{row['search_gain']:.0f}; "
             f"{row['adjudicated']} of {row['games']} games were adjudicated by material after "
             f"{self.training.match_plies} plies"
@@ -225,7 +225,7 @@ class _SelfPlayRun(Run):
 
 
 @contextlib.contextmanager
-def _own_games(training: SelfPlayTraining, rank: int) -> Iterator[SelfPlay]:
+def _games_of_rank(training: SelfPlayTraining, rank: int) -> Iterator[SelfPlay]:
     """Makes the environment and the search that a rank's games are played with."""
     env = rungs.make(
         "chess",

@@ -47,7 +47,7 @@ class Adam:
             self._settings,
             self._weights,
             [weights.grad for weights in self._weights],  # type: ignore[misc]  # all have one
-            *([each[name] for each in moments] for name in ("exp_avg", "exp_avg_sq", "step")),
+            *([tensors[name] for tensors in moments] for name in ("exp_avg", "exp_avg_sq", "step")),
         )
 
     def state_dict(self) -> dict:
@@ -57,7 +57,7 @@ class Adam:
     def load_state_dict(self, state: dict) -> None:
         """Continues from another optimizer's `state_dict`, but keeps its own settings."""
         self._state = {
-            i: {name: each.to(self._device(i, name), copy=True) for name, each in moments.items()}
+            i: {name: value.to(self._device(i, name), copy=True) for name, value in moments.items()}
             for i, moments in state["state"].items()
         }
 
@@ -76,21 +76,21 @@ class FlatAdam:
         self._weights = list(weights)
         self._settings: dict[str, Any] = {"lr": learning_rate, "betas": (0.9, 0.999), "eps": eps}
         like = self._weights[0].detach()
-        count = sum(each.numel() for each in self._weights)
+        count = sum(parameter.numel() for parameter in self._weights)
         self._flat, self._gradient, *self._moments = like.new_zeros((4, count))
         self._step = torch.zeros((), device=like.device)
         self._places, self._gradients = self._views(self._flat), self._views(self._gradient)
-        self._hold()
+        self._adopt_parameters()
 
     def zero_grad(self) -> None:
         """Makes all gradients zero, as parts of one vector to which `backward` then adds.
 
         Call it before the network: it may move parameters, with their values.
         """
-        self._hold()
+        self._adopt_parameters()
         self._gradient.zero_()
-        for gradient, each in zip(self._gradients, self._weights, strict=True):
-            each.grad = gradient
+        for gradient, parameter in zip(self._gradients, self._weights, strict=True):
+            parameter.grad = gradient
 
     def clip(self, max_norm: float) -> torch.Tensor:
         norm = torch.linalg.vector_norm(self._gradient)
@@ -99,8 +99,8 @@ class FlatAdam:
 
     @torch.no_grad()
     def step(self) -> None:
-        one = (self._flat, self._gradient, *self._moments, self._step)
-        _move(self._settings, *([each] for each in one), fused=True)
+        vectors = (self._flat, self._gradient, *self._moments, self._step)
+        _move(self._settings, *([vector] for vector in vectors), fused=True)
 
     def state_dict(self) -> dict:
         state = {}  # before the first step there are no moments
@@ -116,29 +116,29 @@ class FlatAdam:
         self._step.zero_()
         for name, flat in zip(("exp_avg", "exp_avg_sq"), self._moments, strict=True):
             flat.zero_()
-            for i, ours in enumerate(self._views(flat)):
+            for i, moments in enumerate(self._views(flat)):
                 if i in state["state"]:
-                    ours.copy_(state["state"][i][name])
+                    moments.copy_(state["state"][i][name])
                     self._step.copy_(state["state"][i]["step"])
 
-    def _hold(self) -> None:
+    def _adopt_parameters(self) -> None:
         """Moves parameters that lie elsewhere into the vector, with their values."""
         # Copied before any is moved: one may lie in another's place.
         moved = [
-            (place, each, each.detach().clone())
-            for place, each in zip(self._places, self._weights, strict=True)
-            if (each.data_ptr(), each.stride()) != (place.data_ptr(), place.stride())
+            (place, parameter, parameter.detach().clone())
+            for place, parameter in zip(self._places, self._weights, strict=True)
+            if (parameter.data_ptr(), parameter.stride()) != (place.data_ptr(), place.stride())
         ]
-        for place, each, values in moved:
+        for place, parameter, values in moved:
             place.copy_(values)
-            each.data = place
+            parameter.data = place
 
     def _views(self, flat: torch.Tensor) -> list[torch.Tensor]:
         """Returns the part of a vector for each tensor of weights, shaped and laid out like it."""
         views, at = [], flat.storage_offset()
-        for each in self._weights:
-            views.append(flat.as_strided(each.shape, each.stride(), at))
-            at += each.numel()
+        for parameter in self._weights:
+            views.append(flat.as_strided(parameter.shape, parameter.stride(), at))
+            at += parameter.numel()
         return views
 
 

@@ -24,14 +24,14 @@ def attack_states(observation: torch.Tensor) -> torch.Tensor:
     own_pawns, their_pawns, knights, kings = leaps
     squares = observation[:, :64]
     free = (squares != 0).float() @ between == 0  # the lines on which nothing stands in between
-    times = []
+    counts = []
     for side, pawns in ((squares, own_pawns), (-squares, their_pawns)):
         pawn, knight, bishop, rook, queen, king = (side == kind for kind in range(1, 7))
         sliders = torch.cat([rook | queen, bishop | queen], 1)
         along = (sliders[:, source] & free).float() @ target
-        found = along + pawn.float() @ pawns + knight.float() @ knights + king.float() @ kings
-        times.append(found.clamp(max=2).long())
-    return 3 * times[0] + times[1]
+        attacks = along + pawn.float() @ pawns + knight.float() @ knights + king.float() @ kings
+        counts.append(attacks.clamp(max=2).long())
+    return 3 * counts[0] + counts[1]
 
 
 @functools.cache
@@ -45,16 +45,16 @@ def _tables(device: torch.device) -> tuple[torch.Tensor, ...]:
     """
     steps = (_PAWNS, [(-rank, file) for rank, file in _PAWNS], _JUMPS, _STEPS)
     leaps = torch.zeros(4, 64, 64)
-    for table, ways in zip(leaps, steps, strict=True):
+    for table, directions in zip(leaps, steps, strict=True):
         for square in range(64):
-            for way in ways:
-                for there in _line(square, way)[:1]:
-                    table[square, there] = 1
+            for direction in directions:
+                for leapt_to in _line(square, direction)[:1]:
+                    table[square, leapt_to] = 1
     lines = [
-        (square + 64 * (way[0] * way[1] != 0), line[:length], line[length])
+        (square + 64 * (direction[0] * direction[1] != 0), line[:length], line[length])
         for square in range(64)
-        for way in _STEPS
-        for line in [_line(square, way)]
+        for direction in _STEPS
+        for line in [_line(square, direction)]
         for length in range(len(line))
     ]
     between, target = torch.zeros(64, len(lines)), torch.zeros(len(lines), 64)
@@ -65,9 +65,9 @@ def _tables(device: torch.device) -> tuple[torch.Tensor, ...]:
     return tuple(table.to(device) for table in (leaps, source, between, target))
 
 
-def _line(square: int, way: tuple[int, int]) -> list[int]:
+def _line(square: int, direction: tuple[int, int]) -> list[int]:
     """Returns the squares from `square` in a direction to the edge of the board, without itself."""
-    (rank, file), found = divmod(square, 8), []
-    while 0 <= (rank := rank + way[0]) < 8 and 0 <= (file := file + way[1]) < 8:
-        found.append(8 * rank + file)
-    return found
+    (rank, file), line = divmod(square, 8), []
+    while 0 <= (rank := rank + direction[0]) < 8 and 0 <= (file := file + direction[1]) < 8:
+        line.append(8 * rank + file)
+    return line

@@ -44,7 +44,7 @@ class CppBackend:
         self.network = network or PolicyValueNetwork()
         self._settings = settings
         self._compiled = CppNetwork(self.network, bfloat16=bfloat16, compiler=compiler)
-        self._compiled.hold()
+        self._compiled.adopt_parameters()
         self._dtype = self._compiled.memory.dtype
 
     def sample(self, positions: Positions, generator: torch.Generator) -> Sample:
@@ -52,7 +52,7 @@ class CppBackend:
         uniform = torch.rand(rows, generator=generator, dtype=torch.float64)
         chosen, choice = torch.empty((2, rows), dtype=torch.int64)
         log_probability, value = torch.empty((2, rows), dtype=self._dtype)
-        found = Sample(chosen, choice, log_probability, value)
+        sample = Sample(chosen, choice, log_probability, value)
         sampling = self._compiled.structures["Sampling"](
             **_lists_addresses(lists),
             uniform=uniform.data_ptr(),
@@ -63,7 +63,7 @@ class CppBackend:
             rows=rows,
         )
         self._compiled.play(self._compiled.api.rungs_learn_sample, ctypes.addressof(sampling))
-        return found
+        return sample
 
     def values(self, observation: torch.Tensor) -> torch.Tensor:
         observation = observation.contiguous()
@@ -87,7 +87,7 @@ class CppBackend:
         for rows in minibatches:
             parts.append(self._differentiate(read, rows))
             self._compiled.step(settings.learning_rate, settings.max_grad_norm)
-        return {name: sum(each) / len(parts) for name, *each in zip(_PARTS, *parts, strict=True)}
+        return {name: sum(terms) / len(parts) for name, *terms in zip(_PARTS, *parts, strict=True)}
 
     def state_dict(self) -> dict:
         return {
@@ -104,11 +104,11 @@ class CppBackend:
         if not bool(((choice >= 0) & (choice < lists.action_count)).all()):
             raise ConfigurationError("choice names an action beyond its position's last")
         numbers = {
-            "old_log_probability": batch.old,
+            "old_log_probability": batch.old_log_probability,
             "advantage": batch.advantage,
-            "returns": batch.outcome,
+            "returns": batch.returns,
         }
-        arrays = {name: each.to(self._dtype).contiguous() for name, each in numbers.items()}
+        arrays = {name: array.to(self._dtype).contiguous() for name, array in numbers.items()}
         arrays["choice"] = choice
         structures, settings = self._compiled.structures, self._settings
         minibatch = structures["PpoBatch"](
@@ -133,9 +133,9 @@ class CppBackend:
         return self._compiled.differentiate(self._compiled.api.rungs_learn_gradients, minibatch)
 
 
-def bfloat16(network: LegalActionNetwork | None, settings: PpoSettings, **how) -> CppBackend:
+def bfloat16(network: LegalActionNetwork | None, settings: PpoSettings, **kwargs) -> CppBackend:
     """Makes a `CppBackend` with bfloat16 products."""
-    return CppBackend(network, settings, bfloat16=True, **how)
+    return CppBackend(network, settings, bfloat16=True, **kwargs)
 
 
 def _lists(positions: Positions) -> Positions:
@@ -147,4 +147,4 @@ def _lists(positions: Positions) -> Positions:
 
 def _lists_addresses(lists: Positions) -> dict[str, int]:
     names = ("observation", "action", "count")
-    return {name: each.data_ptr() for name, each in zip(names, lists, strict=True)}
+    return {name: array.data_ptr() for name, array in zip(names, lists, strict=True)}

@@ -89,20 +89,20 @@ class CppNetwork(Uncopyable):
         self.structures = described(self.api).structures
         self.memory = Memory(self.api, network, bfloat16)
         self.dtype = np.dtype(f"f{self.memory.dtype.itemsize}")
-        self._own = [_place(each) for each in self.memory.weights.values()]
-        self._elsewhere: tuple[list, list[_Copied]] = [], []  # what `_places` returned, and these
+        self._memory_locations = [_location(weights) for weights in self.memory.weights.values()]
+        self._external: tuple[list, list[_External]] = [], []  # all locations, and these
         self.steps = 0
 
-    def hold(self) -> None:
+    def adopt_parameters(self) -> None:
         """Moves parameters that don't lie in the memory there, with the values that they have.
 
         Raises:
             ConfigurationError: the network is no longer one that C++ has code for.
         """
-        for each in self._find():
-            each.place.copy_(each.parameter.detach())
-            each.parameter.data = each.place
-        self._elsewhere = [], []  # C++ changes the weights in the memory from now on
+        for external in self._external_parameters():
+            external.place.copy_(external.parameter.detach())
+            external.parameter.data = external.place
+        self._external = [], []  # C++ changes the weights in the memory from now on
 
     def evaluate(
         self, observation: np.ndarray, actions: np.ndarray, counts: np.ndarray
@@ -144,8 +144,8 @@ class CppNetwork(Uncopyable):
             ConfigurationError: a position can't be read; or the network is no longer one that C++
                 has code for.
         """
-        for each in self._find():
-            each.renew()
+        for external in self._external_parameters():
+            external.refresh()
         self._call(self.api.rungs_learn_refresh)
         self._read(function, *arguments)
 
@@ -164,7 +164,7 @@ class CppNetwork(Uncopyable):
         if minibatch.positions.rows < 1:
             raise ConfigurationError("there are no positions to learn from")
         check_learns(self.network)
-        self.hold()
+        self.adopt_parameters()
         self.memory.make_room(minibatch.positions.rows)
         terms = (ctypes.c_double * _TERMS)()
         self._read(function, ctypes.addressof(minibatch), ctypes.addressof(terms))
@@ -199,9 +199,9 @@ class CppNetwork(Uncopyable):
         """Loads weights and moments, which must fit the network."""
         self.network.load_state_dict(network)
         state = optimizer["state"]
-        for i, ours in enumerate(self._moments()):
+        for i, moments in enumerate(self._moments()):
             for name in ("exp_avg", "exp_avg_sq"):
-                ours[name].copy_(state[i][name]) if state else ours[name].zero_()
+                moments[name].copy_(state[i][name]) if state else moments[name].zero_()
         self.steps = int(state[0]["step"]) if state else 0
         self.api.rungs_learn_mark_touched(self.memory.address)
 
@@ -215,37 +215,36 @@ class CppNetwork(Uncopyable):
                 "exp_avg_sq": memory.second_moments[name],
             }
 
-    def _find(self) -> list["_Copied"]:
+    def _external_parameters(self) -> list["_External"]:
         """Returns the parameters that don't lie in the memory."""
-        now = _places(self.network, [])
-        if now == self._own:
+        locations = _locations(self.network, [])
+        if locations == self._memory_locations:
             return []
-        if now != self._elsewhere[0]:
+        if locations != self._external[0]:
             _check(self.network, self._bfloat16)
             weights, named = self.memory.weights, dict(self.network.named_parameters())
-            if (found := named["value.bias"].dtype) != self.memory.dtype:
+            if (dtype := named["value.bias"].dtype) != self.memory.dtype:
                 raise ConfigurationError(
-                    f"network: it was of {self.memory.dtype}, and is of {found}"
+                    f"network: it was of {self.memory.dtype}, and is of {dtype}"
                 )
-            ours = weights["value.bias"].untyped_storage().data_ptr()
-            for name, each in named.items():
+            memory = weights["value.bias"].untyped_storage().data_ptr()
+            for name, parameter in named.items():
                 # Two parameters were exchanged, or one was transposed in place: give it storage of
                 # its own before it is moved back.
-                if each.untyped_storage().data_ptr() == ours and _place(each) != _place(
-                    weights[name]
-                ):
-                    each.data = each.detach().clone()
-            now = _places(self.network, [])
-            copied = [_Copied(weights[name], each) for name, each in named.items()]
-            self._elsewhere = now, copied
-        return self._elsewhere[1]
+                in_memory = parameter.untyped_storage().data_ptr() == memory
+                if in_memory and _location(parameter) != _location(weights[name]):
+                    parameter.data = parameter.detach().clone()
+            locations = _locations(self.network, [])
+            external = [_External(weights[name], parameter) for name, parameter in named.items()]
+            self._external = locations, external
+        return self._external[1]
 
     def _read(self, function, *arguments: int) -> None:
         """Calls a function that reads positions; raises ConfigurationError if one is invalid."""
-        wrong = self._call(function, *arguments)
-        if wrong >= 0:
+        position = self._call(function, *arguments)
+        if position >= 0:
             raise ConfigurationError(
-                f"position {wrong} can't be read: it has no legal action or more than "
+                f"position {position} can't be read: it has no legal action or more than "
                 f"{MAX_LEGAL}, an invalid action, or something other than a piece on a square"
             )
 
@@ -328,45 +327,45 @@ class Memory:
             at += shape.numel()
 
 
-class _Copied:
+class _External:
     """A parameter outside C++'s memory, and its location there."""
 
     def __init__(self, place: torch.Tensor, parameter: nn.Parameter):
         self.place, self.parameter = place, parameter
         self._bytes = parameter.numel() * parameter.element_size()
-        self._seen: torch.Tensor | None = None
+        self._last: torch.Tensor | None = None
 
-    def renew(self) -> None:
+    def refresh(self) -> None:
         """Copies the values there, if they have changed since the last call."""
-        seen, now = self._seen, self.parameter.detach()
+        last, current = self._last, self.parameter.detach()
         # They may change without PyTorch's knowledge, so their bytes are compared.
-        same = seen is not None and seen.stride() == now.stride()
-        if same and not _memcmp(seen.data_ptr(), now.data_ptr(), self._bytes):  # type: ignore[union-attr]  # not None
+        same = last is not None and last.stride() == current.stride()
+        if same and not _memcmp(last.data_ptr(), current.data_ptr(), self._bytes):  # type: ignore[union-attr]  # not None
             return
-        self._seen = now.clone()
-        self.place.copy_(now)
+        self._last = current.clone()
+        self.place.copy_(current)
 
 
 _memcmp = ctypes.CDLL(None).memcmp
 _memcmp.argtypes = ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t
 
 
-def _place(tensor: torch.Tensor) -> tuple:
+def _location(tensor: torch.Tensor) -> tuple:
     """Returns where numbers are in memory, and how they lie there."""
     return tensor.data_ptr(), tensor.dtype, tensor.shape, tensor.stride()
 
 
-def _places(module: nn.Module, found: list) -> list:
-    """Appends the `_place` of each of a module's parameters to `found`, None for a missing one.
+def _locations(module: nn.Module, locations: list) -> list:
+    """Appends the `_location` of each of a module's parameters, None for a missing one.
 
     `Module.parameters` takes ten times as long, and this is called at each step of all games.
     """
-    for each in module._parameters.values():
-        found.append(each if each is None else _place(each))
-    for part in module._modules.values():
-        if part is not None:
-            _places(part, found)
-    return found
+    for parameter in module._parameters.values():
+        locations.append(parameter if parameter is None else _location(parameter))
+    for submodule in module._modules.values():
+        if submodule is not None:
+            _locations(submodule, locations)
+    return locations
 
 
 def _check(network: LegalActionNetwork, bfloat16: bool) -> None:
@@ -378,15 +377,15 @@ def _check(network: LegalActionNetwork, bfloat16: bool) -> None:
             f"learner='cpp' has code for a PolicyValueNetwork of 128 units only, not for "
             f"network={shown(network)}"
         )
-    if _parts(network) != _parts_of_ours():
+    if _parts(network) != _reference_parts():
         raise ConfigurationError(
             "learner='cpp' has code for the layers of a PolicyValueNetwork as they are made, "
             "without hooks, and not for others in their place"
         )
     dtypes = {weights.dtype for weights in network.parameters()}
-    places = {(weights.device.type, weights.layout) for weights in network.parameters()}
-    if places != {("cpu", torch.strided)}:
-        raise ConfigurationError(f"learner='cpp' learns on the CPU, not a network on {places}")
+    devices = {(weights.device.type, weights.layout) for weights in network.parameters()}
+    if devices != {("cpu", torch.strided)}:
+        raise ConfigurationError(f"learner='cpp' learns on the CPU, not a network on {devices}")
     if len(dtypes) > 1 or not dtypes <= {torch.float32, torch.float64}:
         raise ConfigurationError(f"learner='cpp' learns in float32 or float64, not in {dtypes}")
     if bfloat16 and dtypes != {torch.float32}:
@@ -395,20 +394,20 @@ def _check(network: LegalActionNetwork, bfloat16: bool) -> None:
 
 def _check_leaves(**arrays: np.ndarray) -> None:
     """Rejects arrays of other shapes or dtypes than C++ reads."""
-    for name, found in arrays.items():
-        if not isinstance(found, np.ndarray) or not found.ndim:
-            raise ConfigurationError(f"{name}={shown(found)} is not an array of a row per position")
-    rows, (seen, numbers) = len(arrays["observation"]), OBSERVATIONS["board", "int8"]
+    for name, array in arrays.items():
+        if not isinstance(array, np.ndarray) or not array.ndim:
+            raise ConfigurationError(f"{name}={shown(array)} is not an array of a row per position")
+    rows, (board_shape, board_dtype) = len(arrays["observation"]), OBSERVATIONS["board", "int8"]
     wanted: dict[str, tuple[tuple[int, ...], type]] = {
-        "observation": ((rows, *seen), numbers),
+        "observation": ((rows, *board_shape), board_dtype),
         "actions": ((rows, MAX_LEGAL), np.int16),
         "counts": ((rows,), np.int16),
     }
     for name, (shape, dtype) in wanted.items():
-        found = arrays[name]
-        if found.shape != shape or found.dtype != dtype:
+        array = arrays[name]
+        if array.shape != shape or array.dtype != dtype:
             raise ConfigurationError(
-                f"{name}: shape {found.shape} and dtype {found.dtype}, not {shape} and "
+                f"{name}: shape {array.shape} and dtype {array.dtype}, not {shape} and "
                 f"{dtype.__name__}"
             )
 
@@ -426,7 +425,7 @@ def _parts(network: PolicyValueNetwork) -> list[tuple]:
 
 
 @functools.cache
-def _parts_of_ours() -> list[tuple]:
+def _reference_parts() -> list[tuple]:
     with torch.device("meta"):
         return _parts(PolicyValueNetwork())
 

@@ -14,18 +14,18 @@ def checked_device(device: str | torch.device) -> torch.device:
     for other names, UnavailableError for a CUDA device that does not exist.
     """
     try:
-        found = torch.device(device) if isinstance(device, str | torch.device) else None
+        checked = torch.device(device) if isinstance(device, str | torch.device) else None
     except RuntimeError:
-        found = None
-    if found is None or found.type not in ("cpu", "cuda"):
+        checked = None
+    if checked is None or checked.type not in ("cpu", "cuda"):
         raise ConfigurationError(f"device={shown(device)} is not 'cpu' or 'cuda'")
-    if found.type == "cuda" and not torch.cuda.is_available():
+    if checked.type == "cuda" and not torch.cuda.is_available():
         raise UnavailableError("there is no CUDA device, or torch was built without CUDA")
-    if found.type == "cuda" and (found.index or 0) >= torch.cuda.device_count():
+    if checked.type == "cuda" and (checked.index or 0) >= torch.cuda.device_count():
         raise UnavailableError(
-            f"there are {torch.cuda.device_count()} CUDA devices, and no {found}"
+            f"there are {torch.cuda.device_count()} CUDA devices, and no {checked}"
         )
-    return found
+    return checked
 
 
 class Stopwatch:

@@ -99,10 +99,10 @@ class Packed:
         upto = self.log_probabilities.double().exp_().cumsum(0)
         last = upto[self._first + count - 1]
         begin = torch.cat([last.new_zeros(1), last[:-1]])
-        drawn = torch.rand(
+        uniform = torch.rand(
             len(count), generator=generator, dtype=torch.float64, device=count.device
         )
-        chosen = torch.searchsorted(upto, begin + drawn * (last - begin), right=True)
+        chosen = torch.searchsorted(upto, begin + uniform * (last - begin), right=True)
         return (chosen - self._first).clamp_(min=0).minimum(count - 1)
 
     def likeliest(self) -> torch.Tensor:

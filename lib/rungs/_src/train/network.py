@@ -60,8 +60,8 @@ def check_learns(network: nn.Module) -> None:
     """
     if torch.is_inference_mode_enabled():
         raise ConfigurationError("torch.inference_mode() is on, in which no network learns")
-    for name, each in network.named_parameters():
-        if not each.requires_grad:
+    for name, parameter in network.named_parameters():
+        if not parameter.requires_grad:
             raise ConfigurationError(
                 f"network: its {name} is frozen (requires_grad=False), and learners move all "
                 "parameters; network.requires_grad_() lets all of them learn"

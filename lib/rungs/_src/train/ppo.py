@@ -68,9 +68,9 @@ class Batch(NamedTuple):
 
     positions: Positions
     choice: torch.Tensor  # (P,) int64, the action's index among its position's legal ones
-    old: torch.Tensor  # (P,) float32, the action's log-probability when it was played
+    old_log_probability: torch.Tensor  # (P,) float32, of the action when it was played
     advantage: torch.Tensor  # (P,) float32, how much better than expected it was
-    outcome: torch.Tensor  # (P,) float32, the target of the position's value
+    returns: torch.Tensor  # (P,) float32, the target of the position's value
 
     def at(self, rows: torch.Tensor) -> "Batch":
         """Returns the minibatch of (B,) int64 rows."""
@@ -141,8 +141,8 @@ class Learner:
         self.backend = computes.make(network, self.settings, device=self.device, ranks=ranks)
         self.network: LegalActionNetwork = self.backend.network
         # Each rank samples other actions, on other boards.
-        own = (self.seed + _NEXT_RANK * ranks.rank) % 2**64
-        self.generator = torch.Generator(self.device).manual_seed(own)
+        seed_of_rank = (self.seed + _NEXT_RANK * ranks.rank) % 2**64
+        self.generator = torch.Generator(self.device).manual_seed(seed_of_rank)
         self.updates = self.steps = 0
         self._begun = False
 
@@ -198,7 +198,7 @@ class Learner:
             self.begin(*self.env.reset(seed=self.seed))
         rollout, gamma, backend = self.rollout, self.settings.gamma, self.backend
         watch, episodes = Stopwatch(self.device), Counter(wins=0, draws=0, losses=0)
-        rollout.begin_again()
+        rollout.carry_over()
         watch.lap("transfer")
         for step in range(rollout.num_steps):
             played = backend.sample(rollout.positions(step), self.generator)
@@ -236,9 +236,9 @@ class Learner:
 
         "own" is this rank's, the rest is the same on all ranks.
         """
-        own = {"generator": self.generator.get_state(), "env": self.env.get_state()}
+        rank_state = {"generator": self.generator.get_state(), "env": self.env.get_state()}
         counts = {"updates": self.updates, "steps": self.steps}
-        return copy.deepcopy(self.backend.state_dict()) | counts | {"own": own}
+        return copy.deepcopy(self.backend.state_dict()) | counts | {"own": rank_state}
 
     def load_state_dict(self, state: dict) -> None:
         """Continues from what `state_dict` returned.
@@ -247,8 +247,8 @@ class Learner:
             InvalidStateError: it is of another network, optimizer or environment; nothing has
                 changed.
         """
-        if wrong := schema_error(state, _STATE, "the learner's state"):
-            raise InvalidStateError(wrong)
+        if flaw := schema_error(state, _STATE, "the learner's state"):
+            raise InvalidStateError(flaw)
         if min(state["updates"], state["steps"]) < 0:
             raise InvalidStateError(
                 f"there were {state['updates']} updates of {state['steps']} steps"
@@ -290,7 +290,7 @@ def advantages(
 
 
 def ppo_loss(
-    new: torch.Tensor,
+    log_probability: torch.Tensor,
     entropy: torch.Tensor,
     value: torch.Tensor,
     batch: Batch,
@@ -299,22 +299,22 @@ def ppo_loss(
     """Returns the clipped objective (equation 7) with the value's error and entropy (equation 9),
     and its parts by name, detached.
 
-    `new`, `entropy` and `value`, (B,), are the network's present log-probabilities of the batch's
-    actions, its entropies in nats, and its values.
+    `log_probability`, `entropy` and `value`, (B,), are the network's present ones: of the batch's
+    actions, in nats, and of its positions.
     """
-    ratio = (new - batch.old).exp()
+    ratio = (log_probability - batch.old_log_probability).exp()
     advantage = batch.advantage
     advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
     clipped = ratio.clamp(1 - settings.clip_coef, 1 + settings.clip_coef)
     policy_loss = -torch.minimum(ratio * advantage, clipped * advantage).mean()
-    value_loss = (value - batch.outcome).square().mean()
+    value_loss = (value - batch.returns).square().mean()
     mean_entropy = entropy.mean()
     loss = policy_loss + settings.vf_coef * value_loss - settings.ent_coef * mean_entropy
     parts = {
         "policy_loss": policy_loss,
         "value_loss": value_loss,
         "entropy": mean_entropy,
-        "divergence": (ratio - 1 - (new - batch.old)).mean(),
+        "divergence": (ratio - 1 - (log_probability - batch.old_log_probability)).mean(),
     }
     return loss, {name: part.detach() for name, part in parts.items()}
 
@@ -336,8 +336,8 @@ class TorchBackend:
         distribution: Callable[[Legal, torch.Tensor], Packed | Padded] = Packed,
         optimizer: type[Adam] | type[FlatAdam] = FlatAdam,
     ):
-        made = network or PolicyValueNetwork(squares=SparseSquares, score=scores_in_place)
-        self.network, self._settings = made.to(device), settings
+        network = network or PolicyValueNetwork(squares=SparseSquares, score=scores_in_place)
+        self.network, self._settings = network.to(device), settings
         self._distribution = distribution
         self._parameters = _described(self.network)
         # First, as it may move the weights in memory.
@@ -350,8 +350,8 @@ class TorchBackend:
         """Samples an action in each of N positions from the network's policy."""
         distribution, value = self._forward(self._playing, positions)
         choice = distribution.sample(generator)
-        action, new = distribution.action(choice), distribution.log_probability(choice)
-        return Sample(action, choice, new, value)
+        action, log_probability = distribution.action(choice), distribution.log_probability(choice)
+        return Sample(action, choice, log_probability, value)
 
     @torch.no_grad()
     def values(self, observation: torch.Tensor) -> torch.Tensor:
@@ -364,13 +364,13 @@ class TorchBackend:
         whose loss or gradient is not finite.
         """
         self._check_parameters()
-        every = []
+        losses = []
         for rows in minibatches:
-            every.append(self._differentiate(batch, rows)[1])
+            losses.append(self._differentiate(batch, rows)[1])
             norm = self._optimizer.clip(self._settings.max_grad_norm)
-            _check_finite(every[-1], norm)
+            _check_finite(losses[-1], norm)
             self._optimizer.step()
-        return {name: float(sum(each[name] for each in every)) / len(every) for name in every[0]}
+        return {name: float(sum(loss[name] for loss in losses)) / len(losses) for name in losses[0]}
 
     def gradients(
         self, batch: Batch, rows: torch.Tensor
@@ -389,11 +389,12 @@ class TorchBackend:
         self._optimizer.zero_grad()
         minibatch = batch.at(rows)
         distribution, value = self._forward(self._learning, minibatch.positions)
-        new, entropy = distribution.log_probability(minibatch.choice), distribution.entropy()
-        loss, parts = ppo_loss(new, entropy, value, minibatch, self._settings)
+        log_probability = distribution.log_probability(minibatch.choice)
+        entropy = distribution.entropy()
+        loss, parts = ppo_loss(log_probability, entropy, value, minibatch, self._settings)
         loss.backward()
         named = self.network.named_parameters()
-        return {name: each.grad for name, each in named}, parts  # type: ignore[misc]  # all have one
+        return {name: parameter.grad for name, parameter in named}, parts  # type: ignore[misc]  # all have one
 
     def _forward(
         self, scores: nn.Module, positions: Positions
@@ -453,21 +454,21 @@ class Rollout:
     ):
         wanted = {"obs": ("board",), "autoreset_mode": ("SAME_STEP",), "mask": masks}
         for name, formats in wanted.items():
-            has = getattr(env.settings, name)
-            if getattr(has, "name", has) not in formats:
-                raise ConfigurationError(f"learning needs {name}={formats[0]!r}, not {has!r}")
+            value = getattr(env.settings, name)
+            if getattr(value, "name", value) not in formats:
+                raise ConfigurationError(f"learning needs {name}={formats[0]!r}, not {value!r}")
         self.env, self.num_steps, self.device = env, num_steps, device
         self.against_itself = env.settings.opponent is None
-        whole, self._slots = env.rollout(num_steps + 1)
-        outputs = [getattr(whole, name) for name in (*Positions._fields, "reward", "ended")]
-        self._here = [as_tensor(output) for output in outputs]
+        buffers, self._slots = env.rollout(num_steps + 1)
+        outputs = [getattr(buffers, name) for name in (*Positions._fields, "reward", "ended")]
+        self._env_arrays = [as_tensor(output) for output in outputs]
         # On the environment's device these share the memory that it writes to.
-        self._there = [output.to(device) for output in self._here]
-        self._is_tensors = isinstance(whole.reward, torch.Tensor)
-        self._transfers = self._here[0].device != self._there[0].device
+        self._device_arrays = [output.to(device) for output in self._env_arrays]
+        self._is_tensors = isinstance(buffers.reward, torch.Tensor)
+        self._transfers = self._env_arrays[0].device != self._device_arrays[0].device
         # (T + 1, N, ...) of positions, and (T, N) of actions: see `Positions` and `Sample`.
-        self.observation, self.mask, self.action_count = self._there[:3]
-        self.reward, self.ended = (array[1:] for array in self._there[3:])
+        self.observation, self.mask, self.action_count = self._device_arrays[:3]
+        self.reward, self.ended = (array[1:] for array in self._device_arrays[3:])
         steps = (num_steps, env.num_envs)
         self.choice = torch.zeros(steps, dtype=torch.int64, device=device)
         self.log_probability = torch.zeros(steps, device=device)
@@ -480,7 +481,7 @@ class Rollout:
         if "action_count" in info:
             last.action_count[:] = info["action_count"]
 
-    def begin_again(self) -> None:
+    def carry_over(self) -> None:
         """Continues from the positions after the last step."""
         for name in Positions._fields:
             getattr(self._slots[0], name)[:] = getattr(self._slots[-1], name)
@@ -493,13 +494,13 @@ class Rollout:
     def batch(self, advantage: torch.Tensor) -> Batch:
         """Returns the T * N positions and actions, with the (T, N) advantages of these."""
         positions = (array.flatten(0, 1) for array in self.positions(slice(-1)))
-        outcome = advantage + self.value[:-1]
-        rest = (self.choice, self.log_probability, advantage, outcome)
+        returns = advantage + self.value[:-1]
+        rest = (self.choice, self.log_probability, advantage, returns)
         return Batch(Positions(*positions), *(array.flatten(0, 1) for array in rest))
 
     def to_env(self, actions: torch.Tensor) -> torch.Tensor:
         """Returns actions on the environment's device."""
-        return actions.to(self._here[0].device)
+        return actions.to(self._env_arrays[0].device)
 
     def step(self, number: int, actions: torch.Tensor) -> Buffers:
         """Plays (N,) actions as step `number`; returns its outputs on the environment's device."""
@@ -510,8 +511,8 @@ class Rollout:
     def transfer(self, slot: int) -> None:
         """Copies the first positions (slot 0), or a step's outputs, to the network's device."""
         if self._transfers:
-            for here, there in zip(self._here, self._there, strict=True):
-                there[slot].copy_(here[slot], non_blocking=True)
+            for env_array, device_array in zip(self._env_arrays, self._device_arrays, strict=True):
+                device_array[slot].copy_(env_array[slot], non_blocking=True)
 
 
 def check_minibatch(rows: torch.Tensor) -> None:
@@ -522,8 +523,7 @@ def check_minibatch(rows: torch.Tensor) -> None:
 
 def _described(network: nn.Module) -> list[tuple]:
     """Lists the identity, shape, dtype and device of each of a network's parameters."""
-    every = network.parameters()
-    return [(id(each), each.shape, each.dtype, each.device) for each in every]
+    return [(id(p), p.shape, p.dtype, p.device) for p in network.parameters()]
 
 
 def _check_finite(parts: dict[str, torch.Tensor], norm: torch.Tensor) -> None:

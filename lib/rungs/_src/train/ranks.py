@@ -41,8 +41,10 @@ class Ranks:
         if self.size == 1:
             return network
         # In a group of its own, as DDP would keep the default one from ending: see `all_ranks`.
-        how = {"process_group": dist.new_group(timeout=_PATIENCE), "find_unused_parameters": True}
-        return nn.parallel.DistributedDataParallel(network, **how)
+        group = dist.new_group(timeout=_PATIENCE)
+        return nn.parallel.DistributedDataParallel(
+            network, process_group=group, find_unused_parameters=True
+        )
 
     def total(self, numbers: dict[str, float]) -> dict[str, float]:
         """Returns sums over all ranks, which must pass the same names."""
@@ -124,18 +126,18 @@ def _meet(ranks: Ranks) -> dist.Store:
     """
     address = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
     store = dist.PrefixStore("rungs", dist.TCPStore(*address, timeout=_PATIENCE))
-    own = uuid.uuid4().hex
+    token = uuid.uuid4().hex
     if ranks.rank:
-        store.set(f"rank {ranks.rank}", own)
-        prefix = store.get(own).decode()  # waits
-        store.set(f"{prefix} {own}", "heard")
+        store.set(f"rank {ranks.rank}", token)
+        prefix = store.get(token).decode()  # waits
+        store.set(f"{prefix} {token}", "heard")
         return dist.PrefixStore(prefix, store)
     waiting = set(range(1, ranks.size))
     while waiting:
         time.sleep(0.01)
         for rank in sorted(waiting):
             asks = store.get(f"rank {rank}").decode()  # a dead rank's, until the new one has come
-            store.set(asks, own)
-            if store.check([f"{own} {asks}"]):
+            store.set(asks, token)
+            if store.check([f"{token} {asks}"]):
                 waiting.remove(rank)
-    return dist.PrefixStore(own, store)
+    return dist.PrefixStore(token, store)

@@ -94,8 +94,8 @@ class Run:
         else:
             folder.clear()
         self._events = Events(folder.path / TENSORBOARD, last)
-        ours = [table.path for table in self.tables.values()]
-        folder.note([folder.path / CHECKPOINT, *ours, self._events.path])
+        tables = [table.path for table in self.tables.values()]
+        folder.note([folder.path / CHECKPOINT, *tables, self._events.path])
         for table in self.tables.values():
             table.begin()
 
@@ -171,11 +171,11 @@ class Table:
             with path.open(newline="") as file:
                 reader = csv.DictReader(file)
                 # A killed process may have left half a row.
-                whole = [row for row in reader if None not in row.values()]
+                rows = [row for row in reader if None not in row.values()]
                 columns = reader.fieldnames or []
-            if len(set(columns)) < len(columns) or any(None in row for row in whole):
+            if len(set(columns)) < len(columns) or any(None in row for row in rows):
                 raise ValueError("its rows and columns are not alike")
-            self.rows = [row for row in whole if int(row["update"]) <= last]
+            self.rows = [row for row in rows if int(row["update"]) <= last]
         except (OSError, ValueError, KeyError, csv.Error) as error:
             why = f"{type(error).__name__}: {error}"
             raise InvalidStateError(f"{path} is not a table of updates: {why}") from None
@@ -241,5 +241,5 @@ class Events:
 
     def _write(self, **event) -> None:
         with reraise_as_storage_error(self.path):
-            whole = self._event(wall_time=time.time(), **event)
-            self._records.write(whole.SerializeToString())
+            record = self._event(wall_time=time.time(), **event)
+            self._records.write(record.SerializeToString())

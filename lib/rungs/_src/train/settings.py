@@ -163,10 +163,9 @@ def lengthened(saved: RunSettings, **limits: Any) -> Any:
     return dataclasses.replace(saved, **limits)
 
 
-def training_of(options: argparse.Namespace, how: dict) -> Training:
+def training_of(options: argparse.Namespace, rung_settings: dict) -> Training:
     """Returns the settings from a command line that was parsed with `add_options`, and a rung's own
     settings.
     """
-    return Training(
-        **given(options, Training), how=how, ppo=PpoSettings(**given(options, PpoSettings))
-    )
+    ppo = PpoSettings(**given(options, PpoSettings))
+    return Training(**given(options, Training), how=rung_settings, ppo=ppo)

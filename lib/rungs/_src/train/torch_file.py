@@ -43,13 +43,13 @@ class TorchFile:
             raise ConfigurationError(f"there is no {path}")
         if not path.is_file():  # reading a pipe would block
             raise ConfigurationError(f"{path} is not a file")
-        found = _read_whole(path)
+        saved = _read_checked(path)
         heading = self._heading()
-        if not isinstance(found, dict) or {name: found.get(name) for name in heading} != heading:
+        if not isinstance(saved, dict) or {name: saved.get(name) for name in heading} != heading:
             raise ConfigurationError(f"{path} holds no {self.kind} of this version of Rungs")
-        if wrong := schema_error(found, self.form):
-            raise InvalidStateError(f"{path} is incomplete: {wrong}")
-        return {name: found[name] for name in self.form}
+        if flaw := schema_error(saved, self.form):
+            raise InvalidStateError(f"{path} is incomplete: {flaw}")
+        return {name: saved[name] for name in self.form}
 
     def _heading(self) -> dict:
         return {"tool": "rungs", "kind": self.kind, "schema": self.schema}
@@ -58,13 +58,13 @@ class TorchFile:
 def _deflated(file: io.BytesIO) -> io.BytesIO:
     """Compresses a file of `torch.save`, which is a zip archive; `torch.load` reads it as well."""
     smaller = io.BytesIO()
-    with zipfile.ZipFile(file) as whole, zipfile.ZipFile(smaller, "w") as archive:
-        for entry in whole.infolist():
-            archive.writestr(entry, whole.read(entry), zipfile.ZIP_DEFLATED)
+    with zipfile.ZipFile(file) as original, zipfile.ZipFile(smaller, "w") as archive:
+        for entry in original.infolist():
+            archive.writestr(entry, original.read(entry), zipfile.ZIP_DEFLATED)
     return smaller
 
 
-def _read_whole(path: Path):
+def _read_checked(path: Path):
     """Reads a file of `torch.save`, and checks its checksums, as `torch.load` does not."""
     try:
         with zipfile.ZipFile(path) as archive:
@@ -83,16 +83,17 @@ def _read_whole(path: Path):
 
 def tensor_flaw(tensors: Mapping, name: str) -> str:
     """Returns why tensors can't be computed with, in a few words that name one; "" if they can."""
-    for key, each in tensors.items():
-        what = f"{name}[{key!r}]"
+    for key, tensor in tensors.items():
+        label = f"{name}[{key!r}]"
         if not isinstance(key, str):
-            return f"{what} is not named by a text"
-        if each.layout != torch.strided or each.is_quantized or each.is_complex() or each.is_meta:
-            return f"{what} is not an array of real numbers"
-        if each.numel() * each.element_size() > each.untyped_storage().nbytes():
-            return f"{what} is larger than its storage"
-        if not bool(each.isfinite().all()):
-            return f"{what} is not finite"
+            return f"{label} is not named by a text"
+        other = tensor.is_quantized or tensor.is_complex() or tensor.is_meta
+        if other or tensor.layout != torch.strided:
+            return f"{label} is not an array of real numbers"
+        if tensor.numel() * tensor.element_size() > tensor.untyped_storage().nbytes():
+            return f"{label} is larger than its storage"
+        if not bool(tensor.isfinite().all()):
+            return f"{label} is not finite"
     return ""
 
 
@@ -112,51 +113,51 @@ def check_resumable(backend: Backend, state: dict) -> None:
     PyTorch would reject half-way, or only when it learns.
     """
     form = {"network": {}, "optimizer": {"state": {}, "param_groups": list}}
-    if wrong := schema_error(state, form, "the learner's state") or _state_flaw(backend, state):
-        raise InvalidStateError(wrong)
+    if flaw := schema_error(state, form, "the learner's state") or _state_flaw(backend, state):
+        raise InvalidStateError(flaw)
 
 
 def _state_flaw(backend: Backend, state: dict) -> str:
-    ours, optimizer = backend.state_dict(), state["optimizer"]
-    if wrong := _difference(state["network"], ours["network"], "network"):
-        return wrong
-    if not _equal(optimizer["param_groups"], ours["optimizer"]["param_groups"]):
+    current, optimizer = backend.state_dict(), state["optimizer"]
+    if flaw := _difference(state["network"], current["network"], "network"):
+        return flaw
+    if not _equal(optimizer["param_groups"], current["optimizer"]["param_groups"]):
         return "the optimizer has other settings"
     parameters = list(backend.network.parameters())
     moments, steps = optimizer["state"], set()
     if moments and moments.keys() != set(range(len(parameters))):  # before the first update: none
         return "the optimizer is of another network"
-    for key, each in moments.items():
+    for key, tensors in moments.items():
         name, weights = f"optimizer's state {key!r}", parameters[key]
         wanted = {"step": torch.zeros(()), "exp_avg": weights, "exp_avg_sq": weights}
-        if wrong := _difference(each, wanted, name):
-            return wrong
-        if (each["exp_avg_sq"] < 0).any():
+        if flaw := _difference(tensors, wanted, name):
+            return flaw
+        if (tensors["exp_avg_sq"] < 0).any():
             return f"{name}['exp_avg_sq'] is negative"
-        steps.add(float(each["step"]))
+        steps.add(float(tensors["step"]))
     if not all(step >= 1 and step == int(step) for step in steps) or len(steps) > 1:
         return f"the optimizer made {sorted(steps)} steps"
     return ""
 
 
-def _difference(found, ours: Mapping[str, torch.Tensor], name: str) -> str:
+def _difference(saved, expected: Mapping[str, torch.Tensor], name: str) -> str:
     """Returns how saved tensors differ from the network's in names, shapes or dtypes, or why they
     are unusable.
     """
-    if not isinstance(found, dict) or found.keys() != ours.keys():
+    if not isinstance(saved, dict) or saved.keys() != expected.keys():
         return f"{name} is of another network"
-    for key, each in ours.items():
-        tensor = found[key]
+    for key, like in expected.items():
+        tensor = saved[key]
         if not isinstance(tensor, torch.Tensor) or (tensor.shape, tensor.dtype) != (
-            each.shape,
-            each.dtype,
+            like.shape,
+            like.dtype,
         ):
             return f"{name}[{key!r}] is of another network"
-    return tensor_flaw(found, name)
+    return tensor_flaw(saved, name)
 
 
-def _equal(found: list, ours: list) -> bool:
+def _equal(saved: list, current: list) -> bool:
     try:
-        return bool(found == ours)
+        return bool(saved == current)
     except (RuntimeError, ValueError):  # raised by comparisons of tensors and arrays
         return False

@@ -36,8 +36,8 @@ _make = functools.partial(rungs.make, "chess")
 
 
 def _settings(saved: dict) -> Training:
-    how, ppo = dict(**saved["how"]), PpoSettings(**saved["ppo"])
-    return Training(**saved | {"how": how, "ppo": ppo})
+    rung_settings, ppo = dict(**saved["how"]), PpoSettings(**saved["ppo"])
+    return Training(**saved | {"how": rung_settings, "ppo": ppo})
 
 
 # "job" is torchrun's id of the run; "learner", `Learner.state_dict` less "own"; "own", the state of
@@ -186,7 +186,7 @@ class _PpoRun(Run):
         self.clock += means.pop("seconds")
         if not self.folder:
             return ""
-        self.write(METRICS, self._where() | counts | means)
+        self.write(METRICS, self._columns() | counts | means)
         return self._progress(counts | means)
 
     def evaluate(self) -> None:
@@ -199,7 +199,7 @@ class _PpoRun(Run):
             max_plies=self.training.max_plies,
             device=self.training.device,
         )
-        self.write(EVALUATIONS, self._where() | outcome.row())
+        self.write(EVALUATIONS, self._columns() | outcome.row())
         low, high = outcome.interval()
         self.say(
             f"evaluation after {self.updates} updates: {outcome.wins} wins, "
@@ -209,15 +209,15 @@ class _PpoRun(Run):
 
     def state(self) -> dict:
         state = self.learner.state_dict()
-        own = self.ranks.gather(state.pop("own"))
-        return {"job": self.ranks.job, "learner": state, "own": own}
+        rank_states = self.ranks.gather(state.pop("own"))
+        return {"job": self.ranks.job, "learner": state, "own": rank_states}
 
-    def _where(self) -> dict:
+    def _columns(self) -> dict:
         steps = self.learner.steps * self.ranks.size
         return {"update": self.updates, "steps": steps, "seconds": self.clock}
 
     def _progress(self, result: dict) -> str:
-        where, size = self._where(), self.ranks.size
+        row, size = self._columns(), self.ranks.size
         episodes = result["wins"] + result["draws"] + result["losses"]
         steps = self.training.num_envs * self.training.ppo.num_steps
         rate = steps / sum(result[part] for part in PARTS)
@@ -227,6 +227,6 @@ class _PpoRun(Run):
             else "none over"
         )
         return (
-            f"update {where['update']}, {where['steps']:,} steps, {where['seconds']:.0f} s, "
+            f"update {row['update']}, {row['steps']:,} steps, {row['seconds']:.0f} s, "
             f"{size * rate:,.0f} steps/s, {won}, entropy {result['entropy']:.2f}"
         )
