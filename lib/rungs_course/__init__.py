@@ -37,41 +37,24 @@ __all__ = ["check", "explore", "predict"]
 
 loader.prepare()  # OpenMP's runtime before PyTorch's, which notebooks import
 
-# What checks notebooks imports it, if it can: then it makes a parser of web addresses beyond ASCII,
-# which takes 2 s of a core in each process. No notebook has such an address.
+# The notebooks' checker imports it if it can, to parse web addresses beyond ASCII, which takes 2 s
+# of a core in each process. No notebook has such an address.
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]  # can't be imported
 
 
 def explore(results: "Path | str | None" = None) -> "ipywidgets.VBox":
-    """Shows the course's widgets in a dashboard, for a notebook: `dashboard.explore`.
-
-    Raises:
-        UnavailableError: a package that it needs is not installed; the message names it.
-        ConfigurationError: there are no results in the folder `results`.
-    """
+    """Shows the course's widgets in a dashboard, for a notebook: `dashboard.explore`."""
     return _imported("dashboard", "rungs_course.explore() needs").explore(results)
 
 
 def check(lab: str) -> "Verdict":
-    """Judges what was written for a lab in this notebook: `rungs_course.labs.check`.
-
-    Raises:
-        ConfigurationError: no such lab, or nothing was submitted.
-        UnavailableError: a package that labs need is not installed; the message names it.
-    """
+    """Judges what was written for a lab in this notebook: `rungs_course.labs.check`."""
     return _imported("labs", "labs need").check(lab)
 
 
 def predict(lab: str, *, gain: float | None = None, bound: float | None = None) -> None:
-    """Saves a prediction of an answer to a lab, see `rungs_course.labs.predict`.
-
-    Args:
-        gain: how many times as fast as the baseline the answer will be.
-        bound: nanoseconds that it takes at best, for one of what the lab counts.
-
-    Raises:
-        ConfigurationError: no such lab, it asks for no prediction, or a number is not positive.
-        UnavailableError: a package that labs need is not installed; the message names it.
+    """Saves a prediction of an answer to a lab: its gain over the baseline, and the nanoseconds per
+    item that it takes at best.
     """
     _imported("labs", "labs need").predict(lab, gain=gain, bound=bound)
 
@@ -82,11 +65,7 @@ def load_ipython_extension(shell: "InteractiveShell") -> None:
 
 
 def _imported(module: str, what_needs: str) -> "ModuleType":
-    """Imports a module of the course when it is needed, as this takes seconds.
-
-    Raises:
-        UnavailableError: a package that it needs is not installed.
-    """
+    """Imports a module of the course when it is needed, as this takes seconds."""
     try:
         return importlib.import_module(f"{__name__}.{module}")
     except ModuleNotFoundError as error:

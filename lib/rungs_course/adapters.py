@@ -30,7 +30,7 @@ from rungs_course.tables import fill, markdown
 RAW = "rungs"
 RAW_BITS = "rungs, bits"
 COPIED = "rungs, outputs copied"
-# What an adapter's function returns: an environment, and the function that steps it.
+# An environment, and the function that steps it.
 _Made = tuple[Any, Callable[[np.ndarray], object]]
 
 
@@ -160,7 +160,7 @@ def _jax(num_envs: int, rung: ChessRung) -> _Made:
     return types.SimpleNamespace(sample_actions=sample_actions), step
 
 
-# What is raced: the package whose interface it is, our module for it, and how it is stepped.
+# Racers: the package whose interface it is, our module for it, and its step.
 ADAPTERS: dict[str, tuple[str, str, Callable[[int, ChessRung], _Made]]] = {
     RAW: ("rungs-rl", "", _raw),
     RAW_BITS: ("rungs-rl", "", functools.partial(_raw, mask="bits")),
@@ -190,18 +190,9 @@ def race(
 ) -> pd.DataFrame:
     """Times steps through each adapter whose framework is installed.
 
-    Args:
-        num_envs: boards of each.
-        rung: which implementation steps them.
-        steps: timed for each adapter and repeat.
-        repeats: how often each is timed.
-        warmup: as many untimed rounds come first, so that games are at all stages.
-        seed: of the actions.
-        say: called with a line for each adapter that is left out, and why.
-
-    Returns:
-        A row per adapter and repeat: `adapter`, `package`, `version`, `num_envs`, `repeat`,
-        `plies` (boards stepped), `seconds`.
+    `say` receives a line for each adapter that is left out, and why. Returns a row per adapter and
+    repeat: `adapter`, `package`, `version`, `num_envs`, `repeat`, `plies` (boards stepped),
+    `seconds`.
     """
     made = {}
     for name, (*_, make) in ADAPTERS.items():
@@ -233,14 +224,9 @@ def race(
 def table(times: pd.DataFrame) -> pd.DataFrame:
     """Returns each adapter's rate, and what it adds to a step of the rung's own.
 
-    Args:
-        times: of `race`.
-
-    Returns:
-        A row per adapter, the cheapest first: `adapter`, `version`, `rate` (plies per second, the
-        median over repeats), `seconds` (of a step, also the median), `overhead` (the added
-        time over the raw step's: the median of each repeat's ratio less 1) and its quartiles `low`
-        and `high`.
+    A row per adapter, the cheapest first: `adapter`, `version`, `rate` (plies per second, the
+    median over repeats), `seconds` (of a step, also the median), `overhead` (the added time over
+    the raw step's: the median of each repeat's ratio less 1) and its quartiles `low` and `high`.
     """
     wide = times.pivot_table(index="repeat", columns="adapter", values="seconds", sort=False)
     added = wide.div(wide[RAW], axis=0).sub(1).melt(ignore_index=False, value_name="overhead")

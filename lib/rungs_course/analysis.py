@@ -1,4 +1,4 @@
-"""What an agent thinks of one position: candidate moves, and what it expects."""
+"""An agent's analysis of one position: candidate moves, and the expected result."""
 
 import contextlib
 import dataclasses
@@ -14,35 +14,23 @@ from rungs._src.selfplay.players import NetworkPlayer, search_in_words
 
 @dataclasses.dataclass(frozen=True)
 class Candidate:
-    """A legal move, also as SAN, and what the agent thinks of it.
-
-    Attributes:
-        prior: how likely the network alone plays it.
-        visits: how many simulations went there.
-        value: the mean of what they found, -1 to 1 for the side to move; None without visits.
-    """
+    """A legal move, also as SAN, and the agent's estimates of it."""
 
     move: chess.Move
     san: str
-    prior: float
-    visits: int
-    value: float | None
+    prior: float  # probability by the network alone
+    visits: int  # simulations that went there
+    value: float | None  # mean of them, -1 to 1 for the side to move; None without visits
 
 
 @dataclasses.dataclass(frozen=True)
 class Thoughts:
-    """What an agent thinks of a position.
+    """An agent's analysis of a position."""
 
-    Attributes:
-        candidates: all legal moves, the one it plays first, then those most visited, then those
-            likeliest.
-        value: how it expects the game to end, -1 to 1 for the side to move.
-        search: by which rule it searched, and how much, in words.
-    """
-
+    # all legal moves: the one it plays, then by visits, then by prior
     candidates: tuple[Candidate, ...]
-    value: float
-    search: str
+    value: float  # expected result, -1 to 1 for the side to move
+    search: str  # its rule and size, in words
 
     @property
     def chosen(self) -> Candidate:

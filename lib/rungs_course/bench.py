@@ -61,14 +61,8 @@ _PLAIN = re.compile(r"[\w][\w .,:;/()@#+~-]{0,99}")
 
 
 def make_racer(num_envs: int, threads: int = 1, *, name: str) -> Peer:
-    """Makes a batch of an environment.
-
-    Args:
-        name: see `rungs._src.conformance.environments.make`; not a rung. A class derived from
-            `rungs_course.peers.peer.ChessPeer` steps a batch; of others there is one per game.
-
-    Raises:
-        ConfigurationError, UnavailableError: as that function.
+    """Makes a batch of an environment that `conformance.environments.make` knows, not a rung; a
+    class that is no `ChessPeer` has an instance per game.
     """
     if name == environments.PYTHON_CHESS:
         return Games(num_envs, environments.PythonChess)
@@ -79,21 +73,8 @@ def make_racer(num_envs: int, threads: int = 1, *, name: str) -> Peer:
 def measure(
     name: str, *, boards: list[int], repeats: int, seed: int, say: Say = line
 ) -> dict[str, Any]:
-    """Races an environment against ours, in turns, and runs the conformance suite on it.
-
-    Args:
-        name: a project with chess, a rung, python-chess, FILE.py:CLASS or MODULE:CLASS.
-        boards: numbers of boards; each racer is rated at the one at which it is fastest.
-        repeats: turns timed.
-        seed: of games and actions.
-        say: receives progress lines.
-
-    Returns:
-        The result, in the form that `read` returns.
-
-    Raises:
-        ConfigurationError: there is no such environment, or no boards or repeats.
-        UnavailableError: it is not installed, or can't list the legal moves.
+    """Races an environment against Rungs, in turns, and runs the conformance suite on it; returns a
+    result as `read` does.
     """
     if min([repeats, *boards], default=0) < 1 or not boards:
         raise ConfigurationError("boards and repeats must be at least 1")
@@ -146,14 +127,12 @@ def measure(
 
 
 def rows(result: dict[str, Any]) -> pd.DataFrame:
-    """Returns a row per racer, each at the number of boards at which it is fastest.
+    """Returns a row per racer at its fastest number of boards, the environment first.
 
-    Returns:
-        A row per racer, the environment first: `racer`, `num_envs`, `rate` (plies per second, the
-        median), `low` and `high` (quartiles), `per_kilocycle` (plies in 1,000 cycles of a core),
-        `bytes_per_ply` (NaN where outputs are not arrays), `share` of the bound (the time to write
-        those bytes alone, over the time of a ply), `gain`, `gain_low` and `gain_high`: how many
-        times as fast as the environment it is.
+    Columns: `racer`, `num_envs`, `rate` (plies per second, the median), `low` and `high`
+    (quartiles), `per_kilocycle` (plies in 1,000 cycles of a core), `bytes_per_ply` (NaN where
+    outputs are not arrays), `share` of the bound (the time to write those bytes alone, over the
+    time of a ply), `gain` over the environment, `gain_low` and `gain_high`.
     """
     times = pd.DataFrame(result["times"])
     table = race.best(times).set_index("racer").loc[[result["name"], *OURS]]
@@ -188,11 +167,7 @@ def write(result: dict[str, Any], folder: Path) -> Path:
 
 
 def read(path: Path) -> dict[str, Any]:
-    """Reads a result.
-
-    Raises:
-        ConfigurationError: it is not a result, or of another schema; names the file and the fault.
-    """
+    """Reads a result."""
     try:
         check_is_file(path)
         result = json.loads(path.read_text(encoding="utf-8"))

@@ -17,11 +17,7 @@ _GLYPHS = dict(zip("kqrbnp", "♚♛♜♝♞♟", strict=True))
 
 
 def bitboards(boards: dict[str, int]):
-    """Draws bitboards side by side, rank 8 on top.
-
-    Args:
-        boards: 64-bit sets of squares by title.
-    """
+    """Draws bitboards, 64-bit sets of squares by title, side by side, rank 8 on top."""
     figure, axes = plots.axes(2.1 * len(boards), 2.5, ncols=len(boards), squeeze=False)
     for each, (title, bits) in zip(axes[0], boards.items(), strict=True):
         empty_board(each, title)
@@ -41,11 +37,8 @@ def square_numbers():
 
 
 def action_planes(queen_from: int, pawn_from: int):
-    """Draws the plane by which a piece reaches each square.
-
-    Args:
-        queen_from: where a piece stands that moves like queen and knight.
-        pawn_from: where a pawn stands, one square from promotion.
+    """Draws the plane by which a piece reaches each square: queen and knight moves from one square,
+    promotions from another.
     """
     figure, axes = plots.axes(9.0, 4.6, ncols=2)
     moves = {64 * plane + queen_from for plane in range(64)}
@@ -68,10 +61,8 @@ def action_planes(queen_from: int, pawn_from: int):
 
 
 def observation_planes(planes: np.ndarray):
-    """Draws one board's 119 planes: a row per position of the history, then the constant ones.
-
-    Args:
-        planes: (119, 8, 8) float32.
+    """Draws one board's (119, 8, 8) planes: a row per position of the history, then the constant
+    ones.
     """
     per_position = len(PLANE_NAMES[: -len(_constants())]) // HISTORY
     figure, axes = plots.axes(11.0, 8.2, nrows=HISTORY + 1, ncols=per_position)
@@ -133,11 +124,8 @@ def _squares(axes, moved: Iterable[int] = ()) -> None:
 
 
 def rows_of(positions: Iterable, columns: int = 4):
-    """Draws positions in rows of `columns`, the last move's squares marked.
-
-    Args:
-        positions: each with `fen`, `title`, and `uci`, the move that led there, or "".
-        columns: diagrams in a row, at the most.
+    """Draws positions (`fen`, `title`, and `uci` of the last move or "") in rows, that move's
+    squares marked.
     """
     positions = list(positions)
     across = min(columns, len(positions))
@@ -153,12 +141,8 @@ def rows_of(positions: Iterable, columns: int = 4):
 
 
 def filmstrip(games: pd.DataFrame, columns: int = 4):
-    """Draws a row of positions for each game: the start of its middle game, and on to its end.
-
-    Args:
-        games: `who`, `ply`, `move` and `fen` (of `rungs_course.nb15_games.games`), and `result`,
-            a game for each `who`.
-        columns: positions of each, evenly spaced; the last is the game's last.
+    """Draws evenly spaced positions of each game in `nb15_games.games`, from its middle game to its
+    end.
     """
     players = games["who"].unique()
     figure, panels = plots.axes(
@@ -178,13 +162,7 @@ def filmstrip(games: pd.DataFrame, columns: int = 4):
 
 
 def position(axes, fen: str, moved: Iterable[int] = ()) -> None:
-    """Draws a position, with some squares marked.
-
-    Args:
-        axes: to draw on.
-        fen: the position.
-        moved: the squares, 0 to 63.
-    """
+    """Draws a position, with some squares (0 to 63) marked."""
     _squares(axes, moved)
     axes.set(xticks=[], yticks=[])
     # One glyph for both colours, filled and edged: hollow ones vanish on dark squares.

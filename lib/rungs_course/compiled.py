@@ -6,31 +6,18 @@ from rungs._src.threads import openmp
 
 
 def load_course() -> Api:
-    """Loads the functions of `cpp/course/bindings.cpp`, some of which use OpenMP.
-
-    Raises:
-        CompilerError: there is no g++, or it rejects the source.
-        UnavailableError: OpenMP's runtime is not installed.
-    """
+    """Loads the functions of `cpp/course/bindings.cpp`, some of which use OpenMP."""
     openmp.load()
     return gpp.loaded("course", ["course/bindings.cpp"], [*gpp.FLAGS.split(), "-march=native"])
 
 
 def load_machine() -> Api:
-    """Loads the functions of `cpp/course/peaks.cpp`, with fused multiply-adds.
-
-    Raises:
-        CompilerError: there is no g++, or it rejects the source.
-    """
+    """Loads the functions of `cpp/course/peaks.cpp`, with fused multiply-adds."""
     flags = [*gpp.LIBRARY.split(), "-ffp-contract=fast", "-pthread", "-march=native"]
     return gpp.loaded("machine", ["course/peaks.cpp"], flags)
 
 
 def load_steps(*flags: str) -> Api:
-    """Loads the functions of `cpp/course/steps.cpp`, compiled with these flags.
-
-    Raises:
-        CompilerError: there is no g++, or it rejects the source.
-    """
+    """Loads the functions of `cpp/course/steps.cpp`, compiled with these flags."""
     every = [*flags, "-std=c++20", "-shared", "-fPIC", "-w"]
     return gpp.loaded("steps-versions", ["course/steps.cpp"], every)

@@ -42,15 +42,8 @@ _FOCUS = "<style>.rungs :focus-visible { box-shadow: 0 0 0 3px #0072B2 !importan
 def explore(results: Path | str | None = None) -> ipywidgets.VBox:
     """Shows all of the course's widgets, one at a time; a panel is made when it is chosen.
 
-    Args:
-        results: a folder of saved tables, or of a run. By default each table is taken from the run
-            in `data/run` if it is there, else from what was recorded, on this machine first. A
-            panel says where its tables come from, or what is wrong: which notebook makes a missing
-            one, or which table doesn't say where it was measured. Live panels, which measure what
-            the reader chooses, first measure what they are drawn over.
-
-    Raises:
-        ConfigurationError: there is no table to draw in `results`.
+    Tables come from the folder `results`, by default from `data/run`, else from what was recorded,
+    on this machine first. A panel says where its tables come from, or why it has none.
     """
     tables = _Tables(_default() if results is None else [_tables_in(Path(results))])
     panels = {

@@ -29,7 +29,7 @@ from rungs_course.measure.verify import verify_games
 _STEPS = 40
 _CHESS = "chess on "
 
-# What is in every installation; without it Rungs is broken.
+# Parts of every installation; without them Rungs is broken.
 _NEEDED = ("python", "multiprocessing", "gymnasium", "cpp", "threads")
 
 # A package that stands for each extra.
@@ -47,19 +47,12 @@ _EXTRAS = {
 
 @dataclasses.dataclass(frozen=True)
 class Finding:
-    """The result of trying one thing.
-
-    Attributes:
-        what: the thing.
-        works: whether it does.
-        needed: whether it is in every installation, which is broken if it does not work.
-        detail: what was seen where it works; else why it doesn't, and how to get it.
-    """
+    """The result of trying one thing."""
 
     what: str
     works: bool
-    needed: bool
-    detail: str
+    needed: bool  # in every installation, which is broken if it does not work
+    detail: str  # result where it works; else why it doesn't, and how to get it
 
 
 def examine() -> Iterator[Finding]:
@@ -77,12 +70,7 @@ def identity() -> str:
 
 
 def summary() -> str:
-    """Returns a few lines on what works here: all but CartPole, whose imports take long.
-
-    Raises:
-        CompilerError: there is no g++, which most notebooks need.
-        UnavailableError: something that is in every installation doesn't work; it is named.
-    """
+    """Returns a few lines on what works here: all but CartPole, whose imports take long."""
     gpp.version()  # before anything is compiled, which takes seconds
     findings = list(_examine_quickly())
     broken = [f"{one.what}: {one.detail}" for one in findings if one.needed and not one.works]
@@ -98,14 +86,7 @@ def summary() -> str:
 
 
 def print_summary_aside(say: Say = line) -> None:
-    """Prints a summary from another process, so that compiled code and MPI are unloaded afterwards.
-
-    Args:
-        say: `line`, or `silent`, with which nothing is printed.
-
-    Raises:
-        UnavailableError: it failed; the message is the last line that it printed.
-    """
+    """Prints a summary from another process, which then unloads compiled code and MPI."""
     command = [sys.executable, "-P", "-m", "rungs_course", "doctor", "--brief"]
     stdout = subprocess.DEVNULL if say is silent else None
     done = subprocess.run(command, stdout=stdout, stderr=subprocess.PIPE, text=True)

@@ -23,14 +23,7 @@ def reference(
     distribution: Callable[[Legal, torch.Tensor], Packed | Padded] = Padded,
     **how,
 ) -> TorchBackend:
-    """Makes the backend that all others are compared with: plain PyTorch.
-
-    Args:
-        network: what learns; by default a `PolicyValueNetwork`.
-        settings: how to learn.
-        distribution: of the legal actions.
-        **how: device and ranks, see `TorchBackend`.
-    """
+    """Makes the backend that all others are compared with: plain PyTorch."""
     made = network or PolicyValueNetwork()
     return TorchBackend(made, settings, distribution=distribution, optimizer=Adam, **how)
 

@@ -1,4 +1,4 @@
-"""Where the course begins: its map, the loop of RL, a game, and many random ones."""
+"""The start of the course: its map, the loop of RL, a game, and many random ones."""
 
 import chess
 import ipywidgets
@@ -35,11 +35,7 @@ _USE = (
 
 
 def course_map(here: str):
-    """Draws all notebooks, with what comes before each, and marks one of them.
-
-    Args:
-        here: its number, "00" to "17".
-    """
+    """Draws all notebooks, with what comes before each, and marks one by its number."""
     figure, axes = plots.axes(9.0, 4.6)
     axes.axis("off")
 
@@ -107,15 +103,11 @@ OPERA_GAME = (
 
 
 def play(moves: str) -> pd.DataFrame:
-    """Plays moves in the environment, on one board of the Python rung, from the initial position.
+    """Plays legal moves, in UCI with spaces between, on one board of the rung `python`.
 
-    Args:
-        moves: as UCI writes them, with spaces between, all legal.
-
-    Returns:
-        A row per ply: `ply` from 1, `uci`, `san` (the move as chess players write it), `legal` (how
-        many actions the mask allowed), `fen` (of the position reached), `reward` (of the player who
-        moved), `terminated`, `reason` (in words), and `title`, which names the move.
+    Returns a row per ply: `ply` from 1, `uci`, `san`, `legal` (how many actions the mask allowed),
+    `fen` (of the position reached), `reward` (of the player who moved), `terminated`, `reason` (in
+    words), and `title`, which names the move.
     """
     env = rungs.make("chess", "python", 1, autoreset_mode="Disabled")
     _, info = env.reset()
@@ -140,15 +132,9 @@ def _in_words(reason: int) -> str:
 def play_at_random(num_envs: int, steps: int, *, seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Plays random legal actions, and notes at each position whether one drawn from all is legal.
 
-    Args:
-        num_envs: number of boards of the Python rung.
-        steps: of all boards; where a game ends, the next begins.
-        seed: of the games and of all actions.
-
-    Returns:
-        A row per position: `ply` (how many were played before), `legal` (how many actions are) and
-        `hit`, whether one drawn from all 4,672 is among them. A row per game that ended: `reason`
-        in words, `plies`.
+    Returns a row per position: `ply` (how many were played before), `legal` (how many actions are)
+    and `hit`, whether one drawn from all 4,672 is among them; and a row per game that ended:
+    `reason` in words, `plies`.
     """
     env = rungs.make("chess", "python", num_envs, seed=seed)
     _, info = env.reset()

@@ -67,19 +67,11 @@ def counting_env(num_envs: int) -> ChessVectorEnv:
 
 
 def search_seconds(ages: Iterable[int], *, games: int, seed: int) -> pd.DataFrame:
-    """Times `is_repetition` by itself, without a profiler, in random games of some ages.
+    """Times `is_repetition` by itself, without a profiler, in random games of some ages in plies.
 
-    The same calls in two orders: nine on one board before the next, and on all boards in turn, as a
-    step does.
-
-    Args:
-        ages: in plies.
-        games: how many boards there are of each age.
-        seed: of the games.
-
-    Returns:
-        A row per age, way and round: `age`, `how` ("again and again", "boards in turn"), `repeat`,
-        `seconds` of a call, the mean over all boards. The two ways take turns.
+    The same calls in two orders, which take turns: nine on one board before the next, and on all
+    boards in turn, as a step does. Returns a row per age, way and round: `age`, `how` ("again and
+    again", "boards in turn"), `repeat`, `seconds` of a call, the mean over all boards.
     """
     rows = []
     for age, boards in _random_games(sorted(ages), games, np.random.default_rng(seed)).items():
@@ -114,21 +106,14 @@ def _seconds_of_search(boards: list[chess.Board], calls: int) -> float:
 
 
 def amdahl(share, times_as_fast):
-    """Returns how many times as fast the whole is when a part of it is: numbers, or arrays.
-
-    Args:
-        share: what the part takes of the time, 0 to 1.
-        times_as_fast: how many times as fast as before the part becomes.
+    """Returns how many times as fast the whole is when a part, `share` of its time (0 to 1), is:
+    numbers, or arrays.
     """
     return 1 / (1 - share + share / times_as_fast)
 
 
 def draw_aging(times: pd.DataFrame):
-    """Draws what a ply takes as the games get older: medians of three segments, and their range.
-
-    Args:
-        times: of `rungs_course.measure.race.race`, without a warm-up, and `num_envs`.
-    """
+    """Draws what a ply takes as the games get older: medians of three segments, and their range."""
     figure, axes = plots.axes(height=3.6)
     steps = (times["plies"] // times["num_envs"]).iloc[0]
     length = steps + -(-steps // 4)  # a race plays a quarter more, untimed
@@ -145,12 +130,8 @@ def draw_aging(times: pd.DataFrame):
 
 
 def draw_amdahl(shares: pd.DataFrame, chosen: str, faster: float):
-    """Draws what the whole gains over how many times as fast a part becomes, a line for each part.
-
-    Args:
-        shares: of `rungs_course.measure.profile.share_of_step`: `part` and `share` (0 to 1).
-        chosen: the part whose line is marked, and its limit.
-        faster: how many times as fast it becomes, which is marked.
+    """Draws what the whole gains over how many times as fast a part becomes, a line for each part;
+    marks one part at `faster`.
     """
     figure, axes = plots.axes(width=8.0, height=4.2)
     factors = np.geomspace(1, 100, 61)
@@ -174,11 +155,7 @@ def draw_amdahl(shares: pd.DataFrame, chosen: str, faster: float):
 
 
 def explore_amdahl(shares: pd.DataFrame):
-    """Shows what a step gains where a part of the reader's choice becomes faster.
-
-    Args:
-        shares: of `rungs_course.measure.profile.share_of_step`.
-    """
+    """Shows what a step gains where a part of the reader's choice becomes faster."""
     part = ipywidgets.Dropdown(options=shares["part"].tolist(), description="part")
     faster = widgets.slider([1, 1.5, 2, 3, 5, 10, 20, 50, 100], 10, "faster, ×")
     return widgets.explore(functools.partial(draw_amdahl, shares), chosen=part, faster=faster)

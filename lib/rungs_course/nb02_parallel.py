@@ -88,11 +88,8 @@ def _shares(num_envs: int, number: int) -> list[slice]:
 def shared_out(way: str, num_envs: int) -> ChessVectorEnv:
     """Makes an environment of Python's boards, shared out among as many workers as cores.
 
-    Args:
-        way: "python", with no workers; "Python threads", "joblib"; "queue" and "shared", the rung
-            `multiprocessing` by its transport; "a process each", the same with a process for each
-            board.
-        num_envs: number of boards.
+    Ways: "python", with no workers; "Python threads", "joblib"; "queue" and "shared", the rung
+    `multiprocessing` by its transport; "a process each", the same with a process for each board.
     """
     cores = usable_cores()
     if way == "python":
@@ -114,13 +111,8 @@ def _pool(num_envs: int, workers: int, transport: Any) -> ChessVectorEnv:
 
 
 def one_pool(num_envs: int, *, workers: int, transport: str, seed: int) -> float:
-    """Returns how many times as fast as `python` a pool is, measured within seconds.
-
-    Args:
-        num_envs: number of boards.
-        workers: number of processes, of which no more are started than there are boards.
-        transport: "queue" or "shared".
-        seed: of the games.
+    """Returns how many times as fast as `python` a pool, with at most a worker per board, is,
+    measured within seconds.
     """
     pool = _pool(num_envs, workers, transport)
     racers = {"python": make("chess", "python", num_envs), "pool": pool}
@@ -132,16 +124,10 @@ def one_pool(num_envs: int, *, workers: int, transport: str, seed: int) -> float
 
 
 def race_messages(num_bytes: int, *, trips: int, repeats: int, warmup: int) -> pd.DataFrame:
-    """Times a message to another process and back, by a pipe and by two queues, in turns.
+    """Times messages to another process and back, by a pipe and by two queues, in turns of `trips`.
 
-    Args:
-        num_bytes: of the message.
-        trips: there and back, in a turn.
-        repeats, warmup: turns that are timed, and that come first.
-
-    Returns:
-        A row per way ("pipe" and "queues") and repeat: `way`, `repeat`, and `seconds` of a trip
-        there and back.
+    Returns a row per way ("pipe" and "queues") and repeat: `way`, `repeat`, and `seconds` of a trip
+    there and back.
     """
     ours, theirs = CONTEXT.Pipe()
     asked, answered = CONTEXT.Queue(), CONTEXT.Queue()
@@ -177,17 +163,8 @@ def side_by_side(
 ) -> pd.DataFrame:
     """Times processes that step a share of the boards each and get no messages while they do.
 
-    Args:
-        num_envs: number of boards in all, at least as many as processes.
-        processes: number of processes.
-        steps: of all boards, in a repeat.
-        seed: of the games and of the random actions.
-        repeats: how often each is timed, in turns.
-        warmup: rounds that come first, untimed.
-
-    Returns:
-        A row per number of processes (one, and all at once) and repeat: `processes`, `repeat`, and
-        `seconds` of a step of a share, in the first process.
+    Returns a row per number of processes (one, and all at once) and repeat: `processes`, `repeat`,
+    and `seconds` of a step of a share, in the first process.
     """
     shares = _shares(num_envs, processes)
     first = shares[0].stop
@@ -222,20 +199,10 @@ def race_interpreters(
 ) -> pd.DataFrame:
     """Times Python's boards on one thread and on several, by interpreters with and without lock.
 
-    Args:
-        python: a free-threaded interpreter, which is timed with its lock as well.
-        num_envs: boards of each thread.
-        threads: of the team.
-        steps: of all boards, in a repeat.
-        repeats: how often each number of threads is timed, in turns.
-        seed: of the games and of the random actions.
-
-    Returns:
-        A row per interpreter, number of threads and repeat: `interpreter` (its version), `lock`
-        ("with", "without"), `threads`, `repeat`, `rate` in plies per second of all threads.
-
-    Raises:
-        UnavailableError: an interpreter can't be run, or fails.
+    `python` is a free-threaded interpreter, timed with its lock as well; `num_envs` counts each
+    thread's boards. Returns a row per interpreter, number of threads and repeat: `interpreter` (its
+    version), `lock` ("with", "without"), `threads`, `repeat`, `rate` in plies per second of all
+    threads.
     """
     numbers = map(str, (num_envs, threads, steps, repeats, seed))
     command = [nb02_workers.__file__, *numbers]
@@ -261,11 +228,7 @@ def _printed(arguments: list[str], other: str | None, variables: dict[str, str])
 
 
 def draw_interpreters(times: pd.DataFrame):
-    """Draws the plies per second of threads, a bar per interpreter, lock and number of threads.
-
-    Args:
-        times: of `race_interpreters`.
-    """
+    """Draws the plies per second of threads, a bar per interpreter, lock and number of threads."""
     racer = times["interpreter"] + ", " + times["lock"] + " its lock"
     team = np.where(times["threads"] > 1, times["threads"].astype(str) + " threads", "1 thread")
     named = times.assign(racer=racer, name=racer + ", " + team)
@@ -276,16 +239,12 @@ _PROCESSES = 4  # started to be measured
 
 
 def process_limits(make: Callable, *arguments) -> pd.DataFrame:
-    """Starts some processes, and computes how many the resources of this machine allow.
+    """Starts some processes that hold what `make` makes, and computes how many this machine's
+    resources allow.
 
-    Args:
-        make: makes what a process holds.
-        *arguments: of `make`.
-
-    Returns:
-        A row per resource: `resource`; `each`, what a process takes of it; `limit`, what there is;
-        and `environments`, how many processes that is. `attrs["seconds"]` is how long each process
-        took to start.
+    Returns a row per resource: `resource`; `each`, what a process takes of it; `limit`, what there
+    is; and `environments`, how many processes that is. `attrs["seconds"]` is how long each process
+    took to start.
     """
     before, start = open_files(), time.perf_counter()
     workers = Workers(make, [arguments] * _PROCESSES)
@@ -317,13 +276,7 @@ def own_bytes(pid: int) -> int:
 
 
 class Pool(Peer):
-    """A peer's games in processes, each with its share; actions and outputs go through pipes.
-
-    Args:
-        peer: the class of the peer, which is made in each process.
-        num_envs: how many games in all.
-        workers: how many processes.
-    """
+    """A peer's games in processes, each with its share; actions and outputs go through pipes."""
 
     def __init__(self, peer: type[Peer], num_envs: int, workers: int):
         super().__init__(num_envs)
@@ -356,23 +309,10 @@ def race_open_spiel(
 ) -> pd.DataFrame:
     """Races OpenSpiel in one process against pools of processes.
 
-    All play equally many steps at random, so that games are equally old, if not the same.
-
-    Args:
-        board_counts: numbers of games.
-        plies: timed per segment, of all games.
-        max_steps: the largest number of steps in a segment.
-        max_each: the largest number of games that get a process each.
-        seed: of the games.
-        repeats: segments timed.
-        warmup: segments played first.
-
-    Returns:
-        A row per racer, number of games and segment: `racer` ("python" is the one process of
-        Python that steps all of them), `num_envs`, `repeat`, `plies`, `seconds`.
-
-    Raises:
-        UnavailableError: OpenSpiel is not installed.
+    All play equally many steps at random, so that games are equally old, if not the same. A segment
+    has `plies` of all games, in at most `max_steps`; up to `max_each` games also get a process
+    each. Returns a row per racer, number of games and segment: `racer` ("python" is the one process
+    of Python that steps all of them), `num_envs`, `repeat`, `plies`, `seconds`.
     """
     rows: list[tuple] = []
     for num_envs in board_counts:
@@ -407,13 +347,7 @@ def _play(peer: Peer, steps: int, rng: np.random.Generator) -> float:
 
 
 def predict_processes(times: pd.DataFrame, cores: int, *, seed: int) -> ipywidgets.VBox:
-    """Asks how many times as fast as one process a pool of the reader's choice is.
-
-    Args:
-        times: rows of races with racers "python", "queue" and "shared", which are drawn.
-        cores: how many there are.
-        seed: of the games.
-    """
+    """Asks how many times as fast as one process a pool of the reader's choice is."""
     known = times[times["racer"].isin(["python", "queue", "shared"])]
     table = over_boards.gains(known, "python")
 
@@ -441,7 +375,7 @@ def predict_processes(times: pd.DataFrame, cores: int, *, seed: int) -> ipywidge
     return widgets.predict_first(draw, measure, controls, guess)
 
 
-# What a step of all boards is made of, for the worker that answers last.
+# Parts of a step of all boards, for the worker that answers last.
 PARTS = ("send", "wake", "step", "pickle", "pipe", "unpickle", "copy")
 # The same clock for all processes, as Linux counts from when the machine was started.
 _now = time.perf_counter
@@ -450,16 +384,8 @@ _now = time.perf_counter
 def timeline(num_envs: int, workers: int, *, seed: int, steps: int, warmup: int) -> pd.DataFrame:
     """Notes what a pool's processes do while all boards are stepped, outputs sent as pickles.
 
-    Args:
-        num_envs: number of boards.
-        workers: number of processes.
-        seed: of the games and of the random actions.
-        steps: steps noted.
-        warmup: steps played first.
-
-    Returns:
-        A row per piece of work: `turn` (which step), `process` ("parent", "worker 1", ...), `work`
-        (of `PARTS`, but for "wake"), `start` and `end`, seconds since the step began.
+    Returns a row per piece of work: `turn` (which step), `process` ("parent", "worker 1", ...),
+    `work` (of `PARTS`, but for "wake"), `start` and `end`, seconds since the step began.
     """
     preload(nb02_workers.__name__)
     slices = _shares(num_envs, workers)
@@ -518,15 +444,12 @@ def _turn(pipes: list, shares: list, rows: list) -> list[tuple]:
 
 
 def parts(frame: pd.DataFrame) -> pd.DataFrame:
-    """Splits every step into parts, along the worker that answered last: the step waits for it.
+    """Splits every step of `timeline` into parts, along the worker that answered last: the step
+    waits for it.
 
-    Args:
-        frame: of `timeline`.
-
-    Returns:
-        A row per step and part: `turn`, `part` (of `PARTS`), `seconds`. Parts of a step add up to
-        all of it. "wake" is from when all was sent until that worker had its actions, "pipe" from
-        when its answer was pickled until the parent had it.
+    Returns a row per step and part: `turn`, `part` (of `PARTS`), `seconds`. Parts of a step add up
+    to all of it. "wake" is from when all was sent until that worker had its actions, "pipe" from
+    when its answer was pickled until the parent had it.
     """
     rows = []
     for turn, notes in frame.groupby("turn"):
@@ -559,15 +482,8 @@ def median_turn(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def promised(environments: int, each: float, learning: float) -> dict[str, pd.DataFrame]:
-    """Returns what a step of some environments would look like, one after the other and at once.
-
-    Args:
-        environments: how many.
-        each: seconds that one takes.
-        learning: seconds that the agent takes then.
-
-    Returns:
-        Rows as in `timeline`, by how the environments are stepped.
+    """Returns what a step of some environments would look like, one after the other and at once, in
+    seconds; rows as in `timeline`.
     """
     starts = {"one after the other": each, "all at once": 0.0}
     frames = {}
@@ -580,7 +496,7 @@ def promised(environments: int, each: float, learning: float) -> dict[str, pd.Da
     return frames
 
 
-# What pieces of work are drawn as.
+# Names with which pieces of work are drawn.
 _KINDS = {
     "step": "step the boards",
     "wake": "wake up",
@@ -597,13 +513,8 @@ _LOOKS["learn"] = _LOOKS["pickle and unpickle"]  # never in the same figure
 
 
 def draw_timeline(frames: dict[str, pd.DataFrame], unit: str = "ms", same_scale: bool = False):
-    """Draws what each process does when, a panel for each of some steps.
-
-    Args:
-        frames: `process`, `work`, `start` and `end` in seconds, of one step, by title; of
-            `timeline` or `promised`.
-        unit: "ms" or "s".
-        same_scale: whether all panels are as long as the longest; else each fills its width.
+    """Draws what each process does when, a panel for each of some steps of `timeline` or
+    `promised`, by title.
     """
     scale = {"ms": 1e3, "s": 1}[unit]
     heights = [1 + frame["process"].nunique() for frame in frames.values()]
@@ -625,11 +536,7 @@ def draw_timeline(frames: dict[str, pd.DataFrame], unit: str = "ms", same_scale:
 
 
 def draw_parts(tables: dict[str, pd.DataFrame]):
-    """Draws what steps are made of, a stacked bar each, in per cent.
-
-    Args:
-        tables: of `parts`, by name.
-    """
+    """Draws what steps are made of, a stacked bar each, in per cent."""
     table = pd.DataFrame({name: kinds(each) for name, each in tables.items()}).T
     figure, axes = plots.axes(8.0, 1.8 + 0.5 * len(table))
     looks = {kind: _LOOKS[kind] for kind in table}
@@ -646,11 +553,7 @@ def draw_parts(tables: dict[str, pd.DataFrame]):
 
 
 def kinds(table: pd.DataFrame) -> pd.Series:
-    """Returns the median seconds of each kind of work, by the name that it is drawn with.
-
-    Args:
-        table: of `parts`.
-    """
+    """Returns the median seconds of each kind of work, by the name that it is drawn with."""
     named = table.assign(kind=table["part"].map(_KINDS))
     medians = named.groupby(["turn", "kind"])["seconds"].sum().groupby("kind").median()
     return medians[[kind for kind in _LOOKS if kind in medians]]

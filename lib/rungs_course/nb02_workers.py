@@ -1,4 +1,4 @@
-"""What other processes do in studies. It imports little, as each of them imports it again."""
+"""The work of other processes in studies. It imports little, as each of them imports it again."""
 
 import json
 import pickle
@@ -58,12 +58,7 @@ def echo_by_queues(asked: Queue, answered: Queue) -> None:
 
 
 class Share:
-    """A share of the boards, which plays without any messages.
-
-    Args:
-        num_envs, first_board: as for `PythonBoards`.
-        seed: of the games and of the random actions.
-    """
+    """A share of the boards, which plays without any messages."""
 
     def __init__(self, num_envs: int, first_board: int, seed: int):
         self._boards, self._seed = PythonBoards(num_envs, first_board, ChessSettings()), seed
@@ -83,8 +78,7 @@ def race_threads(
 ) -> list[tuple[int, int, float]]:
     """Times threads that play a share each: one of them with `num_envs` boards, then several.
 
-    Returns:
-        (threads, repeat, plies per second of all) for each; the first round is not counted.
+    Returns (threads, repeat, plies per second of all) for each; the first round is not counted.
     """
     rows = []
     shares = [Share(num_envs, num_envs * thread, seed) for thread in range(threads)]

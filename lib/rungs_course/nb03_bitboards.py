@@ -41,11 +41,8 @@ def filled(board: chess.Board, square: int, distance: int) -> chess.SquareSet:
 
 
 def draw_doublings(board: chess.Board, square: int):
-    """Draws the three doublings of a fill: four boards, from the piece to all that it reaches.
-
-    Args:
-        board: seen from the side to move.
-        square: of a slider, which fills its lines over empty squares.
+    """Draws the three doublings of a slider's fill: four boards, from the piece to all that it
+    reaches.
     """
     titles = {"the piece": 0, "by one": 1, "by two": 3, "by four": 7}
     figure, axes = plots.axes(9.4, 2.9, ncols=4)
@@ -57,12 +54,7 @@ def draw_doublings(board: chess.Board, square: int):
 
 
 def draw_generator(board: chess.Board, square: int):
-    """Draws what the generator knows of a piece: its fill, pins, the check mask, and its planes.
-
-    Args:
-        board: seen from the side to move.
-        square: of one of the mover's pieces.
-    """
+    """Draws what the generator knows of a piece: its fill, pins, the check mask, and its planes."""
     figure, axes = plots.axes(8.4, 8.8, nrows=2, ncols=2)
     (fill, pins), (planes, plane) = axes
     piece = board.piece_type_at(square) or chess.PAWN
@@ -124,11 +116,7 @@ def _draw_planes(axes, plane, board: chess.Board, square: int) -> None:
 
 
 def explore_bitboards(plies: int):
-    """Shows a position of the Opera Game and a piece of the reader's choice.
-
-    Args:
-        plies: after how many the widget begins.
-    """
+    """Shows a position of the Opera Game and a piece of the reader's choice."""
     position = ipywidgets.IntSlider(
         plies, min=0, max=len(OPERA_GAME) - 1, description="plies played", style=WHOLE_LABEL
     )

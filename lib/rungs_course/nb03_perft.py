@@ -30,11 +30,7 @@ _SECONDS = 3600.0  # for an answer: perft may take long
 
 @contextlib.contextmanager
 def stockfish(program: str) -> Iterator[Counter]:
-    """Runs Stockfish as a function (FEN, depth) -> leaves, by its `go perft`.
-
-    Raises:
-        EngineError: it stopped before it answered.
-    """
+    """Runs Stockfish as a function (FEN, depth) -> leaves, by its `go perft`."""
     with _conversation([program]) as ask:
 
         def perft(fen: str, depth: int) -> int:
@@ -51,9 +47,6 @@ def perft_programs() -> dict[str, list[str]]:
 
     It holds `NAME=COMMAND`, several separated by semicolons. See `perft_program` for what a command
     has to do.
-
-    Raises:
-        ConfigurationError: an entry is not of that form.
     """
     programs = {}
     for entry in filter(str.strip, os.environ.get("RUNGS_PERFT", "").split(";")):
@@ -70,10 +63,6 @@ def perft_program(command: list[str]) -> Iterator[Counter]:
 
     It reads lines of a depth and a FEN, "5 rnbq... w KQkq - 0 1", and answers each at once with a
     line, the number of leaves. It counts on one thread, without a transposition table.
-
-    Raises:
-        UnavailableError: there is no such program.
-        EngineError: it stopped before it answered, or answered with something else.
     """
     with _conversation(command) as ask:
 
@@ -123,19 +112,10 @@ def _conversation(command: list[str]) -> Iterator[Callable[[str, str], str]]:
 def perft_race(
     counters: dict[str, Counter], depths: dict[str, int], *, repeats: int
 ) -> pd.DataFrame:
-    """Times the counters in turns, after one untimed round.
+    """Times the counters in turns, each of `POSITIONS` to its depth, after one untimed round.
 
-    Args:
-        counters: by name.
-        depths: how deep to count each of `POSITIONS`.
-        repeats: rounds timed.
-
-    Returns:
-        A row per counter, position and round: `racer`, `position`, `depth`, `repeat`, `leaves`,
-        `seconds`.
-
-    Raises:
-        MismatchError: two counters disagree.
+    Returns a row per counter, position and round: `racer`, `position`, `depth`, `repeat`, `leaves`,
+    `seconds`.
     """
     racers = {
         (name, position): functools.partial(_timed, count, POSITIONS[position], depth)

@@ -22,7 +22,7 @@ from rungs_course.measure.turns import timed_rounds
 
 STRIDES = (8, 16, 32, 64, 128, 256)  # bytes from a thread's counter to the next thread's
 
-# How a loop is shared out: OpenMP's schedule, and how many iterations a thread gets at a time (0:
+# Ways to share out a loop: OpenMP's schedule, and how many iterations a thread gets at a time (0:
 # one even run per thread).
 SCHEDULES = {
     "static": ("static", 0),
@@ -48,14 +48,7 @@ def pin_refusal() -> str | None:
 
 @contextlib.contextmanager
 def pinned(threads: int) -> Iterator[None]:
-    """Pins each thread of OpenMP's team to a core of its own, as far as there are enough.
-
-    Args:
-        threads: of the team.
-
-    Raises:
-        UnavailableError: the system does not allow it; the message says why.
-    """
+    """Pins each thread of OpenMP's team to a core of its own, as far as there are enough."""
     if refusal := pin_refusal():
         raise UnavailableError(f"threads can't be pinned: {refusal}")
     cores = sorted(os.sched_getaffinity(0))
@@ -77,23 +70,12 @@ def _pin(cores: Sequence[Sequence[int]]) -> None:
 def race_counters(
     strides: Iterable[int], threads: int, *, times: int, repeats: int, warmup: int
 ) -> pd.DataFrame:
-    """Times threads that increment a counter each, at several distances between the counters.
+    """Times threads that increment a counter each, `times` times, with strides of several bytes
+    (multiples of eight).
 
-    Args:
-        strides: bytes between neighbouring counters, multiples of eight.
-        threads: of the team.
-        times: increments of each counter.
-        repeats: how often each is timed, in turns.
-        warmup: rounds that come first, untimed.
-
-    Returns:
-        A row per stride, way and repeat: `stride`, `way`, `repeat`, and `seconds` of an increment.
-        Ways: "one thread", the control; "free", threads that run where the system puts them; and
-        where they can be pinned, "pinned".
-
-    Raises:
-        MismatchError: a counter has another value than it was incremented to.
-        UnavailableError: the system gives fewer threads.
+    Returns a row per stride, way and repeat: `stride`, `way`, `repeat`, and `seconds` of an
+    increment. Ways: "one thread", the control; "free", threads that run where the system puts them;
+    and where they can be pinned, "pinned".
     """
     openmp.team(loader.load(), threads)
     ways: dict[str, tuple[int, Any]] = {
@@ -127,11 +109,8 @@ def _count(stride: int, threads: int, where: Any, times: int) -> float:
 
 
 def works(iterations: int, total: int) -> dict[str, np.ndarray]:
-    """Returns how much each iteration of two loops does, int64: all the same, or more and more.
-
-    Args:
-        iterations: of either loop.
-        total: about what all of a loop's iterations do together.
+    """Returns how much each iteration of two loops does, int64: all the same, or more and more;
+    `total` is about a loop's sum.
     """
     growing = np.arange(iterations, dtype=np.int64) * (2 * total // iterations) // iterations
     return {"even": np.full(iterations, total // iterations), "growing": growing}
@@ -142,18 +121,8 @@ def race_schedules(
 ) -> pd.DataFrame:
     """Times loops that OpenMP shares out by each of `SCHEDULES`, and on one thread.
 
-    Args:
-        loops: by name, what each iteration does, of `works`.
-        threads: of the team.
-        repeats, warmup: as for `race_counters`.
-
-    Returns:
-        A row per loop, schedule and repeat: `loop`, `schedule`, `repeat`, and `share`: by how much
-        the loop took longer than its even share, one thread's time over their number.
-
-    Raises:
-        MismatchError: a schedule finds another sum than one thread.
-        UnavailableError: the system gives fewer threads.
+    Returns a row per loop, schedule and repeat: `loop`, `schedule`, `repeat`, and `share`: by how
+    much the loop took longer than its even share, one thread's time over their number.
     """
     openmp.team(loader.load(), threads)
     call, rows = compiled.load_course().rungs_counters_loop, []
@@ -186,15 +155,9 @@ def race_barriers(
 ) -> pd.DataFrame:
     """Times steps with one barrier and with two, of threads that are free and that are pinned.
 
-    Arguments are as for `rungs_course.nb04_openmp.where_time_goes`.
-
-    Returns:
-        A row per number of boards, repeat, way ("one barrier", "two barriers") and place ("free",
-        and where threads can be pinned "pinned"): `num_envs`, `repeat`, `way`, `place`, and
-        `seconds` of a step.
-
-    Raises:
-        MismatchError: one of them plays other games.
+    Returns a row per number of boards, repeat, way ("one barrier", "two barriers") and place
+    ("free", and where threads can be pinned "pinned"): `num_envs`, `repeat`, `way`, `place`, and
+    `seconds` of a step.
     """
     places: dict[str, Any] = {"free": contextlib.nullcontext}
     if not pin_refusal():

@@ -18,11 +18,7 @@ _THREADS = [1, 2, 4, 8, 16, 32, 64]
 
 
 def draw_cache_lines(written: pd.DataFrame):
-    """Draws which core writes where in some cache lines, and where the first of them is over time.
-
-    Args:
-        written: of `rungs_course.nb04_openmp.writes`, of two threads.
-    """
+    """Draws the writes of each core to some cache lines, and who has the first of them over time."""
     groups = written.groupby("way", sort=False)
     figure, axes = plots.axes(8.0, 3.9, nrows=2, ncols=len(groups), sharey="row")
     looks = plots.fills(("core 0", "core 1"), (plots.BLUE, plots.ORANGE))
@@ -65,11 +61,7 @@ def _line_over_time(axes, rows: pd.DataFrame, looks: dict) -> None:
 
 
 def draw_lost(shares: pd.DataFrame):
-    """Draws what keeps threads from the ideal, a dot per repeat, a row of dots per part and batch.
-
-    Args:
-        shares: of `rungs_course.nb04_openmp.parts`.
-    """
+    """Draws the time that threads lose, a dot per repeat, a row of dots per part and batch."""
     figure, axes = plots.axes(height=3.4)
     _strips(axes, _of_boards(shares).assign(per_cent=shares["share"] * 100), "per_cent", "part")
     axes.axvline(0, color=plots.BLACK, linewidth=1)
@@ -109,11 +101,7 @@ def _strips(axes, frame: pd.DataFrame, x: str, y: str) -> None:
 
 
 def draw_counters(counted: pd.DataFrame):
-    """Draws how long an increment takes over the bytes between counters, a line per way.
-
-    Args:
-        counted: of `rungs_course.nb04_counters.race_counters`.
-    """
+    """Draws how long an increment takes over the bytes between counters, a line per way."""
     named = counted.assign(nanoseconds=counted["seconds"] * 1e9)
     figure, axes = plots.axes(height=3.6)
     plots.median_lines(axes, named, "way", "stride", "nanoseconds")
@@ -129,11 +117,7 @@ def draw_counters(counted: pd.DataFrame):
 
 
 def draw_barriers(times: pd.DataFrame):
-    """Draws what a second barrier in a step takes, a dot per repeat.
-
-    Args:
-        times: of `rungs_course.nb04_counters.race_barriers`.
-    """
+    """Draws what a second barrier in a step takes, a dot per repeat."""
     wide = times.pivot(index=["place", "num_envs", "repeat"], columns="way", values="seconds")
     longer = (wide["two barriers"] - wide["one barrier"]) * 1e6
     figure, axes = plots.axes(height=3.0)
@@ -146,11 +130,7 @@ def draw_barriers(times: pd.DataFrame):
 
 
 def draw_schedules(scheduled: pd.DataFrame):
-    """Draws by how much loops miss their even share, a dot per repeat, rows of schedules.
-
-    Args:
-        scheduled: of `rungs_course.nb04_counters.race_schedules`.
-    """
+    """Draws by how much loops miss their even share, a dot per repeat, rows of schedules."""
     named = scheduled.assign(per_cent=scheduled["share"] * 100, hue=scheduled["loop"])
     figure, axes = plots.axes(height=3.8)
     _strips(axes, named, "per_cent", "schedule")
@@ -163,15 +143,10 @@ def draw_schedules(scheduled: pd.DataFrame):
 def draw_speedups(
     cost: StepCost, boards: int, threads: int, measured: pd.DataFrame, workers: str = "threads"
 ):
-    """Draws the speed-up that a cost predicts over threads, and what was measured.
+    """Draws the speed-up that a cost predicts over threads, and what was measured: `num_envs`,
+    `threads`, `speedup`.
 
-    Args:
-        cost: of a step.
-        boards: how many.
-        threads: a number that is marked.
-        measured: a row per number of boards: `num_envs`, `threads`, `speedup`; those of `boards`
-            are drawn.
-        workers: what shares the boards: "threads" or "ranks".
+    The number `threads` is marked; `workers` that share the boards are "threads" or "ranks".
     """
     figure, axes = plots.axes(height=3.6)
     gains = [float(cost.speedup(np.array(boards), number)) for number in _THREADS]
@@ -196,12 +171,7 @@ def draw_speedups(
 
 
 def explore_threads(cost: StepCost, measured: pd.DataFrame, workers: str = "threads"):
-    """Shows what threads gain, for boards, threads and a meeting's time of the reader's choice.
-
-    Args:
-        cost: of a step, as fitted.
-        measured, workers: as for `draw_speedups`.
-    """
+    """Shows what threads gain, for boards, threads and a meeting's time of the reader's choice."""
 
     def draw(boards, threads, microseconds):
         changed = dataclasses.replace(cost, meeting=microseconds * 1e-6)
@@ -222,11 +192,7 @@ _SHOWN_STEPS = 5  # of a timeline
 
 
 def draw_timelines(frame: pd.DataFrame):
-    """Draws what ran when in the first steps, one row of bars per kind of work.
-
-    Args:
-        frame: of `rungs_course.nb04_openmp.timeline`, with a column `mode`, the title.
-    """
+    """Draws what ran when in the first steps, one row of bars per kind of work."""
     groups = frame.groupby("mode", sort=False)
     steps = min((rows["work"] == "infer").sum() // 2 for _, rows in groups)
     seconds = frame["end"].max() * min(1, _SHOWN_STEPS / steps)

@@ -36,16 +36,7 @@ BLOCK = 8  # boards: `rungs::env::kBlock`
 class SharedBoards(CppBoards):
     """The C++ rung's boards, shared out among threads in one of `WAYS` or `BARRIERS`.
 
-    Actions are not checked: each must be legal.
-
-    Args:
-        num_envs, first_board, settings: as for `Boards`; "board" observations, and no engine.
-        way: a name of `WAYS` or `BARRIERS`.
-        threads: of the team.
-
-    Raises:
-        UnavailableError: the system gives fewer threads.
-        CompilerError: there is no g++ to compile the ways.
+    Actions are not checked: each must be legal. Observations are "board", and there is no engine.
     """
 
     def __init__(
@@ -116,9 +107,8 @@ def owners(num_envs: int, threads: int, way: str) -> np.ndarray:
 def shared_lines(num_envs: int, threads: int) -> pd.DataFrame:
     """Counts the cache lines that several threads write to in a step, as boards are laid out.
 
-    Returns:
-        A row per way and array (the outputs, and "state"): `way`, `array`, `bytes` (of a block),
-        `lines` (of all), `shared` (how many of those are written by more than one thread).
+    Returns a row per way and array (the outputs, and "state"): `way`, `array`, `bytes` (of a
+    block), `lines` (of all), `shared` (how many of those are written by more than one thread).
     """
     env = rungs.make("chess", "cpp", BLOCK)
     sizes = {"state": described(loader.load()).constants["block_bytes"]}
@@ -148,10 +138,9 @@ def _written_lines(owner: np.ndarray, size: int, apart: int) -> tuple[int, int]:
 def writes(num_envs: int, threads: int) -> pd.DataFrame:
     """Returns which thread writes which block's flags when, if all go at the same pace.
 
-    Returns:
-        A row per way and block: `way`, `block`, `thread`, `time` (blocks that its thread has played
-        before), `line` (of memory, where its flags of one kind are, a byte per board), `place`
-        (within it, in blocks).
+    A row per way and block: `way`, `block`, `thread`, `time` (blocks that its thread has played
+    before), `line` (of memory, where its flags of one kind are, a byte per board), `place` (within
+    it, in blocks).
     """
     frames = []
     for way in ("naive", "chunked", "padded"):
@@ -166,10 +155,8 @@ def writes(num_envs: int, threads: int) -> pd.DataFrame:
 
 
 def moves(written: pd.DataFrame) -> pd.DataFrame:
-    """Follows each cache line, which moves where another thread writes to it.
-
-    Returns:
-        `writes` in the order of time, with `moved`: whether another thread wrote to that line last.
+    """Returns `writes` in the order of time, with `moved`: whether another thread wrote to that
+    cache line last.
     """
     ordered = written.sort_values(["way", "time", "thread"], ignore_index=True)
     last = ordered.groupby(["way", "line"])["thread"].shift()
@@ -181,24 +168,10 @@ def where_time_goes(
 ) -> pd.DataFrame:
     """Times the same steps with and without several threads, their barriers, and Python's calls.
 
-    All play the same games from the same positions, and must end at the same positions.
-
-    Args:
-        board_counts: numbers of boards.
-        threads: of the team.
-        plies: of all boards, in a repeat.
-        repeats: how often each is timed, in turns.
-        warmup: rounds that come first, untimed.
-        seed: of games and actions.
-
-    Returns:
-        A row per number of boards, repeat and way: `num_envs`, `repeat`, `way`, and `seconds` of a
-        step. Ways: "alone" and "meeting" (a team that meets in each step), called from Python for
-        each step; "alone, one call" and "meeting, one call" for all of them; and "apart", a team
-        that meets only at their end.
-
-    Raises:
-        MismatchError: one of them plays other games.
+    All play the same games, `plies` of all boards in a repeat. Returns a row per number of boards,
+    repeat and way: `num_envs`, `repeat`, `way`, and `seconds` of a step. Ways: "alone" and
+    "meeting" (a team that meets in each step), called from Python for each step; "alone, one call"
+    and "meeting, one call" for all of them; and "apart", a team that meets only at their end.
     """
     rows = []
     for num_envs in board_counts:
@@ -262,15 +235,10 @@ def seconds_of_games(
 def parts(times: pd.DataFrame, threads: int) -> pd.DataFrame:
     """Splits the time of a team's step into parts, repeat by repeat.
 
-    Args:
-        times: of `where_time_goes`.
-        threads: of the team.
-
-    Returns:
-        A row per number of boards, repeat and part: `num_envs`, `repeat`, `part`, and `share` of
-        the ideal time, one thread's over their number. Parts: "at the same time" is how much longer
-        boards take while other threads play theirs; "synchronisation" is the waiting of threads for
-        each other; "calls" is Python's part.
+    Returns a row per number of boards, repeat and part: `num_envs`, `repeat`, `part`, and `share`
+    of the ideal time, one thread's over their number. Parts: "at the same time" is how much longer
+    boards take while other threads play theirs; "synchronisation" is the waiting of threads for
+    each other; "calls" is Python's part.
     """
     wide = times.pivot(index=["num_envs", "repeat"], columns="way", values="seconds")
     ideal = wide["alone, one call"] / threads
@@ -301,17 +269,11 @@ def speedups(times: pd.DataFrame) -> pd.DataFrame:
 
 @dataclasses.dataclass(frozen=True)
 class StepCost:
-    """The cost of a step on one thread or several, as measured.
+    """The cost of a step on one thread or several, as measured."""
 
-    Attributes:
-        ply: seconds of a board's step.
-        call: seconds of a call from Python.
-        meeting: seconds that threads take to begin and end together.
-    """
-
-    ply: float
-    call: float
-    meeting: float
+    ply: float  # seconds of a board's step
+    call: float  # seconds of a call from Python
+    meeting: float  # seconds that threads take to begin and end together
 
     def seconds(self, boards: np.ndarray, threads: int) -> np.ndarray:
         """Returns the seconds of a step of `boards` boards, shared evenly."""
@@ -325,9 +287,8 @@ class StepCost:
 def costs(times: pd.DataFrame) -> pd.DataFrame:
     """Returns what each repeat of `where_time_goes` says of a step's cost.
 
-    Returns:
-        A row per repeat: seconds of a `ply`, of the most boards, and of a `call` and a `meeting`,
-        of the fewest; noise makes some of the latter negative.
+    A row per repeat: seconds of a `ply`, of the most boards, and of a `call` and a `meeting`, of
+    the fewest; noise makes some of the latter negative.
     """
     wide = times.pivot(index="repeat", columns=["num_envs", "way"], values="seconds")
     few, many = times["num_envs"].min(), times["num_envs"].max()
@@ -354,18 +315,11 @@ def timeline(
     asynchronous: bool,
     mask: MaskFormat = "bool",
 ):
-    """Notes when inference and simulation ran, with boards in turn or two halves in flight.
+    """Notes when inference and simulation ran, with an even number of boards in turn or two halves
+    in flight.
 
-    Args:
-        num_envs: number of boards, even.
-        policy: from observation and mask to actions.
-        seed: of the games.
-        steps: steps of all boards.
-        asynchronous: whether halves overlap.
-        mask: format of the masks that the policy takes.
-
-    Returns:
-        A row per piece of work: `work` ("infer", "simulate"), `half`, `start`, `end` in seconds.
+    Returns a row per piece of work: `work` ("infer", "simulate"), `half`, `start`, `end` in
+    seconds.
     """
     env = rungs.make_async("chess", num_envs, seed=seed, mask=mask, threads=1)
     rows: list[tuple] = []
@@ -396,17 +350,9 @@ def overlaps(
 ) -> pd.DataFrame:
     """Times steps with two halves of the boards in turn, and in flight at the same time.
 
-    Args:
-        num_envs: number of boards, even.
-        policies: by name, from observation and `bits` mask to actions.
-        seed: of the games.
-        steps: steps of all boards per repeat.
-        repeats: how often each is timed, in turns.
-        warmup: rounds that come first, untimed.
-
-    Returns:
-        A row per policy, way and repeat: `policy`, `way` ("in turn", "overlapping"), `repeat`, and
-        seconds per step of all boards, the `whole` and what of it were `infer` and `simulate`.
+    Policies map observation and `bits` mask to actions. Returns a row per policy, way and repeat:
+    `policy`, `way` ("in turn", "overlapping"), `repeat`, and seconds per step of all boards, the
+    `whole` and what of it were `infer` and `simulate`.
     """
     ways = {"in turn": False, "overlapping": True}
     how: dict[str, Any] = {"seed": seed, "steps": steps, "mask": "bits"}

@@ -15,11 +15,8 @@ from rungs_course.nb14_cost_model import Link, fit
 
 
 def draw_step(found: pd.DataFrame, steps: dict[str, int] | None = None):
-    """Draws what each rank does when in a step, for each way in which boards are gathered.
-
-    Args:
-        found: of `rungs_course.nb05_mpi.works`.
-        steps: the step to draw, by transport; None for one of median length each.
+    """Draws what each rank does when in a step, for each way in which boards are gathered; by
+    default in one of median length.
     """
     chosen = steps or {each: typical_step(found, each) for each in found["transport"].unique()}
     figure, axes = plots.axes(8.0, 1.4 + 1.3 * len(chosen), nrows=len(chosen), squeeze=False)
@@ -54,11 +51,7 @@ def _draw_meetings(axes, rows: pd.DataFrame) -> None:
 
 
 def explore_step(found: pd.DataFrame):
-    """Shows any of the steps that were followed.
-
-    Args:
-        found: of `rungs_course.nb05_mpi.works`.
-    """
+    """Shows any of the steps that were followed."""
     transports = found["transport"].unique().tolist()
     numbers, first = sorted(set(found["step"])), typical_step(found, transports[0])
     return widgets.explore(
@@ -71,12 +64,8 @@ def explore_step(found: pd.DataFrame):
 def fit_links(times: pd.DataFrame) -> dict[str, Link]:
     """Fits a latency and a bandwidth to the medians of trips, on each side of the `border`.
 
-    Args:
-        times: of `rungs_course.nb05_messages.race_messages`.
-
-    Returns:
-        The link of each protocol, "eager" and "rendezvous", or of "all sizes" where no border was
-        seen. Fewer than three sizes, to which two numbers can always be fitted, have none.
+    Returns the link of each protocol, "eager" and "rendezvous", or of "all sizes" where no border
+    was found. Fewer than three sizes, to which two numbers can always be fitted, have none.
     """
     links = {}
     for name, medians in _by_protocol(times).items():
@@ -98,11 +87,7 @@ def _by_protocol(times: pd.DataFrame) -> dict[str, pd.Series]:
 
 
 def draw_messages(times: pd.DataFrame):
-    """Draws a message's time over its size, and how long a send waits for a late receiver.
-
-    Args:
-        times: of `rungs_course.nb05_messages.race_messages`.
-    """
+    """Draws a message's time over its size, and how long a send waits for a late receiver."""
     figure, (trips, sends) = plots.axes(7.5, 5.2, nrows=2, sharex=True)
     edge = border(times)
     look = {"marker": "o", "color": plots.BLUE}
@@ -127,11 +112,7 @@ def draw_messages(times: pd.DataFrame):
 
 
 def draw_ring(ranks: int):
-    """Draws an all-reduce around a ring: how many ranks' numbers are summed where, by round.
-
-    Args:
-        ranks: how many.
-    """
+    """Draws an all-reduce around a ring: how many ranks' numbers are summed where, by round."""
     counts = ring(ranks)
     rounds = len(counts)
     figure, axes = plots.axes(1.2 * rounds + 0.6, 1.9, ncols=rounds, sharey=True, squeeze=False)

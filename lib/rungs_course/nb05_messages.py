@@ -26,20 +26,11 @@ _MAX_TRIPS, _AGREEMENTS = 200, 20
 
 
 def race_messages(sizes: Iterable[int], *, repeats: int, warmup: int) -> pd.DataFrame:
-    """Times messages between two ranks, all sizes in turns.
+    """Times messages of some bytes between two ranks, all sizes in turns.
 
-    Args:
-        sizes: of the messages, bytes.
-        repeats, warmup: rounds that are timed, and that come first.
-
-    Returns:
-        A row per size, measurement and repeat: `bytes`, `what`, `repeat`, `seconds`. "trip" is a
-        message's way from one rank to the other; "send" how long `MPI_Send` takes where the other
-        rank receives `LATE` seconds later.
-
-    Raises:
-        UnavailableError: there is no MPI.
-        WorkerDiedError: a rank was killed or raised.
+    Returns a row per size, measurement and repeat: `bytes`, `what`, `repeat`, `seconds`. "trip" is
+    a message's way from one rank to the other; "send" how long `MPI_Send` takes where the other
+    rank receives `LATE` seconds later.
     """
     return _on_ranks(2, sizes=list(sizes), repeats=repeats, warmup=warmup)
 
@@ -47,11 +38,7 @@ def race_messages(sizes: Iterable[int], *, repeats: int, warmup: int) -> pd.Data
 def race_agreements(rank_counts: Iterable[int], *, repeats: int, warmup: int) -> pd.DataFrame:
     """Times agreements on one number, in a job for each number of ranks.
 
-    Returns:
-        A row per number of ranks and repeat: `ranks`, `repeat`, and `seconds` of an agreement.
-
-    Raises:
-        UnavailableError, WorkerDiedError: as for `race_messages`.
+    Returns a row per number of ranks and repeat: `ranks`, `repeat`, and `seconds` of an agreement.
     """
     frames = [
         _on_ranks(ranks, sizes=[], repeats=repeats, warmup=warmup).assign(ranks=ranks)
@@ -97,9 +84,8 @@ def main() -> None:
 def border(times: pd.DataFrame) -> tuple[int, int] | None:
     """Finds between which two sizes the protocol changes.
 
-    Returns:
-        The largest size of which `MPI_Send` returns before the other rank receives, in the median
-        of its repeats, and the next one; None where all sizes, or none, do so.
+    Returns the largest size of which `MPI_Send` returns before the other rank receives, in the
+    median of its repeats, and the next one; None where all sizes, or none, do so.
     """
     sends = times[times["what"] == "send"].groupby("bytes")["seconds"].median()
     returns = sends.index[sends < LATE / 2]

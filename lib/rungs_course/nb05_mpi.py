@@ -21,7 +21,7 @@ from rungs_course.measure.race import race
 from rungs_course.nb04_openmp import StepCost
 from rungs_course.nb04_openmp import make as make_team
 
-# What a rank does in a step, in the order of time.
+# Parts of a rank's step, in the order of time.
 WORKS = ("order", "check", "agree", "play", "send")
 TRANSPORTS = ("shared", "messages")
 
@@ -39,20 +39,12 @@ def race_layout(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Races `mpi` on some ranks against `cpp`, and notes when ranks call MPI, in a job of its own.
 
-    Args:
-        ranks: how many.
-        threads: per rank.
-        games: of each race, `num_envs` (boards on all ranks together, at least one for each),
-            `mask` and `steps`.
-        teams: whether two teams of rank 0's threads race as well, without ranks: "openmp", and
-            "twice", which wakes its team for the check and for playing, as a rank does.
-        traced: numbers of boards and of steps of the environments, one for each of `TRANSPORTS`,
-            whose calls are noted; None: none are.
-        **race_settings: of `rungs_course.measure.race.race`, the same for all.
-
-    Returns:
-        The rows of `race`, with columns `num_envs` and `mask`; and the calls, a row each:
-        `transport`, `rank`, `call`, `begin`, `end`, in seconds on the machine's clock.
+    `games` holds `num_envs` (boards on all ranks), `mask` and `steps` of each race. With `teams`,
+    rank 0's threads race as well, without ranks: "openmp", and "twice", which wakes its team for
+    the check and for playing, as a rank does. `traced` is a number of boards and of steps whose
+    calls are noted, per transport. Returns the rows of `race`, with columns `num_envs` and `mask`;
+    and the calls, a row each: `transport`, `rank`, `call`, `begin`, `end`, in seconds on the
+    machine's clock.
     """
     with temporary_dir() as folder:
         arguments = [folder, threads, games, teams, traced, race_settings]
@@ -94,15 +86,8 @@ def _race_games(
     race_settings: dict,
     beside: Callable[[dict], dict],
 ) -> list[pd.DataFrame]:
-    """Races on one rank, as all others do at the same time.
-
-    Args:
-        games, threads, race_settings: see `race_layout`.
-        beside: makes further racers of rank 0, by name, from `num_envs` and `mask`.
-
-    Returns:
-        The rows of `race` for each game, with columns `num_envs` and `mask`; nothing on a rank that
-        serves another.
+    """Races on one rank, as all others do at the same time, with rank 0's further racers of
+    `beside`; a rank that serves another returns nothing.
     """
     frames = []
     for game in games:
@@ -143,13 +128,9 @@ def _note_calls(notes, transport, threads, traced, seed, folder) -> None:
 def works(calls: pd.DataFrame) -> pd.DataFrame:
     """Derives what ranks do in each step, from their calls of MPI and the time between.
 
-    Args:
-        calls: of `race_layout`.
-
-    Returns:
-        A row per piece of work: `transport`, `rank`, `step`, `work` (of `WORKS`), `begin`, `end`,
-        in seconds from the moment when rank 0 gives that step's order. Resets are left out, and the
-        waiting of other ranks before an order.
+    Returns a row per piece of work: `transport`, `rank`, `step`, `work` (of `WORKS`), `begin`,
+    `end`, in seconds from the moment when rank 0 gives that step's order. Resets are left out, and
+    the waiting of other ranks before an order.
     """
     frames = []
     for (transport, rank), own in calls.groupby(["transport", "rank"], sort=False):
@@ -199,13 +180,8 @@ def typical_step(found: pd.DataFrame, transport: str) -> int:
 
 
 def shares(found: pd.DataFrame) -> pd.DataFrame:
-    """Returns which share of a step rank 0 spends on each of `WORKS`.
-
-    Args:
-        found: of `works`.
-
-    Returns:
-        A row per transport and step (the index), a column per work, 0 to 1.
+    """Returns which share of a step, 0 to 1, rank 0 spends on each of `WORKS`: a row per transport
+    and step (the index), a column per work.
     """
     own = found[found["rank"] == 0]
     took = (own["end"] - own["begin"]).groupby([own["transport"], own["step"], own["work"]]).sum()
@@ -217,10 +193,6 @@ def costs(found: pd.DataFrame, num_envs: int) -> pd.DataFrame:
     """Returns what each step on ranks that share memory cost: `ply` and `meeting`, in seconds.
 
     `ply` is one rank's time for a board; `meeting` is what a step takes beyond its boards.
-
-    Args:
-        found: of `works`.
-        num_envs: boards on all ranks together.
     """
     rows = found[found["transport"] == "shared"]
     ranks = rows["rank"].nunique()
@@ -242,9 +214,7 @@ def ring(ranks: int) -> np.ndarray:
 
     Every rank's array is cut into as many parts as there are ranks. In each round every rank sends
     one part to the next, which adds it to its own or, once the sums are complete, stores it.
-
-    Returns:
-        (rounds + 1, ranks, parts), after each round and before the first.
+    Returns (rounds + 1, ranks, parts), after each round and before the first.
     """
     counts = np.ones((2 * ranks - 1, ranks, ranks), int)
     for turn in range(1, 2 * ranks - 1):

@@ -54,17 +54,9 @@ def ply_bytes() -> dict[str, int]:
 def resources(cubin: bytes, threads_per_block: int) -> pd.DataFrame:
     """Reads from compiled kernels what each thread needs, and how many warps it lets a GPU hold.
 
-    Args:
-        cubin: machine code for a GPU of compute capability 8.0 or 9.0, an ELF file.
-        threads_per_block: of each launch.
-
-    Returns:
-        A row per kernel: `kernel`, `registers` and `stack bytes` of a thread, `warps` that one
-        multiprocessor holds at the same time, limited by its registers, and `occupancy`, their
-        share of the 64 that it has room for.
-
-    Raises:
-        ConfigurationError: it has no kernels.
+    `cubin` is an ELF file for compute capability 8.0 or 9.0. Returns a row per kernel: `kernel`,
+    `registers` and `stack bytes` of a thread, `warps` that one multiprocessor holds at the same
+    time, limited by its registers, and `occupancy`, their share of the 64 that it has room for.
     """
     elf = ELFFile(io.BytesIO(cubin))
     section, symbols = (elf.get_section_by_name(name) for name in (".nv.info", ".symtab"))
@@ -96,22 +88,8 @@ def race_layouts(
 ) -> pd.DataFrame:
     """Times random plies on the host, a board after the other: with vectors, and without.
 
-    g++ compiles both from the same headers, and they play the same games.
-
-    Args:
-        board_counts: numbers of boards.
-        plies: of all boards, in a repeat.
-        repeats: how often each is timed, in turns.
-        warmup: rounds that come first, untimed.
-        seed: of the games.
-
-    Returns:
-        A row per way, number of boards and repeat: `racer` (of `HOST_WAYS`), `num_envs`, `repeat`,
-        `plies`, `seconds`.
-
-    Raises:
-        MismatchError: they stand at different positions at the end.
-        CompilerError: there is no g++.
+    g++ compiles both from the same headers, and they play the same games. Returns a row per way,
+    number of boards and repeat: `racer` (of `HOST_WAYS`), `num_envs`, `repeat`, `plies`, `seconds`.
     """
     rows = []
     for num_envs in board_counts:
@@ -145,10 +123,9 @@ def _seconds(play: Callable, steps: int) -> float:
 def follow(num_envs: int, plies: int, seed: int) -> pd.DataFrame:
     """Follows random games by what a kernel's thread loops over or decides in each ply.
 
-    Returns:
-        A row per ply and board: `ply`, `board`; the iterations of two loops: `keys`, over past
-        positions compared, and `planes`, searched for the action; and `ended`, whether the game
-        did, after which the next one begins in the same step.
+    Returns a row per ply and board: `ply`, `board`; the iterations of two loops: `keys`, over past
+    positions compared, and `planes`, searched for the action; and `ended`, whether the game did,
+    after which the next one begins in the same step.
     """
     env = rungs.make("chess", "cpp", num_envs, mask="bits")
     env.reset(seed=seed)
@@ -169,13 +146,9 @@ def follow(num_envs: int, plies: int, seed: int) -> pd.DataFrame:
 def at_work(followed: pd.DataFrame, lanes: int = WARP) -> pd.DataFrame:
     """Returns how much of a warp works in a loop, which lasts as long as for its slowest lane.
 
-    Args:
-        followed: of `follow`.
-        lanes: threads of a warp; a group of fewer boards at the end is left out.
-
-    Returns:
-        A row per loop: `loop`, `lane` and `warp` (the mean iterations that a thread needs, and that
-        its warp makes), and `at_work`, the share of lanes that do something.
+    A smaller group at the end is left out. A row per loop: `loop`, `lane` and `warp` (the mean
+    iterations that a thread needs, and that its warp makes), and `at_work`, the share of lanes that
+    do something.
     """
     whole = followed[followed["board"] < followed["board"].nunique() // lanes * lanes]
     warps = whole.groupby(["ply", whole["board"] // lanes])
@@ -189,10 +162,9 @@ def at_work(followed: pd.DataFrame, lanes: int = WARP) -> pd.DataFrame:
 def fetched() -> pd.DataFrame:
     """Returns where in memory the first warp's threads find the first word of a board each.
 
-    Returns:
-        A row per layout and thread: `layout` ("array of structures", "structure of arrays",
-        "blocks of eight", ours), `board`, `byte`, `line` (of `LINE` bytes), `sector` (of `SECTOR`
-        bytes, which memory transfers at once).
+    A row per layout and thread: `layout` ("array of structures", "structure of arrays", "blocks of
+    eight", ours), `board`, `byte`, `line` (of `LINE` bytes), `sector` (of `SECTOR` bytes, which
+    memory transfers at once).
     """
     constants = described(loader.load()).constants
     block, together = constants["block_bytes"], constants["boards_per_block"]
@@ -217,12 +189,8 @@ _SHOWN = 8  # lines of memory
 
 
 def draw_warp(followed: pd.DataFrame, ply: int, lanes: int = WARP):
-    """Draws the lanes of the first warp in both loops: how long each works, and how long it waits.
-
-    Args:
-        followed: of `rungs_course.nb06_cuda.follow`.
-        ply: which.
-        lanes: threads of a warp.
+    """Draws the lanes of the first warp in both loops of a ply: how long each works, and how long
+    it waits.
     """
     rows = followed[(followed["ply"] == ply) & (followed["board"] < lanes)].set_index("board")
     figure, axes = plots.axes(8.0, 1.6 + 0.1 * lanes, ncols=2)
@@ -243,11 +211,7 @@ def draw_warp(followed: pd.DataFrame, ply: int, lanes: int = WARP):
 
 
 def explore_warp(followed: pd.DataFrame):
-    """Shows the first warp in a ply, and of a size, of the reader's choice.
-
-    Args:
-        followed: of `rungs_course.nb06_cuda.follow`.
-    """
+    """Shows the first warp in a ply, and of a size, of the reader's choice."""
     sizes = [size for size in (4, 8, 16, 32, 64) if size <= followed["board"].nunique()]
     plies = sorted(followed["ply"].unique().tolist())
     return widgets.explore(
@@ -258,11 +222,7 @@ def explore_warp(followed: pd.DataFrame):
 
 
 def draw_layouts(found: pd.DataFrame):
-    """Draws the lines of memory that threads fetch, and which words of them are asked for.
-
-    Args:
-        found: of `rungs_course.nb06_cuda.fetched`.
-    """
+    """Draws the lines of memory that threads fetch, and which words of them are asked for."""
     groups = found.groupby("layout", sort=False)
     figure, axes = plots.axes(8.0, 3.2, ncols=len(groups))
     names = ("asked for", "fetched as well", "not fetched")

@@ -22,12 +22,7 @@ from rungs_course.tables import ladder_table
 
 
 def draw_ladder(table: pd.DataFrame, floor: float | None = None):
-    """Draws plies per second of every rung, on a logarithmic scale.
-
-    Args:
-        table: of `rungs_course.tables.ladder_table`.
-        floor: plies per second of merely writing the outputs, drawn as the bound.
-    """
+    """Draws plies per second of every rung, and the bound `floor`, on a logarithmic scale."""
     figure, axes = plots.axes(height=1.5 + 0.55 * len(table))
     speeds = table["plies_per_second"]
     steps = speeds * table["seconds"]  # plies of a step
@@ -67,18 +62,11 @@ console.log(JSON.stringify(raced));
 
 
 def race_in_node(counts: Iterable[int], *, repeats: int, seconds: float) -> pd.DataFrame:
-    """Times steps in WebAssembly by `js/race.js`, which plays games of its own, in Node.
+    """Times steps in WebAssembly by `js/race.js`, which plays games of its own, in Node, for
+    `seconds` in all.
 
-    Args:
-        counts: numbers of boards.
-        repeats: rounds that count, the last ones; there are three at least.
-        seconds: of all rounds together.
-
-    Returns:
-        A row per number of boards, mask and repeat, as of `rungs_course.measure.race.race`.
-
-    Raises:
-        UnavailableError: there is no Node, or `make wasm` has not made the module.
+    Returns a row per number of boards, mask and repeat, as of `rungs_course.measure.race.race`; at
+    least three rounds come, of which the last count.
     """
     if not shutil.which("node"):
         raise UnavailableError("`node`: Node is not installed")
@@ -97,7 +85,7 @@ def race_in_node(counts: Iterable[int], *, repeats: int, seconds: float) -> pd.D
     return pd.DataFrame(rows, columns=["racer", "repeat", "plies", "seconds", "num_envs", "mask"])
 
 
-# How a step is timed: one after the other, or each behind what a learner does between two.
+# Steps are timed one after the other, or each behind what a learner does between two.
 ALONE, IN_SITU = "alone", "in situ"
 _STATE_BYTES = 1536  # of a board
 
@@ -122,22 +110,8 @@ def race_sizes(
 ) -> pd.DataFrame:
     """Races rungs in turns, alone and in situ, for each mask and number of boards.
 
-    Args:
-        names: of the rungs.
-        masks: formats.
-        counts: numbers of boards.
-        plies: of a repeat, about; in situ an eighth, but no fewer than two steps.
-        repeats: segments timed.
-        warmup: segments played before.
-        seed: of the games.
-
-    Returns:
-        A row per racer, mask, number of boards, `where` (`ALONE` or `IN_SITU`) and repeat: `plies`
-        and `seconds`.
-
-    Raises:
-        MismatchError: racers differ.
-        UnavailableError: a rung is not available here.
+    A repeat has about `plies`, in situ an eighth, but no fewer than two steps. Returns a row per
+    racer, mask, number of boards, `where` (`ALONE` or `IN_SITU`) and repeat: `plies` and `seconds`.
     """
     product, found, names = matrix_product(), [], list(names)
     timing = {"seed": seed, "repeats": repeats, "warmup": warmup}
@@ -157,16 +131,9 @@ def race_sizes(
 def bounds(
     masks: Iterable[MaskFormat], counts: Iterable[int], threads: Iterable[int], *, repeats: int
 ) -> pd.DataFrame:
-    """Measures how fast the outputs of a step alone could be written.
+    """Measures how fast the outputs of a step alone could be written, the fastest of the repeats.
 
-    Args:
-        masks: formats.
-        counts: numbers of boards.
-        threads: numbers of threads that write.
-        repeats: measurements of each, of which the fastest counts, as a bound's must.
-
-    Returns:
-        A row per mask, number of boards and threads: `bytes` of a ply and `plies_per_second`.
+    Returns a row per mask, number of boards and threads: `bytes` of a ply and `plies_per_second`.
     """
     found, counts = [], list(counts)
     for mask in masks:
@@ -189,14 +156,8 @@ def max_boards(masks: Iterable[MaskFormat], racers: int, memory_bytes: int) -> i
 def summary(times: pd.DataFrame, limits: pd.DataFrame, threads: dict[str, int]) -> pd.DataFrame:
     """Sums up a race: each racer's rate and what share of its bound that is.
 
-    Args:
-        times: of `race_sizes`.
-        limits: of `bounds`.
-        threads: of each racer.
-
-    Returns:
-        A row per mask, number of boards, `where` and racer: `plies_per_second`, `low` and `high`
-        (median and quartiles of repeats) and `share` of the bound at that number of threads.
+    Returns a row per mask, number of boards, `where` and racer: `plies_per_second`, `low` and
+    `high` (median and quartiles of repeats) and `share` of the bound at that number of threads.
     """
     keys = ["mask", "num_envs", "where", "racer"]
     rates = (times["plies"] / times["seconds"]).groupby([times[key] for key in keys], sort=False)
@@ -211,13 +172,7 @@ _LINES = {ALONE: "-", IN_SITU: (0, (4, 2))}
 
 
 def draw_sizes(table: pd.DataFrame, limits: pd.DataFrame, mask: str):
-    """Draws each rung's plies per second over the number of boards, alone and in situ, and bounds.
-
-    Args:
-        table: of `rungs_course.nb07_ladder.summary`.
-        limits: of `rungs_course.nb07_ladder.bounds`.
-        mask: the format that is shown.
-    """
+    """Draws rungs' plies per second, alone and in situ, and bounds over the number of boards."""
     figure, axes = plots.axes(height=4.8)
     chosen = table[table["mask"] == mask]
     for racer, rows, look in plots.lines(chosen.groupby("racer", sort=False)):
@@ -239,12 +194,7 @@ def draw_sizes(table: pd.DataFrame, limits: pd.DataFrame, mask: str):
 
 
 def explore_ladder(race: pd.DataFrame, rest_of_batch: float):
-    """Shows the ladder for a number of boards and a mask format of the reader's choice.
-
-    Args:
-        race: rows of `rungs_course.measure.race.race`, with columns `mask` and `num_envs`.
-        rest_of_batch: seconds of inference and update per batch.
-    """
+    """Shows the ladder for a number of boards and a mask format of the reader's choice."""
 
     def draw(num_envs, mask):
         chosen = race[(race["num_envs"] == num_envs) & (race["mask"] == mask)]
@@ -256,12 +206,7 @@ def explore_ladder(race: pd.DataFrame, rest_of_batch: float):
 
 
 def explore_sizes(table: pd.DataFrame, limits: pd.DataFrame):
-    """Shows rungs over the number of boards for a mask format of the reader's choice.
-
-    Args:
-        table: of `rungs_course.nb07_ladder.summary`.
-        limits: of `rungs_course.nb07_ladder.bounds`.
-    """
+    """Shows rungs over the number of boards for a mask format of the reader's choice."""
     return widgets.explore(functools.partial(draw_sizes, table, limits), mask=_masks(table))
 
 

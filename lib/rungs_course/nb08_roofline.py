@@ -25,15 +25,8 @@ from rungs_course.widgets import WHOLE_LABEL, predict_first, rung_controls
 def roofs(compute: pd.DataFrame, bandwidth: pd.DataFrame, threads: int) -> tuple[dict, dict]:
     """Returns what `roofline` draws as bounds for programs of integers: the best of all repeats.
 
-    A disturbance can only lower what was measured, and a bound is what can be done at most.
-
-    Args:
-        compute: of `rungs_course.measure.peaks.measure_compute`.
-        bandwidth: of `rungs_course.measure.peaks.measure_bandwidth`.
-        threads: how many, a number for which both were measured.
-
-    Returns:
-        Operations per second by name, and bytes per second by level, of the fastest stream.
+    A disturbance can only lower what was measured, and a bound is what can be done at most. Returns
+    operations per second by name, and bytes per second by level, of the fastest stream.
     """
     measured = compute[compute["threads"] == threads].groupby("peak")["per_second"].max()
     moved = bandwidth[bandwidth["threads"] == threads].groupby("level", sort=False)
@@ -46,13 +39,7 @@ def roofs(compute: pd.DataFrame, bandwidth: pd.DataFrame, threads: int) -> tuple
 
 
 def point(name: str, work: dict[str, float], plies_per_second: float) -> dict:
-    """Returns a program as `roofline` draws it: `name`, `intensity`, `performance`.
-
-    Args:
-        name: the program's.
-        work: of `rungs_course.measure.valgrind.work_per_ply`.
-        plies_per_second: how fast it was.
-    """
+    """Returns a program as `roofline` draws it: `name`, `intensity`, `performance`."""
     intensity = work["operations"] / work["bytes"]
     performance = work["operations"] * plies_per_second
     return {"name": name, "intensity": intensity, "performance": performance}
@@ -64,14 +51,8 @@ def below(points: pd.DataFrame, threads: int) -> pd.DataFrame:
 
 
 def shares(row, compute: pd.DataFrame, bandwidth: pd.DataFrame, cores: int) -> dict[str, float]:
-    """Returns which shares of its roofs a program reaches.
-
-    Args:
-        row: of `point`.
-        compute, bandwidth, cores: as for `rooflines`.
-
-    Returns:
-        Of the vector peak by its operations, and of each level's bandwidth by its bytes.
+    """Returns which shares of its roofs a program reaches: of the vector peak by its operations,
+    and of each level's bandwidth by its bytes.
     """
     vectors, slopes = roofs(compute, bandwidth, 1 if row.name.startswith("cpp") else cores)
     moved = row.performance / row.intensity
@@ -87,16 +68,11 @@ def above(
     bandwidth: pd.DataFrame,
     cores: int,
 ) -> dict[tuple[str, str], Factor]:
-    """Finds the roofs that programs lie above, by the median of their repeats.
+    """Returns the roofs that programs lie above, by the median of repeats: how many times as high,
+    by the names of both.
 
-    Args:
-        times: `mask`, `threads`, `repeat` and `seconds` of a step of all boards.
-        work: of `rungs_course.measure.valgrind.work_per_ply`, by mask; other masks are left out.
-        boards: how many a step has.
-        compute, bandwidth, cores: as for `rooflines`.
-
-    Returns:
-        How many times as high a program is as a roof, by the names of both.
+    `times` has `mask`, `threads`, `repeat` and `seconds` of a step of all boards; masks without
+    `work` are left out.
     """
     found = {}
     for (mask, threads), rows in times.groupby(["mask", "threads"], sort=False):
@@ -114,14 +90,7 @@ def above(
 
 
 def rooflines(compute: pd.DataFrame, bandwidth: pd.DataFrame, points: pd.DataFrame, cores: int):
-    """Draws programs under the roofs of as many cores as they use: of one, and below it of all.
-
-    Args:
-        compute: of `rungs_course.measure.peaks.measure_compute`.
-        bandwidth: of `rungs_course.measure.peaks.measure_bandwidth`.
-        points: rows of `point`, of `cpp` and of `openmp`.
-        cores: all.
-    """
+    """Draws programs under the roofs of as many cores as they use: of one, and below it of all."""
     counts = sorted({1, cores})
     figure, panels = plots.axes(height=4.0 * len(counts), nrows=len(counts), squeeze=False)
     for axes, threads in zip(panels[:, 0], counts, strict=True):
@@ -142,14 +111,9 @@ def roofline(
 ):
     """Draws bounds on operations per second over operational intensity, and programs below them.
 
-    Args:
-        peaks: operations per second by name, drawn as level roofs.
-        bandwidths: bytes per second by name, drawn as sloping roofs up to the highest peak.
-        points: a row per program: `name`, `intensity` (operations per byte), `performance`
-            (operations per second).
-        title: of the axes.
-        guess: the intensity and performance that a reader expects.
-        axes: to draw on, by default those of a new figure.
+    `peaks` (operations per second) are level roofs; `bandwidths` (bytes per second) slope up to the
+    highest. A point has `name`, `intensity` (operations per byte) and `performance` (operations per
+    second); `guess` is the last two.
     """
     axes = axes or plots.axes(height=4.4)[1]
     top, fastest = max(peaks.values()), max(bandwidths.values())
@@ -184,11 +148,8 @@ def roofline(
 
 
 def study_rooflines(processors: Sequence[tuple[Processor, Processor]], points: pd.DataFrame):
-    """Draws the study's two rooflines with its points, as it drew them and counted in bytes.
-
-    Args:
-        processors: each as the study has it, and corrected.
-        points: of `rungs_course.nb09_counters.points`.
+    """Draws the study's two rooflines, of each processor as printed and corrected, with its points,
+    as it drew them and counted in bytes.
     """
     figure, panels = plots.axes(width=8.0, height=4.6, ncols=len(processors), sharey=True)
     intensity = np.geomspace(0.02, 300, 400)
@@ -220,15 +181,8 @@ def predict_roofline(
     seed: int,
     api,
 ) -> ipywidgets.VBox:
-    """Asks how many operations a second a rung of the reader's choice does.
-
-    Args:
-        compute, bandwidth, points: as for `rooflines`; points with as many cores are drawn.
-        work: of `rungs_course.measure.valgrind.work_per_ply`, by mask; empty where there is no
-            valgrind.
-        cores: how many there are.
-        seed: of the games.
-        api: the compiled functions whose work was counted.
+    """Asks how many operations a second a rung of the reader's choice does; `work` is empty where
+    there is no valgrind.
     """
 
     def draw(choice, guess, rate):
@@ -255,7 +209,7 @@ def predict_roofline(
     return predict_first(draw, measure, controls, guess)
 
 
-# What each version of `cpp/course/gemm_ladder.hpp` adds to the one before; last PyTorch's own.
+# The idea that each version of `cpp/course/gemm_ladder.hpp` adds; last PyTorch's own.
 IDEAS = {
     "naive": "the plain formula",
     "rows": "rows instead of columns",
@@ -269,15 +223,8 @@ IDEAS = {
 def multiply(
     version: str, a: np.ndarray, b: np.ndarray, result: np.ndarray, threads: int, count: int = 1
 ) -> float:
-    """Multiplies two matrices `count` times; returns the seconds of each time.
-
-    Args:
-        version: of `IDEAS`.
-        a: (n, n) float32.
-        b: (n, n) float32.
-        result: (n, n) float32; is overwritten.
-        threads: of the version `threads`, and of PyTorch.
-        count: 1 or more.
+    """Multiplies two (n, n) float32 matrices into `result` `count` times; returns the seconds of
+    each time.
     """
     if version == "torch":
         return _by_torch(a, b, result, threads, count)
@@ -303,21 +250,11 @@ def _by_torch(a, b, result, threads: int, count: int) -> float:
 def race_products(
     sizes: Iterable[int], *, threads: int, repeats: int, seconds: float, seed: int = 0
 ) -> pd.DataFrame:
-    """Times all versions, and PyTorch on one thread and on all, in turns.
+    """Times all versions, and PyTorch on one thread and on all, in turns of about `seconds`; one
+    more comes first.
 
-    Args:
-        sizes: of the matrices, n.
-        threads: of the version `threads` and of PyTorch.
-        repeats: turns timed; one more comes before.
-        seconds: about how long a turn takes, which sets the number of products.
-        seed: of the matrices.
-
-    Returns:
-        A row per size, version and repeat: `n`, `version`, `threads`, `repeat`, `per_second`,
-        floating-point operations.
-
-    Raises:
-        MismatchError: a product differs from the exact one by more than rounding explains.
+    Returns a row per size, version and repeat: `n`, `version`, `threads`, `repeat`, `per_second`,
+    floating-point operations.
     """
     raced = [(name, 1) for name in IDEAS if name != "threads"]
     raced += [("threads", threads), ("torch", threads)] if threads > 1 else []
@@ -349,15 +286,8 @@ def _check(name: str, found: np.ndarray, exact: np.ndarray) -> None:
 
 
 def products_table(frame: pd.DataFrame, peaks: dict[int, float]) -> pd.DataFrame:
-    """Sums up a race.
-
-    Args:
-        frame: of `race_products`.
-        peaks: floating-point operations a second at most, by number of threads.
-
-    Returns:
-        A row per size and racer: `n`, `version`, `threads`, `per_second` (the median), `idea`, and
-        `share` of the peak of that number of threads.
+    """Returns a row per size and racer of `race_products`: `n`, `version`, `threads`, `per_second`
+    (the median), `idea`, and `share` of the peak of that number of threads.
     """
     keys = ["n", "version", "threads"]
     table = frame.groupby(keys, sort=False)["per_second"].median().reset_index()
@@ -367,11 +297,8 @@ def products_table(frame: pd.DataFrame, peaks: dict[int, float]) -> pd.DataFrame
 
 
 def draw_products(table: pd.DataFrame, peaks: dict[int, float]):
-    """Draws how many operations a second each version does, and the peaks that bound them.
-
-    Args:
-        table: of `products_table`.
-        peaks: floating-point operations a second at most, by number of threads.
+    """Draws how many operations a second each version does, and the peaks, by number of threads,
+    that bound them.
     """
     sizes = list(table["n"].unique())
     rows = len(table) // len(sizes)

@@ -24,10 +24,8 @@ PROGRAMS = {"sequential": "sequential Gflop/s", "OpenMP": "OpenMP Gflop/s"}
 
 
 def operations(table: pd.Series) -> float:
-    """Returns what the study counts as floating-point operations.
-
-    Args:
-        table: its table 1, by the names of `data/paper/chess_papi.csv`.
+    """Returns what the study counts as floating-point operations in its table 1,
+    `data/paper/chess_papi.csv`.
     """
     return table["instructions"] - table["loads and stores"]
 
@@ -50,9 +48,8 @@ def memory_rate(table: pd.Series, program: str) -> float:
 def points(table: pd.Series) -> pd.DataFrame:
     """Returns where the study's programs stand in a roofline, for several divisors.
 
-    Returns:
-        A row per program and way: `name` (of `PROGRAMS`), `per` ("access, as drawn", "byte of an
-        access", "byte missing in L1"), `intensity`, `performance` (operations per second).
+    A row per program and way: `name` (of `PROGRAMS`), `per` ("access, as drawn", "byte of an
+    access", "byte missing in L1"), `intensity`, `performance` (operations per second).
     """
     divisors = {
         "access, as drawn": table["loads and stores"],
@@ -68,18 +65,10 @@ def points(table: pd.Series) -> pd.DataFrame:
 
 
 def instructions_by_header(boards: int, steps: int, mask: str) -> pd.DataFrame:
-    """Counts the instructions of `step` in random self-play on the serial rung.
+    """Counts the instructions of `step` in random self-play on the serial rung, from the start of a
+    game.
 
-    Args:
-        boards: number of boards.
-        steps: steps of all boards, from the start of a game.
-        mask: "bool" or "bits".
-
-    Returns:
-        A row per header: `header` ("chess/boards.hpp"), `instructions` per ply, most first.
-
-    Raises:
-        CompilerError: g++ or valgrind failed; the message holds what it printed.
+    Returns a row per header: `header` ("chess/boards.hpp"), `instructions` per ply, most first.
     """
     totals = pd.Series(_by_file(valgrind.callgrind(boards, steps, mask)), name="instructions")
     by_header = totals.groupby(_header).sum().sort_values(ascending=False) / (boards * steps)
@@ -117,14 +106,9 @@ def _header(file: str) -> str:
 def chain(num_bytes: int, rng: np.random.Generator, *, huge_pages: bool = False) -> np.ndarray:
     """Makes a chain of loads that visits all cache lines in random order, and then begins again.
 
-    Args:
-        num_bytes: a multiple of a cache line.
-        rng: draws the order.
-        huge_pages: whether to request pages of 2 MiB, which the system may refuse.
-
-    Returns:
-        (lines, 8) int64, aligned to cache lines: the first number of each line is at which byte the
-        next line begins. No stride can be foreseen by a prefetcher.
+    Returns (lines, 8) int64, aligned to cache lines: the first number of each line is at which byte
+    the next line begins. No stride can be foreseen by a prefetcher. The system may refuse pages of
+    2 MiB.
     """
     memory = mmap.mmap(-1, num_bytes + _HUGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     with contextlib.suppress(OSError):  # a kernel without huge pages
@@ -150,20 +134,9 @@ def chase(sizes: Iterable[int], *, loads: int, repeats: int, seed: int) -> pd.Da
     """Times loads that wait for each other, in working sets of several sizes, in turns.
 
     Working sets of 4 MiB and more are also timed in huge pages, where the system provides them.
-
-    Args:
-        sizes: bytes, multiples of a cache line.
-        loads: timed each time. Before them one lap of the chain, but at most as many loads, is not
-            timed, so that what fits into a cache is there.
-        repeats: how often each size is timed.
-        seed: of the orders.
-
-    Returns:
-        A row per size, kind of page and repeat: `bytes`, `pages` ("4 KiB" or "2 MiB"), `repeat`,
-        and `seconds` of a load.
-
-    Raises:
-        CompilerError: there is no g++.
+    Before the timed loads one lap of the chain, but at most as many loads, fills the caches.
+    Returns a row per size, kind of page and repeat: `bytes`, `pages` ("4 KiB" or "2 MiB"),
+    `repeat`, and `seconds` of a load.
     """
     call, rng = compiled.load_machine().rungs_chase_seconds, np.random.default_rng(seed)
     racers = {}
@@ -187,15 +160,9 @@ def served_by(sizes: Iterable[int], caches: Sequence[Cache]) -> dict[str, int]:
     """Returns the working set that stands for each level, the smallest that it serves.
 
     That set has at least twice the bytes of the level before, and at most half of this one's. The
-    largest that fits would not do: on a shared machine a program has only a part of a cache.
-
-    Args:
-        sizes: of `chase`.
-        caches: this machine's, nearest first.
-
-    Returns:
-        By "L1", ..., and "memory", for which it is the largest set, where that is at least twice as
-        large as the last cache. A level for which there is none is left out.
+    largest that fits would not do: on a shared machine a program has only a part of a cache. For
+    "memory" it is the largest set, where that is at least twice as large as the last cache. A level
+    for which there is none is left out.
     """
     sizes, least = sorted(sizes), 0
     sets: dict[str, int] = {}
@@ -207,11 +174,8 @@ def served_by(sizes: Iterable[int], caches: Sequence[Cache]) -> dict[str, int]:
 
 
 def draw_latency(times: pd.DataFrame, caches: Sequence[Cache]):
-    """Draws what a load that waits for the one before takes, over the size of the working set.
-
-    Args:
-        times: of `chase`.
-        caches: whose sizes are marked.
+    """Draws what a load that waits for the one before takes, over the size of the working set;
+    marks the caches' sizes.
     """
     figure, axes = plots.axes(height=3.8)
     drawn = pd.DataFrame(
@@ -235,12 +199,8 @@ def draw_latency(times: pd.DataFrame, caches: Sequence[Cache]):
 
 
 def draw_misses(counts: pd.DataFrame, board_bytes: int, study: float):
-    """Draws cache misses per ply over the number of boards, a line per level.
-
-    Args:
-        counts: columns `boards`, `count` (of which "L1 misses" and the like are drawn), `per ply`.
-        board_bytes: state and outputs of a board.
-        study: the study's misses of L1 per board.
+    """Draws cache misses per ply over the number of boards, a line per level, and the study's
+    misses of L1 per board.
     """
     figure, axes = plots.axes(height=3.6)
     drawn = counts[counts["count"].str.fullmatch(r"L\d misses")]
@@ -259,11 +219,7 @@ def draw_misses(counts: pd.DataFrame, board_bytes: int, study: float):
 
 
 def draw_shares(table: pd.DataFrame):
-    """Draws our counts as multiples of the study's, which is 1.
-
-    Args:
-        table: a row per counter: `count`, `study`, `ours`, per board and step.
-    """
+    """Draws our counts per board and step as multiples of the study's, which is 1."""
     figure, axes = plots.axes(height=1.6 + 0.5 * len(table))
     share = table["ours"] / table["study"]
     seaborn.scatterplot(y=table["count"], x=share, color=plots.BLUE, s=80, ax=axes)

@@ -1,4 +1,4 @@
-"""What compilers make of a hot loop: its instructions, what they vectorised, ports, and times.
+"""A hot loop as compilers translate it: instructions, vectorised loops, ports, and times.
 
 The loop is `cpp/course/hot_loop.cpp`. What is read, counted and timed is one and the same binary.
 """
@@ -20,7 +20,7 @@ from rungs._src.programs import run_program
 from rungs.errors import MismatchError, UnavailableError
 from rungs_course.measure.turns import timed_rounds
 
-# How the same file is compiled, and what builds need, by Linux's names of processor features.
+# Builds of the same file: flags, and the processor features that they need, by Linux's names.
 _WORDS = ("-march=x86-64-v3", "-DRUNGS_SCALAR_LANES")
 BUILDS = {
     "plain words": (*_WORDS, "-fno-tree-vectorize"),
@@ -36,7 +36,7 @@ _FLAGS = ["-O3", "-std=c++20", "-shared", "-fPIC", "-w"]
 _OTHER_MODEL = "skylake-avx512"  # simulated where this processor lacks the instructions
 _ITERATIONS = 100  # that llvm-mca simulates
 _SECONDS = 600.0  # for it, and for objdump
-# What an instruction does, by its name without the suffix for its operands' size.
+# Purposes of instructions, by their names without the suffix for the operands' size.
 _MEANINGS = {
     "and": "and",
     "or": "or",
@@ -48,12 +48,7 @@ _TERNARY = {0xF8: "a | (b & c) in one instruction", 0x80: "a & b & c in one inst
 
 
 def build(name: str) -> Path:
-    """Compiles a build of `BUILDS`, if it isn't there yet.
-
-    Raises:
-        CompilerError: there is no g++, or it rejects the source.
-        UnavailableError: the processor is none that it is written for.
-    """
+    """Compiles a build of `BUILDS`, if it isn't there yet."""
     if "avx2" not in cpu_features().split():
         raise UnavailableError("the hot loop is compiled for x86-64 with AVX2, which is not here")
     return gpp.build("hot-loop", _SOURCE, [*_FLAGS, *BUILDS[name]])
@@ -67,12 +62,8 @@ def runs_here(name: str) -> bool:
 def loop(library: Path, function: str) -> pd.DataFrame:
     """Reads the longest innermost loop of a function from a binary, by objdump.
 
-    Returns:
-        A row per instruction, in AT&T's syntax: `instruction`, `operands`, and `meaning`, what it
-        is for; empty where that is not known.
-
-    Raises:
-        UnavailableError: there is no objdump.
+    Returns a row per instruction, in AT&T's syntax: `instruction`, `operands`, and `meaning`, what
+    it is for; empty where that is not known.
     """
     command = ["objdump", "-d", "--no-show-raw-insn", f"--disassemble={function}", str(library)]
     rows = []
@@ -120,11 +111,7 @@ def boards_at_once(instructions: pd.DataFrame) -> int:
 def vectorised(name: str) -> pd.DataFrame:
     """Asks g++ which loops over boards it vectorised in a build, and why not the others.
 
-    Returns:
-        A row per function and loop: `function`, `line`, `loop` (its first line) and `g++ says`.
-
-    Raises:
-        CompilerError: as for `build`.
+    Returns a row per function and loop: `function`, `line`, `loop` (its first line) and `g++ says`.
     """
     lines = _SOURCE.read_text().splitlines()
     starts = {
@@ -150,16 +137,8 @@ def vectorised(name: str) -> pd.DataFrame:
 def ports(instructions: pd.DataFrame, model: str) -> tuple[float, pd.Series, str]:
     """Simulates a loop on a model of a processor by llvm-mca, all loads served by the first cache.
 
-    Args:
-        instructions: of `loop`.
-        model: as LLVM names processors.
-
-    Returns:
-        Cycles of an iteration; for how many of them each port that is used is busy; and what the
-        loop waits for, according to llvm-mca.
-
-    Raises:
-        UnavailableError: there is no llvm-mca, or it does not know the instructions.
+    Returns the cycles of an iteration; for how many of them each port that is used is busy; and
+    what the loop waits for, according to llvm-mca.
     """
     body = instructions[~instructions["instruction"].str.startswith("j")]
     text = "\n".join(body["instruction"] + " " + body["operands"])
@@ -189,11 +168,7 @@ def _waits(report: str) -> str:
 
 
 def model_of(name: str) -> str:
-    """Returns the processor that `ports` is to simulate for a build, by LLVM's name.
-
-    Raises:
-        UnavailableError: there is no llvm-mca.
-    """
+    """Returns the processor that `ports` is to simulate for a build, by LLVM's name."""
     if not runs_here(name):
         return _OTHER_MODEL
     found = re.search(r"Host CPU: (\S+)", _printed(["llvm-mca", "--version"], "llvm"))
@@ -209,21 +184,11 @@ def _printed(command: list[str], package: str, given: str = "") -> str:
 
 
 def race_builds(number: int, *, times: int, repeats: int, warmup: int, seed: int) -> pd.DataFrame:
-    """Times the builds that run here, and walks in plain words, in turns.
+    """Times the builds that run here, and walks in plain words, in turns that go `times` times
+    through all boards.
 
-    Args:
-        number: of boards, with random sets of sliders and of empty squares; a multiple of eight.
-        times: how often each goes through all boards in a turn.
-        repeats, warmup: turns that are timed, and that come before.
-        seed: of the boards.
-
-    Returns:
-        A row per racer and repeat: `racer`, `repeat`, and `seconds` of a board.
-
-    Raises:
-        MismatchError: a build finds other squares than the walk.
-        CompilerError: as for `build`.
-        UnavailableError: no build runs here.
+    Boards have random sets of sliders and of empty squares; their `number` is a multiple of eight.
+    Returns a row per racer and repeat: `racer`, `repeat`, and `seconds` of a board.
     """
     rng = np.random.default_rng(seed)
     words = [zeroed_lines(8 * number).view(np.uint64) for _ in range(3)]

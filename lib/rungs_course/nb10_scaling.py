@@ -30,13 +30,8 @@ def strong(
 ) -> pd.DataFrame:
     """Races the same boards on several numbers of threads, one of which must be 1.
 
-    Args:
-        api: the compiled functions, by default the library's.
-        **settings: of `rungs_course.measure.race.race`.
-
-    Returns:
-        A row per number of threads and repeat: `threads`, `num_envs`, `repeat`, `seconds` per step
-        of all boards.
+    Returns a row per number of threads and repeat: `threads`, `num_envs`, `repeat`, `seconds` per
+    step of all boards.
     """
     racers = {count: _openmp(num_envs, count, mask, api) for count in threads}
     times = race(racers, rungs.make("chess", "cpp", num_envs, mask=mask), **settings)
@@ -48,14 +43,8 @@ def strong(
 def weak(
     boards_per_thread: int, threads: Iterable[int], *, mask: MaskFormat, steps: int, **timing
 ) -> pd.DataFrame:
-    """Races boards that grow with the threads; numbers of threads take turns, by segments.
-
-    Args:
-        steps: per segment.
-        **timing: `seed` of the games, and segments: `repeats` timed after `warmup`.
-
-    Returns:
-        As `strong`.
+    """Races boards that grow with the threads; numbers of threads take turns, by segments. Returns
+    as `strong`.
     """
     envs = {count: (_openmp(count * boards_per_thread, count, mask), steps) for count in threads}
     rows = _step_times(envs, mask=mask, **timing)
@@ -70,16 +59,11 @@ def over_boards(
     mask: MaskFormat,
     **timing,
 ) -> pd.DataFrame:
-    """Races rungs over numbers of boards, each over as many plies as it can.
+    """Races rungs over numbers of boards up to each one's maximum, each over about as many plies a
+    segment as it can.
 
-    Args:
-        plies: about how many plies a segment has, by rung; at least a step of all boards is played.
-        max_boards: the largest number of boards, by rung.
-        **timing: as for `weak`.
-
-    Returns:
-        A row per rung, number of boards and repeat: `rung`, `num_envs`, `repeat`, `seconds` per
-        step of all boards.
+    Returns a row per rung, number of boards and repeat: `rung`, `num_envs`, `repeat`, `seconds` per
+    step of all boards.
     """
     rows = []
     for num_envs in board_counts:
@@ -100,10 +84,8 @@ def _step_times(
     repeats: int,
     warmup: int,
 ) -> list[tuple]:
-    """Plays games of several environments, with steps per segment, in turns; closes them.
-
-    Returns:
-        Name, number of boards, repeat, and seconds per step of all boards.
+    """Plays games of several environments, with steps per segment, in turns, and closes them;
+    returns name, number of boards, repeat, and seconds per step of all boards.
     """
     races = {}
     for name, (env, steps) in envs.items():
@@ -134,14 +116,8 @@ def one_point(
 ) -> tuple[float, float]:
     """Makes a single short measurement: a rung against one thread of C++.
 
-    Args:
-        rung: "python", "multiprocessing", "cpp" or "openmp".
-        threads: of "openmp"; workers of "multiprocessing"; the others have one.
-        schedule: of "openmp".
-        api: the compiled functions, by default the library's.
-
-    Returns:
-        Plies per second of the rung, and how many times as fast as `cpp` it is, medians of three.
+    `threads` are "openmp"'s, or workers of "multiprocessing". Returns plies per second of the rung,
+    and how many times as fast as `cpp` it is, medians of three.
     """
     own: dict[str, dict[str, Any]] = {
         "cpp": {"api": api},
@@ -171,13 +147,8 @@ def efficiencies(times: pd.DataFrame) -> pd.DataFrame:
     """Returns how well threads are used, repeat by repeat, against one thread.
 
     With the same boards for all, `speedup` is T(1) / T(p). With boards that grow with the threads
-    it is p T(1) / T(p): how much more work is done in the same time. `efficiency` is speedup / p.
-
-    Args:
-        times: of `strong` or `weak`.
-
-    Returns:
-        A row per number of threads and repeat: `threads`, `repeat`, `speedup`, `efficiency`.
+    it is p T(1) / T(p): how much more work is done in the same time. `efficiency` is speedup / p. A
+    row per number of threads and repeat: `threads`, `repeat`, `speedup`, `efficiency`.
     """
     wide = times.pivot(index="repeat", columns="threads", values="seconds")
     boards = times.groupby("threads")["num_envs"].first()
@@ -190,14 +161,9 @@ def lost(times: pd.DataFrame) -> pd.DataFrame:
     """Returns the time that a step takes beyond an equal share of one thread's, repeat by repeat.
 
     A cost of the step itself (a call, waking threads, a barrier) is the same time whatever the
-    boards; what threads take from each other while they step grows with the boards.
-
-    Args:
-        times: of `strong`.
-
-    Returns:
-        A row per number of threads above one and repeat: `threads`, `num_envs`, `repeat`, `lost`
-        (seconds per step), `alone` (seconds of one thread's step).
+    boards; what threads take from each other while they step grows with the boards. A row per
+    number of threads above one and repeat: `threads`, `num_envs`, `repeat`, `lost` (seconds per
+    step), `alone` (seconds of one thread's step).
     """
     keys = ["num_envs", "repeat"]
     alone = times[times["threads"] == 1].set_index(keys)["seconds"].rename("alone")
@@ -210,12 +176,8 @@ def serial_fraction(times: pd.DataFrame, law: str) -> pd.Series:
     """Fits the part of the work that threads can't share to the speedups, per repeat.
 
     Amdahl (same boards): S = 1 / (s + (1 - s) / p). Gustafson (boards grow): S = p - s (p - 1).
-    Both are linear in s, once the first is inverted; s is fitted by least squares. Below 0 it
-    means more speedup than threads, as caches can bring.
-
-    Args:
-        times: of `strong` for Amdahl's law, of `weak` for Gustafson's.
-        law: "Amdahl" or "Gustafson".
+    Both are linear in s, once the first is inverted; s is fitted by least squares. Below 0 it means
+    more speedup than threads, as caches can bring.
     """
     rows = efficiencies(times).query("threads > 1")
     p, speedup = rows["threads"], rows["speedup"]
@@ -248,17 +210,10 @@ def draw_scaling(
 ):
     """Draws speedup over threads, with its spread, its law, and the study's whole curve.
 
-    With the study's, both axes are logarithmic: it goes much further than a small machine.
-
-    Args:
-        times: of `strong` or `weak`.
-        cores: how many there are; beyond them the background is shaded and markers are hollow.
-        law: "Amdahl" or "Gustafson", drawn with `serial` as its serial fraction where that is below
-            one: beyond, no fraction describes the times.
-        serial: that fraction.
-        paper: `threads`, `boards` and `speedup` of the study, to which the law is fitted as well.
-        guess: threads, and the speedup that a reader expects.
-        measured: threads, and a speedup measured just now.
+    With the study's, both axes are logarithmic: it goes much further than a small machine. Beyond
+    `cores` the background is shaded and markers are hollow. A law is drawn where its serial
+    fraction is below one: beyond, no fraction describes the times. `guess` and `measured` are
+    threads and a speedup.
     """
     figure, axes = plots.axes(height=4.0)
     ours = quartiles(efficiencies(times).groupby("threads")["speedup"], "speedup").reset_index()
@@ -342,11 +297,8 @@ def draw_lost(table: pd.DataFrame):
 
 
 def draw_over_boards(times: pd.DataFrame, bytes_per_board: int, caches: dict[str, int]):
-    """Draws plies per second over the number of boards, one line per rung of `over_boards`.
-
-    Args:
-        bytes_per_board: state and outputs of a board of the C++ rungs.
-        caches: bytes by name; where the boards outgrow one, a line says so.
+    """Draws plies per second over the number of boards, one line per rung of `over_boards`; says
+    where the boards outgrow a cache.
     """
     rates = times.assign(rate=times["num_envs"] / times["seconds"])
     at, title = ("rung", "num_envs", "rate"), "Rungs over the number of boards"
@@ -370,14 +322,7 @@ def draw_over_boards(times: pd.DataFrame, bytes_per_board: int, caches: dict[str
 def predict_scaling(
     strong: pd.DataFrame, cores: int, *, seed: int, paper: pd.DataFrame | None = None
 ) -> ipywidgets.VBox:
-    """Asks how many times as fast as one thread a rung of the reader's choice is.
-
-    Args:
-        strong: what the function `strong` returned.
-        cores: how many there are.
-        seed: of the games.
-        paper: as for `draw_scaling`.
-    """
+    """Asks how many times as fast as one thread a rung of the reader's choice is."""
     within = strong[strong["threads"] <= cores]
     law = {"law": "Amdahl", "serial": serial_fraction(within, "Amdahl").median()}
 

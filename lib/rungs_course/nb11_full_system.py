@@ -119,11 +119,9 @@ def race_learners(learners: Mapping[Any, Learner], *, repeats: int, warmup: int)
     """Times updates of several learners, which take turns.
 
     The time of a network depends on how many actions are legal. So a `NullEnv` copies the positions
-    of the first real environment before each update of its learner, untimed.
-
-    Returns:
-        A row per learner, repeat and part: `racer`, `repeat`, `positions` (that an update learns
-        from), `part` (of `rungs_course.measure.cost.PARTS`), `seconds`.
+    of the first real environment before each update of its learner, untimed. Returns a row per
+    learner, repeat and part: `racer`, `repeat`, `positions` (that an update learns from), `part`
+    (of `rungs_course.measure.cost.PARTS`), `seconds`.
     """
     first = next(each for each in learners.values() if not isinstance(each.env, NullEnv))
 
@@ -152,14 +150,7 @@ def race_cases(
 ) -> pd.DataFrame:
     """Times updates of systems, which take turns; returns as `race_learners`.
 
-    Args:
-        cases: by name, an environment's name for `make`, and other arguments of `make_learner`.
-        num_envs: boards of each.
-        seed: of games, weights and actions.
-        repeats: updates timed.
-        warmup: updates made first, untimed.
-        settings: how to learn, by default from one step of all boards.
-        device: where the networks are.
+    A case is an environment's name for `make`, and other arguments of `make_learner`.
     """
     how: dict[str, Any] = {"settings": settings, "device": device}
     learners = {
@@ -179,16 +170,10 @@ def race_updates(
     learner: str = "torch",
     **timing,
 ) -> pd.DataFrame:
-    """Times updates that go once through the positions of some boards and steps.
+    """Times updates that go once through the positions of some boards and steps, up to each
+    environment's maximum.
 
-    Args:
-        max_boards: the largest number of boards, by environment's name: see `make`.
-        shapes: boards and steps of a batch.
-        learner: of all.
-        **timing: of `race_cases`.
-
-    Returns:
-        As `race_learners`, with `num_envs` and `length`.
+    Returns as `race_learners`, with `num_envs` and `length`.
     """
     frames = []
     for num_envs, length in shapes:
@@ -203,10 +188,9 @@ def race_updates(
 def against_null(updates: pd.DataFrame) -> pd.DataFrame:
     """Compares training with training on an environment that costs nothing.
 
-    Returns:
-        A row per number of boards and other racer: `num_envs`, `racer`, `of_null` (its updates per
-        second over those of "null", the median of repeats) and its quartiles `low` and `high`, and
-        `generate`, the share of generating in an update's time.
+    Returns a row per number of boards and other racer: `num_envs`, `racer`, `of_null` (its updates
+    per second over those of "null", the median of repeats) and its quartiles `low` and `high`, and
+    `generate`, the share of generating in an update's time.
     """
     wide = updates.pivot_table(
         index=["num_envs", "repeat"], columns="racer", values="seconds", aggfunc="sum"
@@ -231,11 +215,9 @@ def step_after(
     """Times single steps, each after nothing, after a pause, or after other memory was written.
 
     A pause lets threads that wait for work fall asleep; other memory, twice as much as the largest
-    cache holds, takes all caches.
-
-    Returns:
-        A row per rung, what came before, and repeat: `rung`, `after` ("nothing", "a pause" or
-        "other memory"), `repeat`, `seconds` of a step, the median of `steps`.
+    cache holds, takes all caches. Returns a row per rung, what came before, and repeat: `rung`,
+    `after` ("nothing", "a pause" or "other memory"), `repeat`, `seconds` of a step, the median of
+    `steps`.
     """
     largest = max((cache.bytes for cache in caches()), default=2**25)  # a guess if unknown
     other = np.ones(2 * largest // 8)
@@ -304,21 +286,14 @@ def available_learners() -> tuple[list[str], dict[str, str]]:
 def learners_table(
     times: pd.DataFrame, settings: PpoSettings, peaks: Mapping[str, float]
 ) -> pd.DataFrame:
-    """Returns the table of learners.
+    """Returns a row per learner of `race_cases`.
 
-    Args:
-        times: of `race_cases`, with `settings`; its cases are learners.
-        settings: of PPO.
-        peaks: the machine's, in operations a second, by the format of what is multiplied:
-            "float32", "bfloat16".
-
-    Returns:
-        A row per learner: `learner`; `steps_per_second`, the median, with quartiles `low` and
-        `high`; `gain` over the first learner, the median over repeats; `generate`, `infer` and
-        `backward`, median seconds of an update (a transfer counts as inferring); `peak`, the format
-        whose peak bounds it; and shares of that, NaN where it is not known: `infer_share`,
-        `learn_share` and, of the whole update, `share`. Operations are those of
-        `rungs_course.measure.cost`.
+    Columns: `learner`; `steps_per_second`, the median, with quartiles `low` and `high`; `gain` over
+    the first learner, the median over repeats; `generate`, `infer` and `backward`, median seconds
+    of an update (a transfer counts as inferring); `peak`, the format ("float32", "bfloat16") whose
+    peak bounds it; and shares of that, NaN where it is not known: `infer_share`, `learn_share` and,
+    of the whole update, `share`. Operations are those of `rungs_course.measure.cost`, peaks
+    operations a second.
     """
     work = operations(PolicyValueNetwork())
     parts = times.pivot_table(
@@ -346,16 +321,11 @@ def learners_table(
 def train_each(
     runs: Iterable[tuple[Mapping[str, Any], Training]], out: Path, *, say=print
 ) -> tuple[pd.DataFrame, pd.DataFrame, Learner]:
-    """Trains one run after the other, each in a folder of its own.
+    """Trains one run after the other, each in a folder of its own, named by the values of its
+    columns.
 
-    Args:
-        runs: columns that name a run, and how it is trained; a rung may be a peer.
-        out: where their folders go, named by the values of those columns.
-        say: receives lines of progress.
-
-    Returns:
-        All runs' `metrics.csv` and `evaluations.csv`, with the columns that name them, and the
-        learner of the last.
+    Returns all runs' `metrics.csv` and `evaluations.csv`, with the columns that name them, and the
+    learner of the last.
     """
     tables: dict[str, list[pd.DataFrame]] = {METRICS: [], EVALUATIONS: []}
     for labels, training in runs:
@@ -374,15 +344,10 @@ def train_each(
 def time_to_wins(evaluations: pd.DataFrame, wins: float) -> pd.DataFrame:
     """Returns when each learner had won a share of an evaluation's games, and how it ended.
 
-    Args:
-        evaluations: of `train_each`, with columns `learner` and `seed`.
-        wins: the share of games.
-
-    Returns:
-        A row per learner: `learner`, `seeds`, `reached` (seeds that came so far), of those the
-        medians of `steps` and `seconds` until then, and `wins`, the share won in the last
-        evaluation, its mean over seeds, with a 95 % interval of Student's t, `low` and `high`,
-        clipped to what a share can be; with one seed the interval is NaN.
+    A row per learner: `learner`, `seeds`, `reached` (seeds that came so far), of those the medians
+    of `steps` and `seconds` until then, and `wins`, the share won in the last evaluation, its mean
+    over seeds, with a 95 % interval of Student's t, `low` and `high`, clipped to what a share can
+    be; with one seed the interval is NaN.
     """
     rows = []
     for learner, group in evaluations.groupby("learner", sort=False):
@@ -401,14 +366,8 @@ def time_to_wins(evaluations: pd.DataFrame, wins: float) -> pd.DataFrame:
 def generation_shares(generating: pd.Series, speeds: pd.Series | Sequence[float]) -> pd.DataFrame:
     """Returns which share of training is generating, over the speed of the learner.
 
-    A position takes its seconds of generating, and 1/speed for all else.
-
-    Args:
-        generating: seconds a position, by system.
-        speeds: positions per second of learners by themselves, by learner where they have names.
-
-    Returns:
-        A row per system and speed: `system`, `learner`, `speed`, `share`.
+    A position takes its seconds of generating, and 1/speed for all else. A row per system and
+    speed: `system`, `learner` (where speeds have names), `speed`, `share`.
     """
     rows = [
         (system, learner, speed, seconds / (seconds + 1 / speed))
@@ -438,12 +397,8 @@ def draw_throughput(updates: pd.DataFrame):
 def draw_generation(
     shares: pd.DataFrame, points: pd.DataFrame, study: tuple[float, float] | None = None
 ):
-    """Draws which share of training is generating, over the speed of the learner.
-
-    Args:
-        shares: of `generation_shares`, drawn as lines.
-        points: of `generation_shares`, for learners; drawn as markers.
-        study: the share, and the speed of the study's learner.
+    """Draws which share of training is generating, over the speed of the learner: lines, markers
+    for learners, and the study's.
     """
     figure, axes = plots.axes(width=8.0, height=4.8)
     for system, rows, look in plots.lines(shares.groupby("system", sort=False)):

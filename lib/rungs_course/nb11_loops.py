@@ -130,15 +130,8 @@ def cleanrl(
 def sb3(num_envs: int, lists: bool, settings: PpoSettings, seed: int) -> Iterator[None]:
     """Trains with Stable-Baselines3; yields after every update.
 
-    Args:
-        num_envs: number of boards.
-        lists: whether with lists of legal actions; else with `sb3_contrib`'s MaskablePPO and its
-            "MlpPolicy", two layers of 128 units.
-        settings: how to learn.
-        seed: of games and agent.
-
-    Raises:
-        UnavailableError: Stable-Baselines3 is not installed.
+    With `lists`, by lists of legal actions; else with `sb3_contrib`'s MaskablePPO and its
+    "MlpPolicy", two layers of 128 units.
     """
     from rungs.adapters.sb3 import ChessListVecEnv, ChessVecEnv, LegalActionPolicy
 
@@ -176,19 +169,8 @@ def race(
 ) -> pd.DataFrame:
     """Times updates of our learners and of others' loops, in turns, on the rung `threads`.
 
-    Args:
-        num_envs: number of boards.
-        learners: of ours.
-        seed: of games, weights and actions.
-        repeats: updates timed, after `warmup` that are not.
-        settings: how to learn.
-
-    Returns:
-        A row per loop: `loop`, `mask`, `steps_per_second`, the median, and quartiles `low` and
-        `high`.
-
-    Raises:
-        UnavailableError: Stable-Baselines3 is not installed.
+    Returns a row per loop: `loop`, `mask`, `steps_per_second`, the median, and quartiles `low` and
+    `high`.
     """
     settings = settings or PpoSettings()
     loops: dict[tuple[str, str], Callable[[], object]] = {}

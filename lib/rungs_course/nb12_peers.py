@@ -17,16 +17,11 @@ def draw_rates(times: pd.DataFrame, things: str, title: str):
 
 
 def costs(times: pd.DataFrame, clock_mhz: float | None) -> pd.DataFrame:
-    """Returns each racer at its best, the fastest first.
+    """Returns each racer at its best on one core, the fastest first.
 
-    Args:
-        times: of `rungs_course.peers.race.race`, on one core.
-        clock_mhz: of that core; None where it is not known.
-
-    Returns:
-        A row per racer: `num_envs`, `rate` (plies per second), `per_kilocycle` (plies in 1,000
-        cycles; NaN where the clock is not known), `bytes_per_ply` (where no game ends; NaN
-        where a step returns no arrays), `tuned` (what other projects were made fast for).
+    A row per racer: `num_envs`, `rate` (plies per second), `per_kilocycle` (plies in 1,000 cycles;
+    NaN where the clock is not known), `bytes_per_ply` (where no game ends; NaN where a step returns
+    no arrays), `tuned` (what other projects were made fast for).
     """
     best = race.best(times).set_index("racer")
     written = times.groupby("racer")["bytes_per_ply"].min().replace(0, float("nan"))
@@ -39,12 +34,7 @@ def costs(times: pd.DataFrame, clock_mhz: float | None) -> pd.DataFrame:
 
 
 def headline(times: pd.DataFrame, best: pd.DataFrame) -> str:
-    """Writes how ours compares with the fastest of the others, and what that one is.
-
-    Args:
-        times: as for `costs`.
-        best: of `costs`.
-    """
+    """Writes how ours compares with the fastest of the others, and what that one is."""
     ours = "rungs, board + bits"
     others = [name for name in best.index if not name.startswith(("rungs", "python-chess"))]
     if not others:

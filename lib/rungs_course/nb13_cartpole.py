@@ -29,10 +29,8 @@ _MIN_COUNTS = 3  # numbers of environments that a line is fitted to
 
 
 def check_same(racers: dict[str, dict], num_envs: int, steps: int, seed: int) -> None:
-    """Plays the same actions on several rungs, and compares all that they return, bit for bit.
-
-    Raises:
-        MismatchError: one differs from the first; the message names it, the step and the output.
+    """Plays the same actions on several rungs, and raises `MismatchError` unless all return the
+    same, bit for bit.
     """
     envs = {name: rungs.make("cartpole", num_envs=num_envs, **how) for name, how in racers.items()}
     verify_games(envs, seed=seed, steps=steps)
@@ -43,10 +41,8 @@ def check_same(racers: dict[str, dict], num_envs: int, steps: int, seed: int) ->
 def step_times(
     entries: dict[str, Entry], counts: Iterable[int], *, budget: int, **timing
 ) -> pd.DataFrame:
-    """Times steps over the number of environments.
-
-    Returns:
-        As `rungs_course.peers.race.race`, and `call`, seconds per step of all environments.
+    """Times steps over the number of environments; returns as `rungs_course.peers.race.race`, and
+    `call`, seconds per step of all environments.
     """
 
     def steps(count: int) -> int:
@@ -60,12 +56,9 @@ def turning_points(times: pd.DataFrame) -> pd.DataFrame:
     """Finds from how many environments on a step's time is mostly theirs, not a call's fixed cost.
 
     A line is fitted to the time of a step over the number of environments, a + b N, with relative
-    errors; where both parts are equal, at N = a / b, is the turning point.
-
-    Returns:
-        A row per racer: `racer`, `fixed` (a, seconds), `each` (b, seconds), `turning` (N; the
-        medians of fits to single repeats), and its quartiles `low` and `high`. A part that is 0
-        has no turning point: NaN.
+    errors; where both parts are equal, at N = a / b, is the turning point. Returns a row per racer:
+    `racer`, `fixed` (a, seconds), `each` (b, seconds), `turning` (N; the medians of fits to single
+    repeats), and its quartiles `low` and `high`. A part that is 0 has no turning point: NaN.
     """
     rows = []
     for racer, group in times.groupby("racer", sort=False):
@@ -90,10 +83,8 @@ def with_work(
     budget: int,
     **settings,
 ) -> pd.DataFrame:
-    """Times steps that are taken in several steps of Euler's method.
-
-    Returns:
-        As `step_times`, and `workload`.
+    """Times steps that are taken in several steps of Euler's method; returns as `step_times`, and
+    `workload`.
     """
     frames = []
     for workload in workloads:
@@ -108,9 +99,8 @@ def with_work(
 def exactness(workloads: Iterable[int], *, seed: int, steps: int = 10) -> pd.DataFrame:
     """Compares where poles have come to with where much finer steps of Euler's method bring them.
 
-    Returns:
-        A row per workload: `workload`, and `error`, the median distance in radians from what a
-        hundred times the finest gives.
+    Returns a row per workload: `workload`, and `error`, the median distance in radians from what a
+    hundred times the finest gives.
     """
     workloads, num_envs = list(workloads), 64
 
@@ -130,10 +120,9 @@ def exactness(workloads: Iterable[int], *, seed: int, steps: int = 10) -> pd.Dat
 def growth(work: pd.DataFrame) -> pd.DataFrame:
     """Returns how the time of a step grows with its work.
 
-    Returns:
-        A row per racer, number of environments and repeat: `racer`, `num_envs`, `repeat`, and
-        `exponent`: the time grows as the work to this power, between the least and the most of it.
-        1 is linear, less is sublinear.
+    A row per racer, number of environments and repeat: `racer`, `num_envs`, `repeat`, and
+    `exponent`: the time grows as the work to this power, between the least and the most of it. 1 is
+    linear, less is sublinear.
     """
     calls = work.pivot_table(
         index=["racer", "num_envs", "repeat"], columns="workload", values="call", sort=False
@@ -170,21 +159,15 @@ def fusing(
     at_once: int,
     **timing,
 ) -> pd.DataFrame:
-    """Times steps one by one, and many in a call, with random actions that the rung draws itself.
+    """Times steps one by one, and `at_once` in a call, with random actions that the rung draws
+    itself.
 
-    Args:
-        how: settings of `rungs.make`, by name.
-        bandwidth: bytes per second that memory moves for each name.
-        steps: how many steps a repeat has, by the number of environments.
-        at_once: steps per call.
-        timing: more arguments of `rungs_course.peers.race.race`.
-
-    Returns:
-        A row per number of environments and name: `num_envs`, `racer`, `bytes` of `step_bytes`;
-        `bound`, steps per second whose bytes memory can move; `alone` and `fused`, steps per second
-        of all environments, medians; `of_bound`, the share that `alone` reaches, and `gain`,
-        fused / alone, which took no turns, both with `..._low` and `..._high`, and `repeats`: see
-        `share_of_bound` and `gain_of`.
+    `bandwidth` is bytes per second that memory moves for each name; `steps` a repeat's, by the
+    number of environments. Returns a row per number of environments and name: `num_envs`, `racer`,
+    `bytes` of `step_bytes`; `bound`, steps per second whose bytes memory can move; `alone` and
+    `fused`, steps per second of all environments, medians; `of_bound`, the share that `alone`
+    reaches, and `gain`, fused / alone, which took no turns, both with `..._low` and `..._high`, and
+    `repeats`: see `share_of_bound` and `gain_of`.
     """
     rates = []
     for extra, per_call in (({}, 1), ({"at_once": at_once}, at_once)):

@@ -25,11 +25,8 @@ CART_BYTES = 32  # four float64
 
 
 def places(caches: list[Cache], least: int) -> dict[str, int]:
-    """Returns how many carts fit half of the second cache, and how many exceed the last.
-
-    Args:
-        caches: this machine's, nearest first.
-        least: the fewest carts that count as "in memory", also where no cache is known.
+    """Returns how many carts fit half of the second cache, and how many, at least `least`, exceed
+    the last.
     """
     second, last = (caches[1].bytes, caches[-1].bytes) if len(caches) > 1 else (2**18, 0)
     beyond = max(least, 4 * last // CART_BYTES)
@@ -41,19 +38,8 @@ def race_layouts(
 ) -> pd.DataFrame:
     """Times both layouts in turns, where all of a cart's numbers are needed and where one is.
 
-    Args:
-        counts: of carts, by the name of the place where they lie.
-        seconds: about how long a turn takes.
-        repeats, warmup: turns that are timed, and that come first.
-        seed: of the carts.
-
-    Returns:
-        A row per place, work, layout and repeat: `place`, `carts`, `work` (of `WORKS`), `layout`
-        (of `LAYOUTS`), `repeat`, and `seconds` of a cart.
-
-    Raises:
-        MismatchError: the layouts end with different carts, or count differently.
-        CompilerError: there is no g++.
+    Returns a row per place, work, layout and repeat: `place`, `carts`, `work` (of `WORKS`),
+    `layout` (of `LAYOUTS`), `repeat`, and `seconds` of a cart.
     """
     api, rows = compiled.load_course(), []
     for place, number in counts.items():

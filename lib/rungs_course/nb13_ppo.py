@@ -25,12 +25,8 @@ MANY = 64  # environments
 
 
 def vec_env(rung: Any, num_envs: int, seed: int) -> VecEnv:
-    """Makes CartPole-v1 as a vector environment of Stable-Baselines3.
-
-    Args:
-        rung: one of ours; or "DummyVecEnv" or "SubprocVecEnv", around Gymnasium's.
-        num_envs: how many environments.
-        seed: of their episodes.
+    """Makes CartPole-v1 as a vector environment of Stable-Baselines3: on a rung, or "DummyVecEnv"
+    or "SubprocVecEnv" around Gymnasium's.
     """
     theirs = {"DummyVecEnv": DummyVecEnv, "SubprocVecEnv": SubprocVecEnv}
     if rung not in theirs:
@@ -43,18 +39,11 @@ def vec_env(rung: Any, num_envs: int, seed: int) -> VecEnv:
 def learn(
     make: Callable[[], VecEnv], *, seed: int, steps: int, evaluations: int, episodes: int
 ) -> pd.DataFrame:
-    """Trains an agent, and plays it on Gymnasium's own CartPole now and then.
+    """Trains an agent, and plays it on Gymnasium's own CartPole after equal parts of the steps, and
+    before the first.
 
-    Args:
-        make: makes the environments.
-        seed: of the agent.
-        steps: of single environments, in all.
-        evaluations: how many, after equal parts of the steps; one more comes before the first.
-        episodes: of an evaluation.
-
-    Returns:
-        A row per evaluation: `steps`, `seconds` of training until then, without evaluations, and
-        `reward`, the mean of episodes.
+    Returns a row per evaluation: `steps`, `seconds` of training until then, without evaluations,
+    and `reward`, the mean of episodes.
     """
     with torch_threads(1):  # so small a network gains nothing from more
         env, judge = make(), DummyVecEnv([_make] * episodes)
@@ -77,15 +66,10 @@ def learn(
 def learning(
     systems: dict[str, tuple[str, int]], seeds: int, *, seed: int = 0, **settings
 ) -> pd.DataFrame:
-    """Trains on several systems with several seeds each, in turns.
+    """Trains on several systems (rung and number of environments of `vec_env`) with `seeds` seeds
+    each, in turns.
 
-    Args:
-        systems: by name, rung and number of environments of `vec_env`.
-        seeds: how many, from `seed` on.
-        **settings: of `learn`.
-
-    Returns:
-        As `learn`, with `system`, `seed` and `evaluation`, its number.
+    Returns as `learn`, with `system`, `seed` and `evaluation`, its number.
     """
     frames = []
     for number in range(seed, seed + seeds):
@@ -99,9 +83,9 @@ def learning(
 def train_on_rungs(names: Iterable[str], *, num_envs: int, seed: int, steps: int) -> pd.DataFrame:
     """Trains the same agent on one rung after the other, without evaluations.
 
-    Returns:
-        A row per rung: `rung`; `seconds` of training, of which `stepping` are the environment's;
-        and `agent`, a digest of the network's weights: the same where the same was learnt.
+    Returns a row per rung: `rung`; `seconds` of training, of which `stepping` are the
+    environment's; and `agent`, a digest of the network's weights: the same where the same was
+    learnt.
     """
     rows = []
     for rung in names:
@@ -124,9 +108,8 @@ def train_on_rungs(names: Iterable[str], *, num_envs: int, seed: int, steps: int
 def seconds_until(frame: pd.DataFrame, reward: float) -> pd.DataFrame:
     """Returns when agents of `learning` first reached a reward.
 
-    Returns:
-        A row per system: `system`, `reached` (seeds that did), `seeds`, and of those that did the
-        medians of `steps` and `seconds`.
+    A row per system: `system`, `reached` (seeds that did), `seeds`, and of those that did the
+    medians of `steps` and `seconds`.
     """
     rows = []
     for system, group in frame.groupby("system", sort=False):

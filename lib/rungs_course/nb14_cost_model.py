@@ -47,15 +47,10 @@ class Line(NamedTuple):
 
 
 class Link(NamedTuple):
-    """What connects processes.
+    """A connection between processes."""
 
-    Attributes:
-        latency: seconds that a message takes, however short it is.
-        bandwidth: bytes per second that a process sends while it receives as many.
-    """
-
-    latency: float
-    bandwidth: float
+    latency: float  # seconds that a message takes, however short it is
+    bandwidth: float  # bytes per second that a process sends while it receives as many
 
 
 # Messages that each of p processes sends one after the other in an all-reduce: around a ring to add
@@ -70,19 +65,13 @@ ROUNDS = {
 def all_reduce_seconds(
     processes: int, num_bytes: float, link: Link, *, messages: int = 1, algorithm: str = "ring"
 ) -> float:
-    """Returns seconds until all processes have the sum of what each of them had.
+    """Returns seconds until all of p processes have the sum of what each of them had.
 
     Every process sends, and receives, 2 (p - 1) / p times the bytes there are: fewer is not
-    possible (Patarasuk and Yuan, 2009, J. Parallel Distrib. Comput. 69, 117). A ring does so in
-    2 (p - 1) rounds, Rabenseifner's halving and doubling in 2 log2 p (Thakur, Rabenseifner and
-    Gropp, 2005, Int. J. High Perform. Comput. Appl. 19, 49). Adding up is not counted.
-
-    Args:
-        processes: p.
-        num_bytes: of all messages together.
-        link: between any two.
-        messages: all-reduces that these bytes are divided among, one after the other.
-        algorithm: of `ROUNDS`. Gloo's is a ring.
+    possible (Patarasuk and Yuan, 2009, J. Parallel Distrib. Comput. 69, 117). A ring, as Gloo's,
+    does so in 2 (p - 1) rounds, Rabenseifner's halving and doubling in 2 log2 p (Thakur,
+    Rabenseifner and Gropp, 2005, Int. J. High Perform. Comput. Appl. 19, 49). Adding up is not
+    counted. The bytes are divided among `messages` all-reduces, one after the other.
     """
     moved = 2 * (processes - 1) / processes * num_bytes
     return messages * ROUNDS[algorithm](processes) * link.latency + moved / link.bandwidth
@@ -121,18 +110,11 @@ def message_errors(messages: pd.DataFrame, link: Link) -> pd.DataFrame:
 
 @dataclasses.dataclass(frozen=True)
 class Update:
-    """The cost of an update.
+    """The cost of an update."""
 
-    Attributes:
-        parts: seconds of a process that has a core to itself, by part of `COMPUTE`, for the
-            positions that it plays and learns from.
-        messages: all-reduces.
-        num_bytes: of gradients, in all of them.
-    """
-
-    parts: dict[str, Line]
-    messages: int
-    num_bytes: int
+    parts: dict[str, Line]  # seconds of a process alone on a core, by part of `COMPUTE`
+    messages: int  # all-reduces
+    num_bytes: int  # of gradients, in all messages
 
     def compute(self, positions):
         """Returns seconds of all parts, without any exchange."""
@@ -150,14 +132,9 @@ class Update:
     ):
         """Predicts the seconds of an update.
 
-        Args:
-            processes: p.
-            positions: of each process, a number or an array.
-            link: between any two.
-            slowdown: how many times as long computing takes side by side as alone; by default
-                processes share nothing.
-            algorithm: of `ROUNDS`.
-            speed: how many times as fast as here each of them computes.
+        `positions` are each process's, a number or an array; `slowdown` is how many times as long
+        computing takes side by side as alone, `speed` how many times as fast as here each process
+        computes.
         """
         exchange = all_reduce_seconds(
             processes, self.num_bytes, link, messages=self.messages, algorithm=algorithm
@@ -177,10 +154,8 @@ def fit_update(updates: pd.DataFrame) -> Update:
 
 
 def slowdowns(updates: pd.DataFrame) -> pd.DataFrame:
-    """Returns how many times as long parallel processes take, until all are done, as one alone.
-
-    Returns:
-        A row per number of processes, and a column per repeat: each round's own ratio.
+    """Returns how many times as long parallel processes take, until all are done, as one alone: a
+    row per number of processes, a column per repeat.
     """
     boards = updates["num_envs"] == _boards_together(updates)
     apart = updates[boards & (updates["exchange"] == "none")]
@@ -193,13 +168,12 @@ def check(
 ) -> pd.DataFrame:
     """Compares the model's predictions with what was measured, for every number of processes.
 
-    Returns:
-        A row per number of processes, in seconds: `processes`; `measured`, where parts come one
-        after the other, and its quartiles `low` and `high`; `overlapped`, as in training;
-        `predicted`; `error` (predicted / measured - 1); each part's as "measured generate" and so
-        on for `PARTS`, and "predicted generate" and so on for those that the model has; and how
-        much longer it took than predicted: "more computing" until the last process was done, "more
-        all-reduce" from then on.
+    Returns a row per number of processes, in seconds: `processes`; `measured`, where parts come one
+    after the other, and its quartiles `low` and `high`; `overlapped`, as in training; `predicted`;
+    `error` (predicted / measured - 1); each part's as "measured generate" and so on for `PARTS`,
+    and "predicted generate" and so on for those that the model has; and how much longer it took
+    than predicted: "more computing" until the last process was done, "more all-reduce" from then
+    on.
     """
     rows = []
     for processes, group in _clocked(updates).groupby("processes"):
@@ -253,10 +227,9 @@ def _boards_together(updates: pd.DataFrame) -> int:
 def scale(update: Update, link: Link, nodes: Sequence[int], positions, **settings) -> pd.DataFrame:
     """Predicts updates on many nodes, each a process with a core of its own.
 
-    Returns:
-        A row per number of nodes: `nodes`, `positions` (of each), `seconds` per update,
-        `throughput` in positions per second of all, and `efficiency`, throughput over what
-        that number of nodes would have if each had the first one's.
+    Returns a row per number of nodes: `nodes`, `positions` (of each), `seconds` per update,
+    `throughput` in positions per second of all, and `efficiency`, throughput over what that number
+    of nodes would have if each had the first one's.
     """
     frame = pd.DataFrame({"nodes": nodes, "positions": positions})
     seconds = [update.seconds(p, n, link, **settings) for p, n in frame.itertuples(index=False)]
@@ -276,16 +249,11 @@ def predict(
     boards_in_all: int,
     speed: float = 1.0,
 ) -> tuple[dict[str, pd.DataFrame], dict[str, pd.DataFrame]]:
-    """Predicts weak and strong scaling: the tables of `scale`, by the names of links.
+    """Predicts weak and strong scaling: the tables of `scale`, by the names of links (link and
+    algorithm of `ROUNDS`).
 
-    Args:
-        update: of one process.
-        links: by name, a link and the algorithm, of `ROUNDS`, that uses it.
-        nodes: their numbers.
-        length: steps of each board in an update.
-        boards: of each node, for weak scaling.
-        boards_in_all: shared among the nodes, for strong scaling.
-        speed: how many times as fast as here each node computes.
+    `length` is steps of each board in an update; `boards` are each node's, `boards_in_all` shared
+    among the nodes; a node computes `speed` times as fast as here.
     """
     shared = [boards_in_all * length / count for count in nodes]
     weak, strong = {}, {}
@@ -490,10 +458,8 @@ def draw_savings(
 ):
     """Draws what a worker's time shrinks by with a faster environment, over how fast it infers.
 
-    Args:
-        replaced: seconds of a step before and after, by name.
-        shares: of the time, that are marked on the curves.
-        marks: positions inferred per second, by name.
+    `replaced` holds seconds of a step before and after, `marks` positions inferred per second, by
+    name; `shares` of the time are marked.
     """
     figure, axes = plots.axes(height=4.2)
     rates = np.geomspace(1e2, 1e7, 300)

@@ -1,4 +1,4 @@
-"""What parallel learners spend an update on: run on every process, by `measure`."""
+"""Parts of an update of parallel learners, timed on every process by `measure`."""
 
 import json
 import os
@@ -27,7 +27,7 @@ from rungs.errors import WorkerDiedError
 
 PARTS = ("generate", "infer", "backward", "wait", "all-reduce")
 
-# What parallel learners do with their gradients.
+# Ways in which parallel learners exchange gradients.
 EXCHANGES = ("none", "in turn", "overlapped")
 
 # PYTHONSAFEPATH makes the processes that torchrun starts behave as with `python -P`.
@@ -53,21 +53,17 @@ def measure(
     Gloo carries the messages over loopback. Each process has a thread of PyTorch and one of C++;
     those whose turn it isn't are blocked. Updates are those of `PpoSettings`' defaults.
 
-    Returns:
-        Updates: a row per number of processes, of boards, exchange, repeat and part: `processes`,
-        `num_envs` and `positions` (of each process), `messages` and `bytes` (of gradients, in all
-        of an update), `exchange`, `repeat`, `part` (of `PARTS`), `seconds` (mean over the
-        processes). `exchange` is of `EXCHANGES`. "none": each keeps its gradients, as one process
-        alone does, all that they share is the machine, and "wait" is once, until the last has ended
-        its update. "in turn": "backward" stops at each message, to "wait" until all processes have
-        reached it, and then for the "all-reduce"; only there are messages and bytes counted.
-        "overlapped": "backward" includes the messages, which are sent meanwhile, as in training.
+    Returns updates: a row per number of processes, of boards, exchange, repeat and part:
+    `processes`, `num_envs` and `positions` (of each process), `messages` and `bytes` (of gradients,
+    in all of an update), `exchange`, `repeat`, `part` (of `PARTS`), `seconds` (mean over the
+    processes). `exchange` is of `EXCHANGES`. "none": each keeps its gradients, as one process alone
+    does, all that they share is the machine, and "wait" is once, until the last has ended its
+    update. "in turn": "backward" stops at each message, to "wait" until all processes have reached
+    it, and then for the "all-reduce"; only there are messages and bytes counted. "overlapped":
+    "backward" includes the messages, which are sent meanwhile, as in training.
 
-        Messages: a row per number of processes, size and repeat: `processes`, `bytes`, `repeat`,
-        `seconds`.
-
-    Raises:
-        WorkerDiedError: a process was killed or raised.
+    And messages: a row per number of processes, size and repeat: `processes`, `bytes`, `repeat`,
+    `seconds`.
     """
     settings = {"num_envs": num_envs, "alone": list(alone), "sizes": list(sizes)}
     settings |= {"repeats": repeats, "warmup": warmup, "seed": seed}

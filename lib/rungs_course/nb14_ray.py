@@ -39,7 +39,7 @@ _TRIES = 5  # Ray gives a node half a minute to start, which on a busy machine c
 # and is learned in minutes.
 ENDGAME = "8/4k3/R7/1Q6/8/8/8/7K w - - 0 1"
 
-# What happens in which iteration of `lose_parts`; kills come while it is sampled.
+# Events by iteration of `lose_parts`; kills come while it is sampled.
 EVENTS = {10: "runner killed", 20: "node killed", 30: "node joined"}
 
 
@@ -68,11 +68,7 @@ class Nodes:
 
 
 def _started(start: Callable, **how: Any) -> Any:
-    """Starts a node; tries again where Ray gave up on it as too slow.
-
-    Raises:
-        UnavailableError: it was too slow each time.
-    """
+    """Starts a node; tries again where Ray gave up on it as too slow."""
     for _ in range(_TRIES):
         try:
             return start(**how)
@@ -137,10 +133,9 @@ def lose_parts(
 ) -> pd.DataFrame:
     """Trains on two nodes, from `ENDGAME`, while parts of them are killed; prints each iteration.
 
-    Returns:
-        A row per iteration: `iteration`, `event`, `seconds`, `steps` (played in it and learned
-        from), `steps_in_all`, `episodes`, `result` (RLlib's mean over the last 100 episodes), and
-        `runners`, how many were healthy at its end.
+    Returns a row per iteration: `iteration`, `event`, `seconds`, `steps` (played in it and learned
+    from), `steps_in_all`, `episodes`, `result` (RLlib's mean over the last 100 episodes), and
+    `runners`, how many were healthy at its end.
     """
     rows: list[dict[str, Any]] = []
     processes: list[int] = []

@@ -16,19 +16,12 @@ from rungs._src.train.evaluate import NetworkPolicy
 def games(
     network, count: int, *, seed: int, max_plies: int = 200, device: str = "cpu"
 ) -> pd.DataFrame:
-    """Plays a network's White against a random Black, and notes every move.
+    """Plays a network's White against a random Black, and notes every move; it samples, as in
+    training.
 
-    Args:
-        network: as `rungs.train.PolicyValueNetwork`, on `device`; it samples, as in
-            training.
-        count: how many games.
-        seed: of both sides' choices.
-        max_plies: games end there, undecided.
-        device: where the network is.
-
-    Returns:
-        A row per ply, and one for each start: `game`, `ply`, `move` (SAN; none at the start), `fen`
-        after it, and `result` of the game ("1-0", "0-1", "1/2-1/2", or "*" where it was cut).
+    Games end undecided at `max_plies`. Returns a row per ply, and one for each start: `game`,
+    `ply`, `move` (SAN; none at the start), `fen` after it, and `result` of the game ("1-0", "0-1",
+    "1/2-1/2", or "*" where it was cut).
     """
     white = NetworkPolicy(network, seed=seed, device=device)
     with contextlib.closing(

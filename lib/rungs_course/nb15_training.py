@@ -22,21 +22,11 @@ def train_on(
     last: float | None = None,
     say=print,
 ) -> tuple[pd.DataFrame, pd.DataFrame, Learner]:
-    """Trains on one rung after the other, each in a folder of its own.
+    """Trains on one rung (or peer) after the other, each in a folder of its own; `last` are the
+    last one's seconds.
 
-    Args:
-        names: rungs, and peers as `rungs_course.peers` knows them.
-        training: the same for all but for its rung.
-        out: where their folders go, which are named like them.
-        last: seconds of the last, by default those of `training`.
-        say: receives lines of progress.
-
-    Returns:
-        All runs' `metrics.csv` and `evaluations.csv`, with a column `rung`; and the learner of the
-        last, as it ended.
-
-    Raises:
-        MismatchError: two rungs learnt different things from the same updates.
+    Returns all runs' `metrics.csv` and `evaluations.csv`, with a column `rung`; and the learner of
+    the last, as it ended.
     """
     runs = [({"rung": name}, dataclasses.replace(training, rung=name)) for name in names]
     if last:
@@ -48,13 +38,8 @@ def train_on(
 
 
 def check_same(table: pd.DataFrame) -> None:
-    """Makes sure that rungs differ in time and in nothing else, as far as they went.
-
-    Args:
-        table: of `train_on`.
-
-    Raises:
-        MismatchError: they differ; the message names update, rung and column.
+    """Raises `MismatchError` where rungs of `train_on` differ in more than time, as far as they
+    went.
     """
     learnt = table.drop(columns=["seconds", *PARTS], errors="ignore").set_index("update")
     first = learnt["rung"].iloc[0]
@@ -73,16 +58,9 @@ def seconds_to(evaluations: pd.DataFrame, metrics: pd.DataFrame, wins: float) ->
     """Returns how long each rung takes to a share of games won.
 
     All rungs need the same updates. For one that did not come that far, the time of this many
-    updates is estimated from the median of its own.
-
-    Args:
-        evaluations: of `train_on`.
-        metrics: of `train_on`.
-        wins: the share of games that an evaluation must have won.
-
-    Returns:
-        A row per rung: `rung`, `seconds_per_update` (the median), `updates` needed, `seconds`, and
-        `measured`, whether it came that far. Empty where none did.
+    updates is estimated from the median of its own. A row per rung: `rung`, `seconds_per_update`
+    (the median), `updates` needed, `seconds`, and `measured`, whether it came that far. Empty where
+    none did.
     """
     far = evaluations[evaluations["wins"] >= wins * evaluations["games"]]
     per_update = metrics.groupby("rung", sort=False)[list(PARTS)].median().sum(axis=1)
@@ -100,14 +78,9 @@ def seconds_to(evaluations: pd.DataFrame, metrics: pd.DataFrame, wins: float) ->
 def estimates(metrics: pd.DataFrame) -> pd.DataFrame:
     """Compares what rungs gain in training with the estimate from their speed alone.
 
-    The estimate is 07's: all but generating takes as long as with the first rung.
-
-    Args:
-        metrics: of `train_on`.
-
-    Returns:
-        A row per rung: `rung`, `generate` and `rest`, median seconds of an update, and `measured`
-        and `estimated`, times as fast as with the first rung.
+    The estimate is 07's: all but generating takes as long as with the first rung. Returns a row per
+    rung: `rung`, `generate` and `rest`, median seconds of an update, and `measured` and
+    `estimated`, times as fast as with the first rung.
     """
     parts = metrics.groupby("rung", sort=False)[list(PARTS)].median()
     table = pd.DataFrame({"generate": parts["generate"]})
@@ -122,12 +95,10 @@ def confront(ladder: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
     """Compares an estimate of what `threads` gains over `python` in training with the measurement.
 
     The estimate is (rest + slow) / (rest + fast). It is taken once as 07 made it and once with the
-    rest of an update as it was in training, which separates two reasons for a difference.
-
-    Returns:
-        A row each for "07, estimated", "07's generation, 15's rest" and "15, measured": `what`,
-        `slow` and `fast` (seconds of generating, per position), `rest` (seconds of the rest, by the
-        fast rung), `gain`.
+    rest of an update as it was in training, which separates two reasons for a difference. Returns a
+    row each for "07, estimated", "07's generation, 15's rest" and "15, measured": `what`, `slow`
+    and `fast` (seconds of generating, per position), `rest` (seconds of the rest, by the fast
+    rung), `gain`.
     """
     slow, fast, facts = "python", "threads", ladder.attrs["provenance"]
     boards = int(facts["num_envs"])

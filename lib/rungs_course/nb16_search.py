@@ -43,13 +43,10 @@ def race(
 ) -> pd.DataFrame:
     """Times the same searches in several ways, in turns, from positions of random games.
 
-    Returns:
-        A row per way, evaluator, number of games and repeat: `racer`, `evaluator`, `games`,
-        `repeat`, `seconds` of a search of all games, and simulations `per_second`.
-
-    Raises:
-        MismatchError: with the null evaluator, two ways find different things. (A network's outputs
-            may differ slightly in a batch of another size.)
+    With the null evaluator all ways must find the same; a network's outputs may differ slightly in
+    a batch of another size. Returns a row per way, evaluator, number of games and repeat: `racer`,
+    `evaluator`, `games`, `repeat`, `seconds` of a search of all games, and simulations
+    `per_second`.
     """
     how: dict[str, Any] = {"simulations": simulations, "seed": seed}
     _check_ways(ways, **how)
@@ -76,9 +73,8 @@ def race_network(
 ) -> pd.DataFrame:
     """Times searches, and their evaluator alone, which evaluates the leaves of one of them again.
 
-    Returns:
-        A row per racer and repeat: `racer` ("one batch", "two batches", "the evaluator alone"),
-        `repeat`, and leaves evaluated `per_second`.
+    Returns a row per racer and repeat: `racer` ("one batch", "two batches", "the evaluator alone"),
+    `repeat`, and leaves evaluated `per_second`.
     """
     fens = positions(num_games, seed)
     leaves: list[list[np.ndarray]] = []
@@ -146,13 +142,12 @@ _QUIET = Puct(fraction=0.0, temperature=0.0)  # the same every time
 def grow(fen: str, evaluate, simulations: int) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Searches a position by PUCT without noise, and looks at the tree as it grows.
 
-    Returns:
-        The root's moves after each simulation that called the evaluator (one that comes to the
-        game's end doesn't), and after the last: `simulation`, how many there were; `move` (SAN),
-        `uci`, `prior`, `visits`, and `value`, the mean for the side to move, NaN without visits.
-        And the nodes of the last tree in the order in which they were made: `parent`, a row's
-        number, -1 of the root; `move` (SAN, "" of the root), `depth`, `visits`, `value` for the
-        side to move at the root, and `end`, why the game is over there, or "".
+    Returns the root's moves after each simulation that called the evaluator (one that comes to the
+    game's end doesn't), and after the last: `simulation`, how many there were; `move` (SAN), `uci`,
+    `prior`, `visits`, and `value`, the mean for the side to move, NaN without visits. And the nodes
+    of the last tree in the order in which they were made: `parent`, a row's number, -1 of the root;
+    `move` (SAN, "" of the root), `depth`, `visits`, `value` for the side to move at the root, and
+    `end`, why the game is over there, or "".
     """
     seen: list[tuple[np.ndarray, np.ndarray]] = []
     with Search(1, simulations=simulations, policy=_QUIET) as search:
@@ -216,9 +211,8 @@ def _move(action: int, board: chess.Board) -> chess.Move:
 def same_opening(players: Iterable[NetworkPlayer], opening: str, plies: int) -> pd.DataFrame:
     """Lets each player continue an opening, against itself.
 
-    Returns:
-        A row per ply: `who`, `ply` (from the game's start), `san` and `uci` of the move, and
-        `fen` after it.
+    Returns a row per ply: `who`, `ply` (from the game's start), `san` and `uci` of the move, and
+    `fen` after it.
     """
     rows = []
     for player in players:
@@ -404,9 +398,7 @@ def draw_side_by_side(lines: pd.DataFrame, columns: int = 4):
 def draw_strength(matches: pd.DataFrame, anchor: str):
     """Draws an agent's rating over its simulations, a line per rule, with 95 % intervals.
 
-    Args:
-        matches: of `rungs_course.rating.rate`, by two rules.
-        anchor: the player at 0. If it has lost all its games, all intervals are wide.
+    The player `anchor` is at 0; if it has lost all its games, all intervals are wide.
     """
     table = _strength(matches, anchor)
     figure, axes = plots.axes(7, 3.6)
@@ -423,11 +415,7 @@ def draw_strength(matches: pd.DataFrame, anchor: str):
 
 
 def compare_rules(matches: pd.DataFrame, anchor: str) -> str:
-    """Writes which rule won their matches at equal simulations, and what more simulations gave.
-
-    Args:
-        matches, anchor: as for `draw_strength`.
-    """
+    """Writes which rule won their matches at equal simulations, and what more simulations gave."""
     ratings = _strength(matches, anchor)
     better: dict[str, list[str]] = {}
     between = matches[matches["opponent"].isin(ratings["player"])]
@@ -454,11 +442,7 @@ def _strength(matches: pd.DataFrame, anchor: str) -> pd.DataFrame:
 
 
 def draw_ablations(ablations: pd.DataFrame):
-    """Draws what each change to learning gains, in the order of the table; those kept are filled.
-
-    Args:
-        ablations: of `rungs_course.rating.of_ablations`.
-    """
+    """Draws each change's gain in learning, in the order of the table; those kept are filled."""
     figure, axes = plots.axes(9, 0.9 + 0.32 * len(ablations))
     names = [
         f"{row.change.partition(' (`')[0]}\nagainst {row.against.partition(' (`')[0]}"
@@ -481,12 +465,8 @@ def draw_ablations(ablations: pd.DataFrame):
 def falls(evaluations: pd.DataFrame) -> list[tuple[float, float]]:
     """Returns when a run's rating fell beyond its intervals.
 
-    Args:
-        evaluations: one run's, in the order of time.
-
-    Returns:
-        For each evaluation whose interval lies wholly below an earlier one's: `seconds` of the
-        highest earlier `low`, and its own.
+    For each evaluation whose interval lies wholly below an earlier one's: `seconds` of the highest
+    earlier `low`, and its own.
     """
     best = evaluations["low"].cummax()
     since = evaluations["seconds"].where(evaluations["low"] == best).ffill()
@@ -495,11 +475,7 @@ def falls(evaluations: pd.DataFrame) -> list[tuple[float, float]]:
 
 
 def draw_ratings_over_time(evaluations: pd.DataFrame):
-    """Draws a run's rating above random play, and its scores, as it went on; or several runs'.
-
-    Args:
-        evaluations: as `evaluations.csv` of self-play has them; with several runs' `seed`.
-    """
+    """Draws a run's rating above random play, and its scores, as it went on; or several runs'."""
     figure, (elo, scores) = plots.axes(9.5, 3.6, ncols=2)
     with_search = {"color": plots.BLUE, "marker": "o"}
     alone = {"color": plots.ORANGE, "marker": "s", "linestyle": plots.LINESTYLES[1]}

@@ -26,21 +26,15 @@ def offset(square: int, east: int, north: int) -> int:
 
 
 class Mailbox:
-    """64 squares and what stands on each: a piece's type, negative if it is Black's, or 0.
-
-    Attributes:
-        square: the 64 pieces, from a1 to h8.
-        black: whether Black moves.
-        rights: to castle, as in `RIGHTS_OF`.
-        en_passant: the square that a pawn has just passed, or -1.
-    """
+    """64 squares and what stands on each: a piece's type, negative if it is Black's, or 0."""
 
     def __init__(self, fen: str):
         board = chess.Board(fen)
-        self.square = [0] * 64
+        self.square = [0] * 64  # from a1 to h8
         for at, piece in board.piece_map().items():
             self.square[at] = piece.piece_type if piece.color else -piece.piece_type
         self.black = not board.turn
+        # castling, as in `RIGHTS_OF`
         self.rights = sum(
             right
             for corner, right in ((7, 1), (0, 2), (63, 4), (56, 8))

@@ -68,25 +68,15 @@ _LEAD = 80  # plies of random play before the games, so that boards are at all s
 
 @dataclasses.dataclass(frozen=True)
 class Games:
-    """What all racers play.
+    """The games that all racers play."""
 
-    Attributes:
-        starts: FENs from which boards were drawn.
-        seed: with which they were drawn.
-        fens: of each board, where it begins.
-        actions: (steps, N) int16.
-        ends: (steps, N) bool, whether the board's game ends in that step; the next begins in it.
-        begins: FENs from which those next games begin, in order.
-        masks: (steps, N, 73) uint64, the legal actions after each step.
-    """
-
-    starts: list[str]
+    starts: list[str]  # FENs from which boards were drawn
     seed: int
-    fens: list[str]
-    actions: np.ndarray
-    ends: np.ndarray
-    begins: list[str]
-    masks: np.ndarray
+    fens: list[str]  # where each board begins
+    actions: np.ndarray  # (steps, N) int16
+    ends: np.ndarray  # (steps, N) bool: the board's game ends there and the next begins
+    begins: list[str]  # FENs of those next games, in order
+    masks: np.ndarray  # (steps, N, 73) uint64, legal after each step
 
     @property
     def steps(self) -> int:
@@ -98,12 +88,12 @@ class Games:
 
     @functools.cached_property
     def positions(self) -> np.ndarray:
-        """Where boards begin, (N, 8) uint64."""
+        """Positions in which boards begin, (N, 8) uint64."""
         return _positions(self.fens)
 
     @functools.cached_property
     def later_positions(self) -> np.ndarray:
-        """Where games begin later, (n, 8) uint64."""
+        """Positions in which later games begin, (n, 8) uint64."""
         return _positions(self.begins)
 
 
@@ -146,26 +136,16 @@ def repeated(games: Games, copies: int, steps: int) -> Games:
 
 
 class Racer(Protocol):
-    """Something that plays games, always from their beginning.
+    """Something that plays games, always from their beginning."""
 
-    Attributes:
-        masks: (N, 4672) bool, the legal actions that it ended with.
-    """
-
-    masks: np.ndarray
+    masks: np.ndarray  # (N, 4672) bool, legal at the end
 
     def play(self, steps: int) -> float:
         """Plays `steps` steps; returns the seconds they took."""
 
 
 class VersionBoards:
-    """Boards of a version.
-
-    Args:
-        api: the functions of `cpp/course/steps.cpp`, of `rungs._src.native`.
-        name: of the version.
-        games: what they play.
-    """
+    """Boards of a version."""
 
     def __init__(self, api: Api, name: str, games: Games):
         self._api, self._games = api, games
@@ -214,12 +194,7 @@ class ChessBoard:
 
 
 class PythonBoards:
-    """Boards that play the same step in Python.
-
-    Args:
-        board: makes a board from a FEN.
-        games: what they play.
-    """
+    """Boards that play the same step in Python."""
 
     def __init__(self, board: Callable[[str], ChessBoard | Mailbox], games: Games):
         self._board, self._games = board, games
@@ -292,21 +267,11 @@ def racers(games: Games, api: Api) -> dict[str, Racer]:
 def race_versions(
     games: Games, racers: dict, *, repeats: int, warmup: int, seconds: float
 ) -> pd.DataFrame:
-    """Times all racers in turns; each must find the same legal actions after every turn.
+    """Times all racers in turns of about `seconds` at most; each must find the same legal actions
+    after every turn.
 
-    Args:
-        games: that they play.
-        racers: by name.
-        repeats: turns timed.
-        warmup: turns before.
-        seconds: about how long a turn takes at most: slow racers play fewer of the steps, of all
-            boards.
-
-    Returns:
-        A row per racer and repeat: `racer`, `repeat`, `plies`, `seconds`.
-
-    Raises:
-        MismatchError: a racer's legal actions differ from the games'.
+    Slow racers play fewer of the steps, of all boards. Returns a row per racer and repeat: `racer`,
+    `repeat`, `plies`, `seconds`.
     """
     turns = {}
     for name, racer in racers.items():
@@ -334,16 +299,11 @@ def fill_seconds(num_envs: int) -> float:
 
 
 def waterfall(times: pd.DataFrame, floor: float) -> pd.DataFrame:
-    """Sums up a race.
+    """Returns a row per racer of `race_versions`.
 
-    Args:
-        times: of `race_versions`.
-        floor: of `fill_seconds`.
-
-    Returns:
-        A row per racer: `racer`, `idea`, `nanoseconds` per ply (median), `low` and `high`
-        (quartiles), `relative` (how many times as fast as the row before) and `absolute` (as the
-        first), medians of ratios repeat by repeat, and `share` of the bound.
+    Columns: `racer`, `idea`, `nanoseconds` per ply (median), `low` and `high` (quartiles),
+    `relative` (how many times as fast as the row before) and `absolute` (as the first), medians of
+    ratios repeat by repeat, and `share` of the bound `floor`.
     """
     per_ply = times.assign(ns=times["seconds"] / times["plies"] * 1e9)
     wide = per_ply.pivot(index="repeat", columns="racer", values="ns")
@@ -364,11 +324,7 @@ def instructions(games: Games) -> pd.DataFrame:
     """Counts each version's instructions by callgrind, and branches that a simple processor would
     have guessed wrong.
 
-    Returns:
-        A row per version: `racer`, `instructions`, `branches` and `mispredicted`, per ply.
-
-    Raises:
-        CompilerError: g++ or valgrind failed; the message holds what it printed.
+    Returns a row per version: `racer`, `instructions`, `branches` and `mispredicted`, per ply.
     """
     source = paths.CPP / "course" / "bench_versions.cpp"
     program = gpp.build("versions", source, [*valgrind.FLAGS, "-Wno-psabi"])
@@ -398,11 +354,7 @@ def write(games: Games, file: Path) -> None:
 def mispredicted_here(games: Games, api: Api) -> pd.DataFrame:
     """Counts, by the processor's own counters, the branches that it guesses wrong.
 
-    Returns:
-        A row per version: `racer` and `mispredicted`, per ply.
-
-    Raises:
-        UnavailableError: it has no such counter, or does not expose it; the message says why.
+    Returns a row per version: `racer` and `mispredicted`, per ply.
     """
     event = {"mispredicted branches": counters.EVENTS["mispredicted branches"]}
     rows = []
@@ -414,11 +366,8 @@ def mispredicted_here(games: Games, api: Api) -> pd.DataFrame:
 
 
 def draw_waterfall(table: pd.DataFrame, floor: float | None = None):
-    """Draws the time of a ply, row by row: each bar is what one idea takes away, or adds.
-
-    Args:
-        table: of `rungs_course.nb17_versions.waterfall`.
-        floor: nanoseconds of merely writing the outputs, drawn as the bound.
+    """Draws the time of a ply, row by row: each bar is what one idea takes away, or adds; `floor`
+    is in nanoseconds.
     """
     figure, axes = plots.axes(8.0, 1.4 + 0.38 * len(table))
     times = table["nanoseconds"]

@@ -1,4 +1,4 @@
-"""What every notebook has: its run, sentences with numbers, guesses, and the code it is about."""
+"""Parts of every notebook: its run, sentences with numbers, guesses, and the code it is about."""
 
 import ast
 import contextlib
@@ -76,10 +76,6 @@ class NotebookRun:
 
     As soon as the run is disturbed, it says so at the top of the notebook. Conclusions go through
     `judge` and figures through `figure`, which take this into account.
-
-    Args:
-        notebook: its number, "07", with which the names of its tables begin.
-        root: of the source tree, for recorded tables.
     """
 
     def __init__(self, notebook: str, root: Path = paths.ROOT):
@@ -115,17 +111,11 @@ class NotebookRun:
             self._crowded = False
 
     def judge(self, factor: Factor, *, larger: str, smaller: str, than: float = 1.0) -> str:
-        """Returns what a factor shows: the one way in which a notebook's text may depend on it.
+        """Returns `larger` or `smaller` where a factor lies beyond `than` and its noise, else that
+        this run does not decide, and why.
 
-        Args:
-            factor: of two that were measured in turns.
-            larger: the sentence where it is larger than `than`, beyond its noise.
-            smaller: the sentence where it is smaller, beyond its noise.
-            than: what it is compared with.
-
-        Returns:
-            `larger`, `smaller`, or that this run does not decide, with the reason; that claims
-            neither a difference nor its absence.
+        That claims neither a difference nor its absence. A notebook's text may depend on a factor
+        only by this.
         """
         if self.disturbed:
             return "Not decided: this run was disturbed."
@@ -144,12 +134,8 @@ class NotebookRun:
         smaller: str,
         than: float = 1.0,
     ) -> None:
-        """Shows a table of factors, a row each, with the verdict on each by itself.
-
-        Args:
-            factors: what each row is of, a text or a tuple of texts, and its factor.
-            titles: of the columns; the last is the factor's.
-            larger, smaller, than: see `judge`.
+        """Shows a table of factors by a text or a tuple of texts, a row each, with the verdict on
+        each by itself; the last title is the factor's.
         """
         rows = []
         for row, each in factors.items():
@@ -161,16 +147,11 @@ class NotebookRun:
     def figure(
         self, table: str, draw: Callable[..., Figure], frame: pd.DataFrame, **others: pd.DataFrame
     ) -> Figure:
-        """Shows a figure of this run; where it was disturbed also the recorded one, below it.
+        """Shows and returns a figure of this run; where it was disturbed also the recorded one,
+        below it.
 
-        Args:
-            table: the name of the file that `frame` is saved as, without number and ending.
-            draw: makes the figure from a table of that form, and from `others` by their names.
-            frame: what this run measured.
-            **others: further tables, by the names of their files.
-
-        Returns:
-            This run's figure.
+        `table` is the name of the file that `frame` is saved as, without number and ending; `draw`
+        also takes the tables `others`, by the names of their files.
         """
         disturbed, figure = self.disturbed, draw(frame, **others)
         self._figure_shown = True
@@ -240,15 +221,7 @@ def _listed(found: dict[str, float]) -> str:
 
 
 class Guesses:
-    """The guesses of one notebook. They are kept in the reader's own folder.
-
-    Args:
-        notebook: its number, "07".
-        file: where guesses are kept; by default in this user's folder.
-
-    Raises:
-        ConfigurationError: the file holds something else.
-    """
+    """The guesses of one notebook, kept in this user's own folder."""
 
     def __init__(self, notebook: str, file: Path | None = None):
         self._notebook = notebook
@@ -257,12 +230,8 @@ class Guesses:
         self._read()
 
     def ask(self, name: str, question: str, unit: str) -> ipywidgets.VBox:
-        """Asks for a number, before it is measured.
-
-        Args:
-            name: the argument of `beside` that takes the measured value.
-            question: a sentence.
-            unit: of the answer, "×", "plies/s" or "%".
+        """Asks for a number in "×", "plies/s" or "%", before `beside` takes what was measured by
+        this name.
         """
         self._asked[name] = question, unit
         kept = self._read().get(name)
@@ -291,14 +260,7 @@ class Guesses:
         return ipywidgets.VBox([ipywidgets.Label(question), line])
 
     def beside(self, **measured: float) -> HTML:
-        """Shows all questions, the guesses, and the measured values.
-
-        Args:
-            measured: by the names that `ask` was given.
-
-        Raises:
-            ConfigurationError: something was asked and not measured, or the other way round.
-        """
+        """Shows all questions, the guesses, and the measured values."""
         table = self.table(**measured)
         return HTML(table.to_html(index=False, border=0))
 
@@ -373,14 +335,9 @@ def source(file: str, *names: str) -> Markdown:
     """Shows functions, classes or structs of a file as they stand there, with the comments above
     them, and a link to the file.
 
-    Args:
-        file: from the root of the source tree, "cpp/rungs/batch.hpp" or "lib/rungs/chess.py".
-        *names: which, in the order of the page: "step", or "Batch.step" for one inside another; the
-            whole file where none is given. Of C++ functions with the same name, all are shown.
-
-    Raises:
-        ConfigurationError: no such file, not C++ or Python, or nothing of that name is defined
-            there.
+    `file` is a path from the root of the source tree; names are as "step", or "Batch.step" for one
+    inside another, and without any the whole file is shown. Of C++ functions with the same name,
+    all are shown.
     """
     path = paths.ROOT / file
     language = _LANGUAGES.get(path.suffix)

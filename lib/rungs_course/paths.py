@@ -1,4 +1,4 @@
-"""Where the source tree is, whose notebooks, figures and data the course reads and writes."""
+"""Folders of the source tree, whose notebooks, figures and data the course reads and writes."""
 
 from pathlib import Path
 

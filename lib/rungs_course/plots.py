@@ -1,4 +1,4 @@
-"""How all figures look, figures as files and images, and the figures of several notebooks."""
+"""The style of all figures, figures as files and images, and the figures of several notebooks."""
 
 import base64
 import html
@@ -73,13 +73,7 @@ def fills(names: Sequence[str], colors: Sequence[str]) -> dict[str, dict]:
 
 
 def stacked_bars(axes, table: pd.DataFrame, looks: dict[str, dict]) -> None:
-    """Draws a row of a table as a stacked bar, the first on top.
-
-    Args:
-        axes: to draw on.
-        table: a column for each part.
-        looks: from `fills`, by the columns' names.
-    """
+    """Draws a row of a table as a stacked bar, a part per column, the first row on top."""
     left = np.zeros(len(table))
     for part in table:
         axes.barh(table.index, table[part], left=left, **looks[part])
@@ -90,11 +84,7 @@ def stacked_bars(axes, table: pd.DataFrame, looks: dict[str, dict]) -> None:
 def timeline_bars(axes, pieces: pd.DataFrame, looks: dict[str, dict], scale: float = 1) -> None:
     """Draws pieces of work over time, a row of bars for each process, the first on top.
 
-    Args:
-        axes: to draw on.
-        pieces: `row` (the name of a process, or another), `kind`, `start` and `end` in seconds.
-        looks: from `fills`, by kind.
-        scale: units of the axis in a second.
+    Pieces have `row`, `kind`, `start` and `end` in seconds; the axis has `scale` units in a second.
     """
     rows = pieces["row"].unique().tolist()
     for kind, own in pieces.groupby("kind", sort=False):
@@ -167,15 +157,7 @@ def medians(
     title: str = "",
     log: bool = True,
 ):
-    """Draws a figure of `median_lines` over numbers of things.
-
-    Args:
-        frame, names, x, y: see `median_lines`.
-        things: what `x` counts.
-        quantity: what `y` is.
-        title: the figure's.
-        log: whether the vertical axis is logarithmic; else it begins at 0.
-    """
+    """Draws a figure of `median_lines` over numbers of things."""
     figure, panel = axes(height=4.6)
     median_lines(panel, frame, names, x, y)
     if log:
@@ -236,7 +218,7 @@ def alternative(figure) -> str:
 def _said(axes):
     yield axes.get_title()
     yield " over ".join(filter(None, (axes.get_ylabel(), axes.get_xlabel())))
-    # What is written next to a bar is about the bar.
+    # Text next to a bar describes the bar.
     bars = len(axes.containers) > 0
     names = [label.get_text() for label in axes.get_yticklabels()]
     rows = dict(zip(axes.get_yticks(), names, strict=True)) if bars and names else {}
@@ -244,7 +226,7 @@ def _said(axes):
         name = rows.get(getattr(text, "xy", (0, None))[1])
         yield f"{name}: {text.get_text()}" if name else text.get_text()
     for line in axes.lines:
-        named = not line.get_label().startswith("_")  # Matplotlib's mark of what has no name
+        named = not line.get_label().startswith("_")  # Matplotlib's mark of unnamed artists
         if named and len(line.get_xdata()):  # a line without points explains the lines' style
             ends = zip(line.get_xdata(), line.get_ydata(), strict=True)
             first, *_, last = [f"{y:,.3g} at {x:,.3g}" for x, y in ends] * 2
@@ -257,13 +239,11 @@ def gains(
     ideal: int | None = None,
     oversubscribed: Container[str] = (),
 ):
-    """Draws how many times as fast as `baseline` each racer is, over the number of boards.
+    """Draws how many times as fast as `baseline` each racer of `over_boards.gains` is, over the
+    number of boards.
 
-    Args:
-        frame: of `rungs_course.measure.over_boards.gains`.
-        baseline: the racer that is 1.
-        ideal: a gain drawn as the bound.
-        oversubscribed: racers with more threads or processes than cores, marked as such.
+    `ideal` is a gain drawn as the bound; racers in `oversubscribed`, with more threads or processes
+    than cores, are marked.
     """
     figure, panel = axes(height=3.6)
     for racer, rows, look in lines(frame.groupby("racer", sort=False)):
@@ -283,12 +263,8 @@ def gains(
 
 
 def repeats(rates: pd.DataFrame, unit: str, title: str):
-    """Draws rates, first on top: a bar for each median, a dot for each repeat.
-
-    Args:
-        rates: `rate`, the `name` of its row, and the `racer`, which has a colour.
-        unit: of the rates.
-        title: the figure's.
+    """Draws rates, first on top: a bar for each median, a dot for each repeat; `rates` has `rate`,
+    `name` and `racer`.
     """
     figure, panel = axes(height=1.4 + 0.45 * rates["name"].nunique())
     palette = COLORS[: rates["racer"].nunique()]
@@ -301,13 +277,7 @@ def repeats(rates: pd.DataFrame, unit: str, title: str):
 
 
 def parts(updates: pd.DataFrame, names: str, title: str):
-    """Draws what an update's time is made of, a stacked bar for each of some systems.
-
-    Args:
-        updates: of `rungs_course.nb11_full_system.race_cases`.
-        names: the column that says which system a row is of.
-        title: the figure's.
-    """
+    """Draws what an update's time is made of, a stacked bar for each of some systems."""
     medians = updates.groupby([names, "part"], sort=False)["seconds"].median().unstack() * 1e3
     medians = medians.loc[medians.sum(axis=1).sort_values(ascending=False).index]
     figure, panel = axes(height=1.6 + 0.5 * len(medians))

@@ -18,26 +18,20 @@ IMPLEMENTATIONS = {rung.name: rung.implementation for rung in rungs_of("chess")}
 
 
 def ladder_table(race: pd.DataFrame, rest_of_batch: float, num_envs: int) -> pd.DataFrame:
-    """Sums up a race of rungs.
+    """Sums up a race of rungs, the slowest first.
 
     All columns follow from one: how many times as fast as the first rung each is, the median of the
     ratios repeat by repeat. Racers of `OWN_JOB` are compared with the first by medians.
 
     Training's time is batches * (update + generate), so a rung that generates a batch in `g`
-    instead of Python's `g0` trains (rest + g0) / (rest + g) times as fast, where `rest` is
-    inference and update. A batch is one step of all boards.
+    instead of Python's `g0` trains (rest + g0) / (rest + g) times as fast, where `rest`,
+    `rest_of_batch`, is seconds of inference and update. A batch is one step of all boards.
 
-    Args:
-        race: of `rungs_course.measure.race.race`; racers in the ladder's order, slowest first.
-        rest_of_batch: seconds of inference and update for a batch of `num_envs` positions.
-        num_envs: boards per step.
-
-    Returns:
-        A row per rung: `rung`, `seconds` of a step of all boards (the first rung's median, divided
-        by the speed-up), `seconds_low` and `seconds_high`, `plies_per_second`, `absolute_speedup`
-        (over the first rung), `speedup_low` and `speedup_high` (its interval, see
-        `rungs_course.measure.noise.Factor`), `relative_speedup` (over the rung before) and
-        `training_speedup`.
+    Returns a row per rung: `rung`, `seconds` of a step of all boards (the first rung's median,
+    divided by the speed-up), `seconds_low` and `seconds_high`, `plies_per_second`,
+    `absolute_speedup` (over the first rung), `speedup_low` and `speedup_high` (its interval, see
+    `rungs_course.measure.noise.Factor`), `relative_speedup` (over the rung before) and
+    `training_speedup`.
     """
     order = race["racer"].drop_duplicates().tolist()
     per_ply = race.assign(seconds=race["seconds"] / race["plies"])
@@ -69,12 +63,8 @@ def ladder_table(race: pd.DataFrame, rest_of_batch: float, num_envs: int) -> pd.
 
 
 def ladder(frame: pd.DataFrame, floor: float | None = None) -> pd.DataFrame:
-    """Writes the ladder as a reader sees it, from the numbers of `ladder_table`.
-
-    Args:
-        frame: that table.
-        floor: seconds that merely writing a step's outputs takes; if given, another column says how
-            much of this bound each rung reaches.
+    """Writes the ladder as a reader sees it, from the numbers of `ladder_table`; with `floor`,
+    seconds of merely writing a step's outputs, also the share of this bound.
     """
     table = pd.DataFrame(
         {

@@ -1,4 +1,4 @@
-"""What widgets are made of, and how they ask for a guess before they measure."""
+"""Parts of widgets, and widgets that ask for a guess before they measure."""
 
 from collections.abc import Callable, Sequence
 
@@ -29,12 +29,7 @@ def slider(options: list, value, description: str) -> ipywidgets.SelectionSlider
 
 
 def explore(draw: Callable, **controls: ipywidgets.Widget) -> ipywidgets.interactive:
-    """Shows a figure below controls, and redraws it as they change.
-
-    Args:
-        draw: from the controls' values, by name, to a figure.
-        **controls: the widgets.
-    """
+    """Shows a figure below controls, and redraws it as they change."""
 
     def show(**choice):
         display(image(draw(**choice)))
@@ -66,12 +61,8 @@ def predict_first(
 ) -> ipywidgets.VBox:
     """Lets a reader choose, guess and measure: draws the guess, and then what was measured.
 
-    Args:
-        draw: from the choice (by the controls' names), the guess, and what was measured or None,
-            to a figure.
-        measure: from the choice to what is measured.
-        controls: the choice's widgets, by name.
-        guess: the guess's widget. Until it is touched nothing can be measured.
+    `draw` takes the choice (by the controls' names), the guess, and what was measured or None;
+    until the guess is touched nothing can be measured.
     """
     button = ipywidgets.Button(description="Measure", disabled=True, tooltip="First make a guess")
     output = ipywidgets.Output()

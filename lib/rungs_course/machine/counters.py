@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from rungs._src.programs import run_program
 from rungs.errors import UnavailableError
 
-# What is counted, and PAPI's name for it.
+# PAPI's names, by ours.
 EVENTS = {
     "instructions": "PAPI_TOT_INS",
     "cycles": "PAPI_TOT_CYC",
@@ -36,19 +36,11 @@ _NULL = -1  # PAPI_NULL, no event set
 
 
 def count(work: Callable[[], object], events: dict[str, str] = EVENTS) -> dict[str, int]:
-    """Reads hardware counters while `work` runs, once for each event.
+    """Reads hardware counters while `work` runs, once for each event, as a processor can't count
+    all at once; `work` must do the same each time.
 
-    A processor can't count everything at once.
-
-    Args:
-        work: what to count; it must do the same each time it is called.
-        events: PAPI's names, by ours.
-
-    Returns:
-        A number by each of our names; events that this processor doesn't count are left out.
-
-    Raises:
-        UnavailableError: no PAPI, or it counts none of the events here; the message says why.
+    `events` maps our names to PAPI's; returns a number by our name, without events that this
+    processor doesn't count.
     """
     papi = _papi()
     counts, reasons = {}, []
@@ -69,16 +61,8 @@ def count(work: Callable[[], object], events: dict[str, str] = EVENTS) -> dict[s
 
 
 def top_down(command: Sequence[str]) -> str:
-    """Measures with perf where a core's slots went while a program ran (top-down method, level 1).
-
-    Args:
-        command: the program and its arguments.
-
-    Returns:
-        The table as perf prints it.
-
-    Raises:
-        UnavailableError: no perf, or it can't count this here; the message holds its output.
+    """Returns perf's table of where a core's slots went while a program ran (top-down method, level
+    1).
     """
     said = ""
     for metric in _TOP_DOWN:

@@ -14,26 +14,15 @@ CHANNEL_BITS = 64  # the width of a DDR memory channel
 
 @dataclasses.dataclass(frozen=True)
 class Processor:
-    """The numbers of a processor from which its peaks follow.
+    """The numbers of a processor from which its peaks follow."""
 
-    Attributes:
-        name: as it is sold.
-        cores: all of them, of all sockets.
-        frequency: cycles per second.
-        simd_bits: width of a vector.
-        flops_per_lane: floating-point operations a core does in each lane of a vector per cycle: 2
-            for a multiply-add, times the units that do them.
-        channels: memory channels of all those sockets.
-        transfers: per second and channel, such as 2400e6 for DDR4-2400.
-    """
-
-    name: str
-    cores: int
-    frequency: float
-    simd_bits: int
-    flops_per_lane: float
-    channels: int
-    transfers: float
+    name: str  # as it is sold
+    cores: int  # of all sockets
+    frequency: float  # cycles per second
+    simd_bits: int  # width of a vector
+    flops_per_lane: float  # per cycle and core: 2 for a multiply-add, times the units that do them
+    channels: int  # memory channels of all sockets
+    transfers: float  # per second and channel, such as 2400e6 for DDR4-2400
 
     def peak_flops(self, precision_bits: int) -> float:
         """Returns floating-point operations per second (the paper's equation 1)."""

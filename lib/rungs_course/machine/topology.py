@@ -20,21 +20,13 @@ _OF_CACHE = ("level", "size", "ways_of_associativity", "coherency_line_size", "s
 
 @dataclasses.dataclass(frozen=True)
 class Cache:
-    """A cache that holds data.
+    """A cache that holds data."""
 
-    Attributes:
-        level: 1, 2, ...
-        bytes: its size.
-        ways: its associativity.
-        line: bytes of a cache line.
-        cores: how many cores share it.
-    """
-
-    level: int
-    bytes: int
-    ways: int
-    line: int
-    cores: int
+    level: int  # 1, 2, ...
+    bytes: int  # size
+    ways: int  # associativity
+    line: int  # bytes of a cache line
+    cores: int  # that share it
 
 
 def caches(cpu: Path = _CPU0) -> list[Cache]:
@@ -66,10 +58,8 @@ def simd_bits() -> int | None:
 
 
 def topology(cpu: Path = _CPU0) -> pd.DataFrame:
-    """Returns facts of the processor, each with its source.
-
-    Returns:
-        A row per fact: `fact`, `value` (as text; "unknown" where it is not reported), `source`.
+    """Returns a row per fact of the processor: `fact`, `value` (text; "unknown" where it is not
+    reported), `source`.
     """
     machine = describe()
     virtual = {True: "yes", False: "no", None: "unknown"}[machine["virtual"]]

@@ -1,4 +1,4 @@
-"""What an update costs: the time of its parts, and floating-point operations, counted on paper.
+"""The cost of an update: the time of its parts, and floating-point operations, counted on paper.
 
 The time of training is updates * (generate + transfer + infer + backward): a rung changes the first
 part alone, so that its effect on training can be derived from its speed.
@@ -34,15 +34,8 @@ def time_updates(
 ) -> pd.DataFrame:
     """Plays and learns, timing each part.
 
-    Args:
-        env: a chess environment with the learner's `mask`.
-        seed: of the games, the network's weights and the actions sampled.
-        repeats: updates timed, after two that are not. Each learns from one step of all boards, in
-            one epoch.
-        learner, network: see `rungs.train.Learner`.
-
-    Returns:
-        A row per update and part: `update`, `part` (of `PARTS`), `seconds`.
+    Each update learns from one step of all boards in one epoch; two untimed ones come first.
+    Returns a row per update and part: `update`, `part` (of `PARTS`), `seconds`.
     """
     made = Learner(env, seed=seed, settings=ONE_STEP, learner=learner, network=network)
     timed = [made.learn() for _ in range(2 + repeats)][2:]
@@ -58,15 +51,10 @@ SEEN = 54
 
 @dataclasses.dataclass(frozen=True)
 class Operations:
-    """Floating-point operations of one position.
+    """Floating-point operations of one position."""
 
-    Attributes:
-        infer: to evaluate it.
-        learn: to evaluate it, and to compute the gradient of all weights, once.
-    """
-
-    infer: float
-    learn: float
+    infer: float  # evaluate it
+    learn: float  # evaluate it, and compute all weights' gradient once
 
     def update(self, settings: PpoSettings) -> float:
         """Returns those of an update, per position: played once, learnt from in every epoch."""
@@ -74,12 +62,7 @@ class Operations:
 
 
 def operations(network: PolicyValueNetwork, legal: float = LEGAL) -> Operations:
-    """Counts the operations of a network.
-
-    Args:
-        network: the network.
-        legal: how many actions are legal in a position.
-    """
+    """Counts the operations of a network, for a position with so many legal actions."""
     width, keys = network.query.in_features, network.query.out_features
     rest = network.squares.in_features - 64 * NUM_PIECES  # numbers that are not one-hot
     first = (64 + SEEN) * width + 2 * rest * width

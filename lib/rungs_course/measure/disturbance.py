@@ -1,4 +1,4 @@
-"""Whether something else used the processor while this program measured."""
+"""Detection of other programs that use the processor while this one measures."""
 
 import dataclasses
 import os
@@ -28,33 +28,20 @@ _TICKS = os.sysconf("SC_CLK_TCK")  # of the system's clock, a second
 
 @dataclasses.dataclass(frozen=True)
 class CpuTimes:
-    """The time of all cores since the system began, in its ticks.
+    """The time of all cores since the system began, in its ticks."""
 
-    Attributes:
-        busy: spent by any process here.
-        stolen: given to other machines by the hypervisor, or lost in waking a core, while a process
-            here wanted to run.
-        total: all of it, idle time included.
-        switches: how often a core went from one thread to another, which is not a time.
-    """
-
-    busy: int
-    stolen: int
-    total: int
-    switches: int
+    busy: int  # any process here
+    stolen: int  # by the hypervisor, or lost in waking a core, while a process wanted to run
+    total: int  # idle time included
+    switches: int  # between threads, a number and no time
 
 
 @dataclasses.dataclass(frozen=True)
 class Stolen:
-    """How much of all cores' time was stolen.
+    """Stolen time and switches, as rates."""
 
-    Attributes:
-        share: of all cores' time.
-        switches: from one thread to another, per core and second.
-    """
-
-    share: float
-    switches: float
+    share: float  # of all cores' time
+    switches: float  # between threads, per core and second
 
     @property
     def disturbs(self) -> bool:
@@ -103,23 +90,14 @@ def _spent(before: CpuTimes | None, after: CpuTimes | None) -> CpuTimes | None:
 
 @dataclasses.dataclass(frozen=True)
 class Usage:
-    """What this program and the machine have used so far.
+    """CPU time that this program and the machine have used so far."""
 
-    Attributes:
-        at: the time, in seconds.
-        cores: the time of all cores; None where the system does not say.
-        own: CPU seconds of this program and all processes that it started.
-        preempted: how often the system took a core from a thread of this process.
-        ran, waited: seconds that all threads of this process ran, and that they were ready to run
-            but had no core; 0 where the kernel does not count it.
-    """
-
-    at: float
-    cores: CpuTimes | None
-    own: float
-    preempted: int
-    ran: float
-    waited: float
+    at: float  # seconds
+    cores: CpuTimes | None  # None where the system does not say
+    own: float  # CPU seconds of this program and all processes that it started
+    preempted: int  # how often the system took a core from a thread of this process
+    ran: float  # seconds that all threads ran; 0 where the kernel does not count it
+    waited: float  # seconds that threads were ready to run but had no core; 0 as above
 
 
 def usage() -> Usage:
@@ -138,10 +116,8 @@ def disturbances(
 ) -> dict[str, float]:
     """Returns what disturbed a measurement: phrases to format, each with how much it was.
 
-    Args:
-        before, after: what had been used when it began and when it ended.
-        threads_share_cores: whether the measurement itself has more threads or processes than
-            cores: then it does not count that they take cores from each other.
+    With `threads_share_cores` the measurement itself has more threads or processes than cores, and
+    that they take cores from each other does not count.
     """
     seconds = after.at - before.at
     if seconds < _SHORTEST:

@@ -21,11 +21,7 @@ while True: pass
 
 @contextlib.contextmanager
 def busy_process(core: int | None = None) -> Iterator[None]:
-    """Runs a process that computes without end while the block runs.
-
-    Args:
-        core: the one that it stays on; None: where the system puts it.
-    """
+    """Runs a process that computes without end, on one core or anywhere, while the block runs."""
     command = [sys.executable, "-P", "-c", _BUSY]
     with start_program(command, stdout=subprocess.PIPE) as process:
         try:

@@ -1,4 +1,4 @@
-"""Whether one thing takes longer than another, or whether that is the noise of this run."""
+"""Factors between two measurements, with intervals that separate them from noise."""
 
 import dataclasses
 import math
@@ -17,16 +17,10 @@ _MISSES = 1 / 16
 
 @dataclasses.dataclass(frozen=True)
 class Factor:
-    """How many times as much one thing takes as another.
+    """The ratio of two measurements."""
 
-    Attributes:
-        middle: the median.
-        low, high: where it lies with at least 93.75 % confidence, if there are enough repeats.
-        repeats: their number.
-    """
-
-    middle: float
-    low: float
+    middle: float  # median
+    low: float  # bounds of at least 93.75 % confidence, given five repeats
     high: float
     repeats: int
 
@@ -62,9 +56,6 @@ def interval(values: Iterable[float]) -> tuple[float, float]:
 
     That k of n values lie on one side of their distribution's median is as likely as k heads in n
     throws of a coin. With fewer than five values it is from the least to the most.
-
-    Raises:
-        ConfigurationError: there are no values.
     """
     values = np.sort(np.asarray(list(values), float))
     if not len(values):

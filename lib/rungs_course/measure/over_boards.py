@@ -21,15 +21,9 @@ def races_over_boards(
 ) -> pd.DataFrame:
     """Races the same rungs at several numbers of boards.
 
-    Args:
-        racers: by name, the arguments of `rungs.make` but for "chess" and `num_envs`.
-        pilot: the rung that finds the actions.
-        board_counts: numbers of boards.
-        plies: per segment, of all boards; fewer where they would be more than 5,000 steps.
-        **settings: of `rungs_course.measure.race.race`, but for `steps`.
-
-    Returns:
-        The rows of `race`, with a column `num_envs`.
+    `racers` are arguments of `rungs.make` by name; `pilot` finds the actions; `plies` counts a
+    segment's, of all boards, with at most 5,000 steps. Returns the rows of `race`, with a column
+    `num_envs`.
     """
     frames = []
     for num_envs in board_counts:
@@ -45,13 +39,8 @@ def races_over_boards(
 def gains(times: pd.DataFrame, baseline: str) -> pd.DataFrame:
     """Returns how many times as fast as `baseline` each racer is, repeat by repeat.
 
-    Args:
-        times: of `races_over_boards`.
-        baseline: a racer.
-
-    Returns:
-        A row per number of boards and other racer: `num_envs`, `racer`, and `gain`'s median and
-        quartiles `low`, `high`.
+    A row per number of boards and other racer: `num_envs`, `racer`, the median `gain`, and
+    quartiles `low` and `high`.
     """
     return quartiles(_ratios(times, baseline), "gain").reset_index()
 

@@ -1,4 +1,4 @@
-"""What this machine does at most, measured: operations, cycles and bytes per second."""
+"""Measured peaks of this machine: operations, cycles and bytes per second."""
 
 import functools
 import itertools
@@ -39,21 +39,13 @@ _MEMORY_BYTES = 128 * 2**20  # in all, and at least four times the largest cache
 def measure_compute(
     threads: Iterable[int], *, repeats: int, seconds: float, peaks: Iterable[str] = COMPUTE
 ) -> pd.DataFrame:
-    """Measures the peaks of computing, interleaved, with each number of threads.
+    """Measures the peaks of computing, interleaved, with each number of threads, for about
+    `seconds` each.
 
-    Args:
-        repeats: measurements of each.
-        seconds: about how long each takes.
-        peaks: of `COMPUTE`, or "bfloat16", multiply-adds of bfloat16 to float32.
-
-    Returns:
-        A row per peak, number of threads and repeat: `peak`, `threads`, `repeat`, `per_second`:
-        floating-point operations (a multiply-add is two), operations on 64-bit integers, or cycles,
-        of all threads together.
-
-    Raises:
-        CompilerError: there is no g++ to compile the measurement with.
-        UnavailableError: the system gives fewer threads, or the processor has no such instruction.
+    `peaks` are of `COMPUTE`, or "bfloat16", multiply-adds of bfloat16 to float32. Returns a row per
+    peak, number of threads and repeat: `peak`, `threads`, `repeat`, `per_second`: floating-point
+    operations (a multiply-add is two), operations on 64-bit integers, or cycles, of all threads
+    together.
     """
     api = compiled.load_machine()
     measurements: dict[tuple, Callable[[], float]] = {}
@@ -65,15 +57,8 @@ def measure_compute(
 
 @functools.cache
 def product_peaks(threads: int) -> dict[str, float]:
-    """Measures, once per process, how many operations `threads` threads do a second.
-
-    Returns:
-        The best of nine measurements, by the format of what is multiplied: "float32" and, where the
-        processor has such instructions, "bfloat16".
-
-    Raises:
-        CompilerError: there is no g++ to compile the measurement with.
-        UnavailableError: the system gives fewer threads.
+    """Returns how many operations `threads` threads do a second, the best of nine, measured once
+    per process: by "float32" and, where the processor has such instructions, "bfloat16".
     """
     api = compiled.load_machine()
     number = described(api).enumerations["Peak"][_NAMES["bfloat16"]]
@@ -86,10 +71,9 @@ def product_peaks(threads: int) -> dict[str, float]:
 def core_speed() -> dict[str, float | None]:
     """Measures one core for some hundredths of a second, once in a process.
 
-    Returns:
-        `clock_mhz`, by a chain of operations that take a cycle each, and `flops_per_cycle`, of
-        multiply-adds in float32, which distinguishes processors that go by one name: the best
-        of nine of each, in turns. Both are None where there is no g++ to compile it with.
+    Returns `clock_mhz`, by a chain of operations that take a cycle each, and `flops_per_cycle`, of
+    multiply-adds in float32, which distinguishes processors of one name: the best of nine, or None
+    without g++.
     """
     try:
         api = compiled.load_machine()
@@ -118,18 +102,9 @@ def measure_bandwidth(
 ) -> pd.DataFrame:
     """Measures the bandwidth of caches and of memory.
 
-    Args:
-        threads, repeats, seconds: see `measure_compute`.
-        levels: "L1", ..., "memory"; by default all.
-        streams: of `STREAMS`.
-
-    Returns:
-        A row per level, stream, number of threads and repeat: `level` ("L1", ..., "memory"),
-        `stream` ("read", "copy", "triad"), `threads`, `repeat`, `per_second`: bytes, of all threads
-        together, counted as STREAM does.
-
-    Raises:
-        UnavailableError: the system gives fewer threads.
+    Returns a row per level, stream, number of threads and repeat: `level` ("L1", ..., "memory"),
+    `stream` (of `STREAMS`), `threads`, `repeat`, `per_second`: bytes, of all threads together,
+    counted as STREAM does.
     """
     api, streams = compiled.load_machine(), list(streams)
     measurements = {}
@@ -147,18 +122,11 @@ def measure_bandwidth(
 def measure_writing(
     sizes: Iterable[int], threads: Iterable[int], *, repeats: int, seconds: float
 ) -> pd.DataFrame:
-    """Measures how fast the same bytes are overwritten again and again, interleaved.
+    """Measures how fast the same bytes are overwritten again and again, interleaved; sizes are of
+    all threads together.
 
-    Args:
-        sizes: bytes, of all threads together.
-        threads, repeats, seconds: see `measure_compute`.
-
-    Returns:
-        A row per size, number of threads and repeat: `bytes`, `threads`, `repeat`, `per_second`:
-        bytes, by ordinary stores or past the caches, whichever is faster.
-
-    Raises:
-        UnavailableError: the system gives fewer threads.
+    Returns a row per size, number of threads and repeat: `bytes`, `threads`, `repeat`,
+    `per_second`: bytes, by ordinary stores or past the caches, whichever is faster.
     """
     api = compiled.load_machine()
     measurements, sizes = {}, list(sizes)
@@ -174,26 +142,14 @@ def measure_writing(
 
 
 def writing_seconds(num_bytes: int, threads: int = 1) -> float:
-    """Returns the seconds that overwriting as many bytes takes, the fewest of nine measurements.
-
-    Raises:
-        UnavailableError: the system gives fewer threads.
-    """
+    """Returns the seconds that overwriting as many bytes takes, the fewest of nine measurements."""
     rates = measure_writing([num_bytes], [threads], repeats=9, seconds=0.01)["per_second"]
     return float(num_bytes / rates.max())
 
 
 def gpu_bandwidth(repeats: int) -> float:
-    """Measures the rate at which the GPU copies its memory.
-
-    Args:
-        repeats: measurements of a gibibyte; a further one comes first and is left out.
-
-    Returns:
-        Bytes read and bytes written per second, the best of the repeats.
-
-    Raises:
-        UnavailableError: PyTorch finds no GPU.
+    """Returns bytes read and written per second as the GPU copies a gibibyte, the best of the
+    repeats; one more comes first.
     """
     import torch  # takes seconds
 

@@ -1,4 +1,4 @@
-"""Where a Python rung's time goes, by what the code is doing."""
+"""Profiles of a Python rung's steps, by function and by purpose."""
 
 import cProfile
 import pstats
@@ -15,14 +15,11 @@ from rungs_course.measure.verify import any_actions
 def profile_steps(
     env: VectorEnv, *, seed: int, steps: int, path: Path | None = None
 ) -> pd.DataFrame:
-    """Profiles random steps of one of our environments in Python.
+    """Profiles random steps of one of our environments in Python, and saves it for snakeviz at
+    `path`.
 
-    Args:
-        path: where the profile goes as cProfile writes it, for snakeviz.
-
-    Returns:
-        A row per function: `file`, `line`, `name`, `calls`, `own_seconds` (without callees) and
-        `total_seconds` (with them), most total first.
+    Returns a row per function: `file`, `line`, `name`, `calls`, `own_seconds` (without callees) and
+    `total_seconds` (with them), most total first.
     """
     rng = np.random.default_rng(seed)
     _, info = env.reset(seed=seed)
@@ -46,17 +43,10 @@ def profile_steps(
 
 
 def share_of_step(profile: pd.DataFrame, parts: dict[str, str]) -> pd.DataFrame:
-    """Returns the share of a step's time that named functions take, callees included.
+    """Returns the share of a step's time that named functions take, callees included; none may call
+    another.
 
-    Args:
-        profile: of `profile_steps`.
-        parts: a function's name by what it does; none of them may call another.
-
-    Returns:
-        A row per part: `part`, `share`, largest first; the last is everything else.
-
-    Raises:
-        KeyError: a function was never called.
+    A row per part: `part`, `share`, largest first; the last is everything else.
     """
     totals = profile.groupby("name")["total_seconds"].sum()
     is_step = (profile["name"] == "step") & (profile["file"] == "vector_env.py")

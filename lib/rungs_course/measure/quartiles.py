@@ -4,14 +4,8 @@ import pandas as pd
 
 
 def quartiles(values, middle: str = "median") -> pd.DataFrame | pd.Series:
-    """Returns the quartiles of a series, or of each of its groups.
-
-    Args:
-        values: a series, or one grouped by something.
-        middle: what the median is called.
-
-    Returns:
-        `low`, the median and `high`: of a series by name, of groups a column each.
+    """Returns `low`, the median (called `middle`) and `high` of a series, or a column each for its
+    groups.
     """
     names = ["low", middle, "high"]
     parts = values.quantile([0.25, 0.5, 0.75])

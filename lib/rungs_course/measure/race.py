@@ -45,20 +45,9 @@ def race(
 ) -> pd.DataFrame:
     """Times `step` of each racer over the same random games.
 
-    Args:
-        racers: environments by name, with equal settings.
-        pilot: one more of the same; it chooses the actions, and yields the expected outputs.
-        seed: of the games and of the random actions.
-        steps: steps timed per segment; a quarter as many, and at least one, come before.
-        repeats: segments timed.
-        warmup: segments played first, untimed; games grow older from segment to segment.
-        between: called before each step, untimed: what else a program does there.
-
-    Returns:
-        A row per racer and repeat: `racer`, `repeat`, `plies`, `seconds`.
-
-    Raises:
-        MismatchError: a racer's outputs differ from the pilot's after a segment.
+    `pilot` chooses the actions and yields the expected outputs. A segment has `steps` timed steps,
+    after a quarter as many; `warmup` segments come first. `between` is called before each step,
+    untimed. Returns a row per racer and repeat: `racer`, `repeat`, `plies`, `seconds`.
     """
     played = segments(racers, pilot, seed=seed, steps=steps, between=between)
     seconds = list(islice(played, warmup, warmup + repeats))
@@ -78,11 +67,7 @@ def segments(
     steps: int,
     between: Callable[[], object] | None = None,
 ) -> Iterator[dict[Name, float]]:
-    """Races without end: yields every racer's seconds, segment by segment; arguments as for `race`.
-
-    Raises:
-        MismatchError: as `race`.
-    """
+    """Races as `race`, without end: yields every racer's seconds, segment by segment."""
     rng = np.random.default_rng(seed)
     _, info = pilot.reset(seed=seed)
     for env in racers.values():
@@ -130,11 +115,8 @@ def _check_same(
 
 
 def output_floor(env: VectorEnv, threads: int = 1) -> tuple[int, float]:
-    """Times only overwriting as many bytes as one `step` writes, a bound that no rung can beat.
-
-    Returns:
-        The bytes of observation, mask, reward, flags and codes of a batch, and the seconds to write
-        them.
+    """Returns the bytes that one `step` writes (observation, mask, reward, flags and codes), and
+    the seconds to overwrite only those, a bound that no rung can beat.
     """
     written = output_bytes(env)
     return written, writing_seconds(written, threads)

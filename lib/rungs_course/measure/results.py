@@ -31,14 +31,8 @@ def write(frame: pd.DataFrame, path: Path, facts: Mapping) -> None:
 
 
 def load(path: Path) -> pd.DataFrame:
-    """Reads a table that `save` wrote.
-
-    Returns:
-        The table; `attrs["provenance"]` holds the provenance, all values as text.
-
-    Raises:
-        ConfigurationError: the file can't be read, is not a table, or has no provenance; it is
-            named.
+    """Reads a table that `save` wrote; `attrs["provenance"]` holds its provenance, all values as
+    text.
     """
     try:
         check_is_file(Path(path))

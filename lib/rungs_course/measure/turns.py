@@ -16,13 +16,10 @@ ASLEEP_SECONDS, _ASLEEP, _LONGEST = 0.002, 0.1, 0.1
 
 
 def rounds(racers: Racers[Name]) -> Iterator[dict[Name, Any]]:
-    """Calls each racer once a round, without end.
+    """Calls each racer once a round, without end; yields what each returned, by name.
 
     Every other round is in reverse order, so that no racer always follows the same one. Each begins
     when the threads of the one before are asleep.
-
-    Yields:
-        What each returned, by name.
     """
     order = list(racers)
     while True:

@@ -47,20 +47,12 @@ def together(count: Callable, runs: Iterable[tuple]) -> list:
 
 
 def callgrind(boards: int, steps: int, mask: str, *options: str) -> str:
-    """Returns callgrind's report on `step` alone, in `steps` steps of all boards.
-
-    Raises:
-        CompilerError: g++ or valgrind failed; the message holds what it printed.
-    """
+    """Returns callgrind's report on `step` alone, in `steps` steps of all boards."""
     return callgrind_of("rungs_chess_serial_step", program(boards, steps, mask), *options)
 
 
 def callgrind_of(function: str, command: list[str], *options: str) -> str:
-    """Returns callgrind's report on one C function of a program, with what it calls.
-
-    Raises:
-        CompilerError: as `callgrind`.
-    """
+    """Returns callgrind's report on one C function of a program, with what it calls."""
     with temporary_dir() as folder:
         report = Path(folder) / "report"
         gpp.run(
@@ -88,19 +80,8 @@ def simulated(cache: Cache) -> Cache:
 
 
 def counts_per_ply(boards: int, steps: int, mask: str, first: Cache, last: Cache) -> dict:
-    """Counts instructions, memory accesses, branches, and the misses of two simulated caches.
-
-    Args:
-        boards, steps, mask: see `callgrind`.
-        first: the geometry of the first-level cache, see `simulated`.
-        last: that of the cache simulated as the last level.
-
-    Returns:
-        Numbers per ply: "instructions", "loads", "stores", "L1 misses", "last-level misses",
-        "branches", "mispredicted branches".
-
-    Raises:
-        CompilerError: as `callgrind`.
+    """Counts instructions, memory accesses, branches, and the misses of two simulated caches, per
+    ply.
     """
     caches = [
         f"--{name}={cache.bytes},{cache.ways},{cache.line}"
@@ -124,18 +105,12 @@ def totals(report: str) -> dict[str, int]:
 
 
 def work_per_ply(boards: int, steps: int, mask: str) -> dict:
-    """Counts operations and bytes of `step` by lackey, for a roofline.
+    """Counts "operations", "instructions" and "bytes" per ply of `step` by lackey, for a roofline.
 
     An operation is an instruction that neither loads, stores nor jumps on a condition; one on
     vectors counts once per 64-bit lane. That is an estimate: an instruction that adds what it loads
     is not counted, a copy is. All instructions are an upper bound. Bytes are those that
     instructions load and store, whichever cache serves them.
-
-    Returns:
-        "operations", "instructions" (lanes counted, too) and "bytes" per ply.
-
-    Raises:
-        CompilerError: as `callgrind`.
     """
 
     def counted(steps: int, selections: int) -> dict:
@@ -179,14 +154,8 @@ def _found(pattern: str, report: str) -> str:
 
 
 def program(boards: int, steps: int, mask: str, selections: int = 1) -> list[str]:
-    """Returns the command that plays, compiled if it isn't yet.
-
-    Args:
-        boards, steps, mask: see `callgrind`.
-        selections: how often actions are selected in a step, of which the last are played.
-
-    Raises:
-        CompilerError: there is no g++, or it failed.
+    """Returns the command that plays, compiled if it isn't yet; of `selections` of actions per step
+    the last are played.
     """
     found = gpp.build("steps", paths.CPP / "course" / "bench_rung.cpp", FLAGS)
     return [str(value) for value in (found, boards, steps, mask, selections)]

@@ -1,4 +1,4 @@
-"""Whether environments return the same, bit for bit."""
+"""Comparisons of environments' outputs, bit for bit."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,11 +14,7 @@ _FINAL = ("final_obs", "final_info")
 
 
 def assert_same(what: str, ours, theirs) -> None:
-    """Compares two arrays or tensors in dtype, shape and every bit.
-
-    Raises:
-        MismatchError: they differ; the message names `what`.
-    """
+    """Raises `MismatchError` unless two arrays or tensors have equal dtypes, shapes and bits."""
     ours, theirs = np.asarray(on_host(ours)), np.asarray(on_host(theirs))
     if (ours.dtype, ours.shape) != (theirs.dtype, theirs.shape):
         raise MismatchError(
@@ -29,17 +25,9 @@ def assert_same(what: str, ours, theirs) -> None:
 
 
 def verify(name: str, ours: tuple, theirs: tuple, when: str) -> None:
-    """Compares all that two environments' `step` returned, or their `reset`.
+    """Raises `MismatchError` unless two environments returned the same from `step` or `reset`.
 
     Rows of final observations are compared only where an episode ended.
-
-    Args:
-        name: whose outputs `ours` are.
-        theirs: what it should have returned.
-        when: when that was, in words.
-
-    Raises:
-        MismatchError: an output differs; the message names it.
     """
     names = (
         ("observation", "reward", "terminated", "truncated") if len(ours) > 2 else ("observation",)
@@ -74,13 +62,8 @@ def any_actions(env: VectorEnv, info: dict, rng: np.random.Generator) -> np.ndar
 
 
 def verify_games(envs: Mapping[str, VectorEnv], *, seed: int, steps: int) -> None:
-    """Plays the same random actions on several environments and compares all that they return.
-
-    Args:
-        envs: by name, with equal settings; the first is the reference.
-
-    Raises:
-        MismatchError: one differs from the first; the message names it, the output and the step.
+    """Plays the same random actions on several environments and raises `MismatchError` where one
+    differs from the first.
     """
     (_, first), *others = envs.items()
     expected: tuple = first.reset(seed=seed)

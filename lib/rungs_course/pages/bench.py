@@ -13,21 +13,13 @@ _BENCH = Path("docs") / "bench.md"
 
 
 def write_bench(root: Path) -> None:
-    """Puts the results of `data/bench/` into `docs/bench.md`.
-
-    Raises:
-        ConfigurationError: see `rungs_course.bench.read`.
-    """
+    """Puts the results of `data/bench/` into `docs/bench.md`."""
     page = root / _BENCH
     page.write_text(fill(page.read_text(), {"bench": benched(root)}))
 
 
 def benched(root: Path) -> str:
-    """Writes the results of `data/bench/` as a table, by machine, the fastest first.
-
-    Raises:
-        ConfigurationError: see `rungs_course.bench.read`.
-    """
+    """Writes the results of `data/bench/` as a table, by machine, the fastest first."""
     found = [bench.read(path) for path in sorted((root / "data" / "bench").glob("*.json"))]
     if not found:
         return "No entries yet.\n"

@@ -21,12 +21,8 @@ def write_machines(root: Path) -> None:
 
 
 def filled(page: str, root: Path, run: Path | None = None) -> str:
-    """Returns the page of machines with its table.
-
-    Args:
-        page: its text, with a place for the table.
-        root: of the source tree.
-        run: the folder of the reader's run, to be shown next to the recorded ones.
+    """Returns the page of machines with its table; the run in the folder `run` is shown next to the
+    recorded ones.
     """
     return fill(page, {"machines": side_by_side(root, run)})
 
@@ -34,10 +30,8 @@ def filled(page: str, root: Path, run: Path | None = None) -> str:
 def side_by_side(root: Path, run: Path | None = None) -> str:
     """Writes a table of machines: a column each, and what was measured in its rows.
 
-    Args:
-        root: of the source tree.
-        run: see `filled`. Its column comes first; the last one compares it with the recorded
-            machine of the same name, or else of the nearest number of cores.
+    The column of `run` comes first; the last one compares it with the recorded machine of the same
+    name, or else of the nearest number of cores.
     """
     folders = sorted(path.parent for path in (root / "data" / "recorded").glob(f"*/{LADDER}"))
     recorded = {folder.name: _measured(folder) for folder in folders}

@@ -53,12 +53,8 @@ _LEFT_OUT = (
 def sections(root: Path, recorded: Path, machine: dict, usable: set[str]) -> dict[str, str]:
     """Returns the generated sections of all `PAGES`, as Markdown, by name.
 
-    Args:
-        root: the repository.
-        recorded: a folder of `data/recorded/`, relative to `root`.
-        machine: the machine of `recorded`, see `rungs.machine.describe`.
-        usable: the names of its tables that may be shown, among them all of `NEEDED`. Sections that
-            need other tables say that they are left out.
+    `recorded` is relative to `root`. Sections that need tables beyond `usable`, which has all of
+    `NEEDED`, say that they are left out.
     """
     return _sections(root, _tables(root, recorded, usable), recorded, machine)
 
@@ -101,10 +97,8 @@ def _sections(
 
 
 def write(root: Path, recorded: Path, machine: dict, usable: set[str]) -> None:
-    """Writes a machine's recorded results into the `PAGES` that exist, and saves their figures.
-
-    Args:
-        root, recorded, machine, usable: see `sections`. Figures of what is left out are removed.
+    """Writes a machine's recorded results into the `PAGES` that exist, and saves their figures;
+    figures of what is left out are removed.
     """
     tables = _tables(root, recorded, usable)
     for picture in (_WATERFALL, _WON):
@@ -583,9 +577,8 @@ def _learners(
 def raced(root: Path) -> list[dict]:
     """Returns the rungs' rates on the recorded machines, for the page that races in a browser.
 
-    Returns:
-        For each machine that has a race: `machine`, in words; `date`; `commit`; and `rows` with
-        `rung`, `boards`, `mask` and quartiles of plies a second, `low`, `middle` and `high`.
+    For each machine that has a race: `machine`, in words; `date`; `commit`; and `rows` with `rung`,
+    `boards`, `mask` and quartiles of plies a second, `low`, `middle` and `high`.
     """
     machines = []
     for path in sorted((root / "data" / "recorded").glob(f"*/{RACE}")):

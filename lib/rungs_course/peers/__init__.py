@@ -23,23 +23,14 @@ from rungs.version import __version__
 
 @dataclasses.dataclass(frozen=True)
 class Project:
-    """Where another project is, and how to get it.
+    """Another project: its package, its chess, and its installation."""
 
-    Attributes:
-        distribution: its package.
-        extra: our extra that installs it, or what it needs; "" for none.
-        chess: MODULE:CLASS, of `rungs_course.peers.peer.ChessPeer`; "" where its chess is not here.
-        besides: what else to do after installing the extra.
-        folder: the environment variable that names a clone of it, where it may be one.
-        tuned: what its chess is written in, since when, and what it was made fast for, if anything.
-    """
-
-    distribution: str
-    extra: str
-    chess: str = ""
-    besides: str = ""
-    folder: str = ""
-    tuned: str = ""
+    distribution: str  # its package
+    extra: str  # our extra that installs it, or what it needs; "" for none
+    chess: str = ""  # MODULE:CLASS of its `ChessPeer`; "" where its chess is not here
+    besides: str = ""  # what else to do after installing the extra
+    folder: str = ""  # environment variable that names a clone of it
+    tuned: str = ""  # what its chess is written in, since when, and what it was made fast for
 
 
 PROJECTS = {
@@ -107,12 +98,7 @@ CHESS = {"rungs": f"{__name__}.ours:OurChess"} | {
 
 
 def make(name: Any, num_envs: int, **settings) -> ChessVectorEnv:
-    """Makes a rung's chess environment, or OpenSpiel's behind our interface.
-
-    Raises:
-        ConfigurationError: a setting is unknown, or `name` is neither a rung nor OpenSpiel.
-        UnavailableError: OpenSpiel is not installed.
-    """
+    """Makes a rung's chess environment, or OpenSpiel's behind our interface."""
     if not isinstance(name, str) or name != "OpenSpiel":
         return rungs.make("chess", name, num_envs, **settings)
     from rungs_course.peers.open_spiel_boards import OpenSpielBoards
@@ -131,11 +117,7 @@ def how_to_get(name: str) -> str:
 
 
 def imported(name: str, *modules: str) -> Any:
-    """Imports modules of one of `PROJECTS`, from its clone where it has one; returns the last.
-
-    Raises:
-        UnavailableError: it is not installed, no clone is named, or the clone has not been built.
-    """
+    """Imports modules of one of `PROJECTS`, from its clone where it has one; returns the last."""
     variable = PROJECTS[name].folder
     folder = os.environ.get(variable)
     if folder and folder not in sys.path:
@@ -150,11 +132,7 @@ def imported(name: str, *modules: str) -> Any:
 
 
 def peer_class(name: str) -> type:
-    """Returns the class of `rungs_course.peers.peer.ChessPeer` that plays a peer's chess.
-
-    Raises:
-        ConfigurationError: there is no such peer.
-    """
+    """Returns the class of `rungs_course.peers.peer.ChessPeer` that plays a peer's chess."""
     if not isinstance(name, str) or name not in CHESS:
         raise ConfigurationError(f"no peer {shown(name)}; there are: {', '.join(CHESS)}")
     module, _, peer = CHESS[name].partition(":")
@@ -162,11 +140,8 @@ def peer_class(name: str) -> type:
 
 
 def to_be_asked(names: list[str]) -> dict[str, tuple[str, bool]]:
-    """Returns the environments that names stand for, see `conformance.environments.named`.
-
-    Args:
-        names: as there, or a project with chess; "peers" is all of these and python-chess, as far
-            as they are installed.
+    """Returns the environments that names stand for, as `conformance.environments.named`; also
+    projects with chess, and "peers" for all of these and python-chess that are installed.
     """
     projects = {name: made for name, made in CHESS.items() if name in PROJECTS}
     chosen: dict[str, tuple[str, bool]] = {}

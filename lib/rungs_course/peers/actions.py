@@ -23,14 +23,11 @@ SPIEL_PLANES = (
 
 
 def to_ours(planes: Sequence[tuple[int, int, int | None]]) -> np.ndarray:
-    """Returns our action for each of a peer's, whose ids are `len(planes) * from-square + plane`.
+    """Returns our action for each of a peer's, whose ids are `len(planes) * from-square + plane`:
+    (64 * len(planes),) int64, -1 where a move leaves the board.
 
-    Args:
-        planes: how far to the east and to the north a move leads, and the piece other than a queen
-            that a pawn becomes. Squares are seen from the mover and counted up the files: a1, a2.
-
-    Returns:
-        (64 * len(planes),) int64, -1 where a move leaves the board.
+    A plane is how far to the east and to the north a move leads, and the piece other than a queen
+    that a pawn becomes. Squares are seen from the mover and counted up the files: a1, a2.
     """
     ours = np.full(64 * len(planes), -1)
     for theirs in range(len(ours)):

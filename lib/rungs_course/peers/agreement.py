@@ -1,4 +1,4 @@
-"""Whether another chess environment plays by the rules, as python-chess knows them."""
+"""Comparison of another chess environment's rules with python-chess's."""
 
 import dataclasses
 
@@ -21,23 +21,16 @@ SCRIPTS = {
     + "g1h3 g8h6 h3g1 h6g8 " * 2,
 }
 
-# What is compared: the legal actions of a position, and each way a game ends.
+# Compared are the legal actions of a position, and each way a game ends.
 LEGAL = "legal moves"
 RULES = (LEGAL, *(reason.name.lower().replace("_", " ") for reason in Reason if 1 <= reason <= 5))
 
 
 @dataclasses.dataclass(frozen=True)
 class Disagreement:
-    """A position about which a peer and python-chess disagree.
+    """A position about which a peer and python-chess disagree, in words."""
 
-    Attributes:
-        rule: of `RULES`.
-        fen: the position.
-        peer_says: in words.
-        python_chess_says: in words.
-    """
-
-    rule: str
+    rule: str  # of `RULES`
     fen: str
     peer_says: str
     python_chess_says: str
@@ -63,11 +56,9 @@ def compare(peer: ChessPeer, seed: int) -> tuple[dict[str, int], list[Disagreeme
 
     The first boards play `SCRIPTS`, as long as their moves are legal; then all is random, and the
     same for all peers that agree. A game is over when either says so, or when the peer allows
-    nothing that is legal.
-
-    Returns:
-        How often each of `RULES` was applied by either, and all disagreements. A game that a peer
-        ends at its own limit of plies does not count. If it ends one early, the rule is a guess.
+    nothing that is legal. Returns how often each of `RULES` was applied by either, and all
+    disagreements. A game that a peer ends at its own limit of plies does not count. If it ends one
+    early, the rule is a guess.
     """
     rngs = [np.random.default_rng([seed, i]) for i in range(peer.num_envs)]
     peer.reset(seed)

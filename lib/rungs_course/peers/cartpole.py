@@ -50,11 +50,8 @@ class CartPole(Peer):
 class OurCartPole(CartPole):
     """A rung of ours.
 
-    Args:
-        threads: of `openmp`, of `threads` and of PyTorch on the CPU; others have one, or a GPU.
-        rung: its name.
-        at_once: steps per call; more than one are random steps, by `step_many`.
-        **settings: of `rungs.make`.
+    `threads` are those of `openmp`, of `threads` and of PyTorch on the CPU; `at_once` above one
+    plays random steps, by `step_many`.
     """
 
     def __init__(
@@ -121,11 +118,7 @@ class GymnasiumCartPole(CartPole):
 
 
 class Sb3CartPole(CartPole):
-    """Stable-Baselines3's: `DummyVecEnv`, or `SubprocVecEnv`, a process per environment.
-
-    Raises:
-        UnavailableError: Stable-Baselines3 is not installed.
-    """
+    """Stable-Baselines3's: `DummyVecEnv`, or `SubprocVecEnv`, a process per environment."""
 
     def __init__(self, num_envs: int, threads: int = 1, *, processes: bool):
         super().__init__(num_envs, threads)
@@ -145,11 +138,7 @@ class Sb3CartPole(CartPole):
 
 
 class EnvPoolCartPole(CartPole):
-    """EnvPool's CartPole.
-
-    Raises:
-        UnavailableError: EnvPool is not installed.
-    """
+    """EnvPool's CartPole."""
 
     def __init__(self, num_envs: int, threads: int = 1):
         super().__init__(num_envs, threads)

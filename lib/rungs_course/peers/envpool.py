@@ -22,12 +22,6 @@ def import_envpool():
 
     By itself it registers all of its environments, for which it reads 0.6 GB of assets from other
     packages; what is raced here needs none of them. The environment variables stay unchanged.
-
-    Returns:
-        The package.
-
-    Raises:
-        UnavailableError: EnvPool is not installed.
     """
     before = dict(os.environ)
     sys.modules.setdefault("envpool.entry", types.ModuleType("envpool.entry"))
@@ -41,11 +35,7 @@ def import_envpool():
 
 
 def maker(task: str, num_envs: int, threads: int) -> Callable[[int], gymnasium.Env]:
-    """Returns a function that makes a batch of one of EnvPool's tasks from a seed.
-
-    Raises:
-        UnavailableError: as `import_envpool`.
-    """
+    """Returns a function that makes a batch of one of EnvPool's tasks from a seed."""
     envpool = import_envpool()
 
     def make(seed: int) -> gymnasium.Env:

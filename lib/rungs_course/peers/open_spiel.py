@@ -23,7 +23,7 @@ _CASTLING = (chess.Move(chess.E1, chess.C1), chess.Move(chess.E1, chess.G1))
 TO_OURS = np.append(to_ours(SPIEL_PLANES), [action_of(move, black=False) for move in _CASTLING])
 # (4672,) int64: OpenSpiel's action of each of ours, but for a king that castles; -1 off the board.
 TO_THEIRS = inverse(TO_OURS[:NUM_ACTIONS])
-# What TO_THEIRS gives for a king's two squares from e1 -> the id it has as castling.
+# TO_THEIRS's id of a king's two squares from e1 -> the id it has as castling.
 CASTLING_OF = {
     int(TO_THEIRS[TO_OURS[castling]]): castling
     for castling in range(NUM_ACTIONS, NUM_ACTIONS + len(_CASTLING))
@@ -31,11 +31,7 @@ CASTLING_OF = {
 
 
 def to_rungs(action: int) -> int:
-    """Returns our action for OpenSpiel's id.
-
-    Raises:
-        ConfigurationError: it is not an action, or leaves the board.
-    """
+    """Returns our action for OpenSpiel's id."""
     ours = int(TO_OURS[integer("action", action, 0, len(TO_OURS) - 1)])
     if ours < 0:
         raise ConfigurationError(f"action={action} leaves the board")
@@ -43,13 +39,8 @@ def to_rungs(action: int) -> int:
 
 
 def to_open_spiel(action: int, legal: Sequence[int]) -> int:
-    """Returns OpenSpiel's action for ours.
-
-    Args:
-        legal: OpenSpiel's `legal_actions()`: castling has ids of its own.
-
-    Raises:
-        ConfigurationError: the action is not legal.
+    """Returns OpenSpiel's action for ours, of its own `legal_actions()`: castling has ids of its
+    own.
     """
     theirs = int(TO_THEIRS[integer("action", action, 0, NUM_ACTIONS - 1)])
     for meant in (theirs, CASTLING_OF.get(theirs)):
@@ -59,11 +50,7 @@ def to_open_spiel(action: int, legal: Sequence[int]) -> int:
 
 
 def load_chess(chess960: bool = False) -> Any:
-    """Loads OpenSpiel's game.
-
-    Raises:
-        UnavailableError: OpenSpiel is not installed.
-    """
+    """Loads OpenSpiel's game."""
     pyspiel = imported("OpenSpiel", "pyspiel")
     return pyspiel.load_game("chess(chess960=true)" if chess960 else "chess")
 

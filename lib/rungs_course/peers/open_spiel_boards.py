@@ -62,10 +62,6 @@ class OpenSpielBoards(Boards):
 
     `opponent` is None or "random", `obs` "board", `autoreset_mode` SAME_STEP, and episodes begin
     with the initial position. `get_state` and `set_state` raise `UnavailableError`.
-
-    Raises:
-        ConfigurationError: a setting is not supported here; the message names it.
-        UnavailableError: OpenSpiel is not installed.
     """
 
     def __init__(self, num_envs: int, first_board: int, settings: ChessSettings):
@@ -151,11 +147,7 @@ class OpenSpielBoards(Boards):
         self._play(boards, [actions[rank] for actions, rank in zip(legal, ranks, strict=True)])
 
     def _theirs(self, actions: np.ndarray) -> list[int]:
-        """Returns OpenSpiel's ids of (N,) actions, all of them legal.
-
-        Raises:
-            IllegalActionError: one is not.
-        """
+        """Returns OpenSpiel's ids of (N,) actions, all of which must be legal."""
         inside = (actions >= 0) & (actions < NUM_ACTIONS)
         ids = np.where(inside, TO_THEIRS[actions * inside], -1).tolist()
         for i, legal in enumerate(self._legal):

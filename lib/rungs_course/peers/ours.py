@@ -10,13 +10,7 @@ from rungs_course.peers.peer import ChessPeer, Peer, Step
 
 
 class OurChess(ChessPeer):
-    """A rung with self-play.
-
-    Args:
-        threads: of the rungs `openmp` and `threads`; others have one.
-        rung: its name, or that of a peer behind our interface.
-        obs, mask: see `rungs.make`.
-    """
+    """A rung with self-play."""
 
     STEP: ClassVar = Step(
         mask="4,672 bytes of 0 or 1, or 584 of bits",
@@ -53,12 +47,8 @@ class OurChess(ChessPeer):
 
 
 class OnDevice(Peer):
-    """The rung cuda, playing at random without an agent.
-
-    Args:
-        device: "cuda", or "cpu" to run the kernels' code on the host.
-        at_once: plies per kernel launch.
-        **settings: of the rung.
+    """The rung cuda ("cpu" runs its kernels' code on the host), playing at random without an agent,
+    `at_once` plies per kernel launch.
     """
 
     def __init__(

@@ -16,28 +16,16 @@ from rungs.errors import UnsupportedError
 
 @dataclasses.dataclass(frozen=True)
 class Step:
-    """What one step of a peer includes, in words.
+    """The parts of one step of a peer, in words."""
 
-    Attributes:
-        mask: how legal actions are given.
-        observation: what an agent sees, and from which side.
-        draws: the rules by which a game is drawn.
-        reset: what begins the next game, and whether that is a step of its own.
-    """
-
-    mask: str
-    observation: str
-    draws: str
-    reset: str
+    mask: str  # how legal actions are given
+    observation: str  # what an agent sees, and from which side
+    draws: str  # rules by which a game is drawn
+    reset: str  # what begins the next game, and whether that is a step of its own
 
 
 class Peer(abc.ABC):
-    """A batch of environments, of which `step` alone is timed.
-
-    Args:
-        num_envs: how many.
-        threads: how many threads may step them, where the peer has any.
-    """
+    """A batch of environments, of which `step` alone is timed."""
 
     def __init__(self, num_envs: int, threads: int = 1):
         self.num_envs, self.threads = num_envs, threads
@@ -75,9 +63,6 @@ class Games(Peer):
     """A batch of chess games, each in an environment as the conformance suite plays it.
 
     A step plays a move in each, begins the next game where one is over, and gets the legal moves.
-
-    Args:
-        kind: a class derived from `Environment`, whose constructor needs no arguments.
     """
 
     def __init__(self, num_envs: int, kind: Callable[[], Environment]):
@@ -108,24 +93,14 @@ class ChessPeer(Peer, Environment):
 
     The conformance suite plays a batch of one, whose games it begins by `begin`. `board` only
     translates moves; which are legal and how the game ends is the peer's own answer.
-
-    Attributes:
-        STEP: what a step includes.
-        MAX_PLIES: the ply at which it ends games that the rules don't, or None.
-        ended: (N,) bool, the games that the last step ended.
-        result: (N,) float, what White got of them: 1, 0 or -1.
-        board: the position of the game that the suite plays, as python-chess has it.
-
-    Raises:
-        UnavailableError: the peer's package is not installed.
     """
 
-    STEP: ClassVar[Step]
-    MAX_PLIES: ClassVar[int | None] = None
+    STEP: ClassVar[Step]  # the parts of a step
+    MAX_PLIES: ClassVar[int | None] = None  # ply at which it ends games that the rules don't
 
-    ended: np.ndarray
-    result: np.ndarray
-    board: chess.Board
+    ended: np.ndarray  # (N,) bool, the games that the last step ended
+    result: np.ndarray  # (N,) float, what White got of them: 1, 0 or -1
+    board: chess.Board  # position of the game that the suite plays
 
     def choose(self, rng: np.random.Generator):
         """Chooses a random legal action of each game, as `step` accepts them."""

@@ -16,11 +16,7 @@ TO_THEIRS = inverse(TO_OURS)
 
 
 def import_jax(name: str = "Pgx", module: str = "pgx"):
-    """Imports Pgx, or a project like it, and JAX; makes JAX keep compiled code; returns JAX.
-
-    Raises:
-        UnavailableError: the project or JAX is not installed.
-    """
+    """Imports Pgx, or a project like it, and JAX; makes JAX keep compiled code; returns JAX."""
     jax = imported(name, module, "jax")
     if not jax.config.jax_compilation_cache_dir:  # the user's own
         # Else every process compiles for ten seconds. With a size limit, JAX locks the folder.

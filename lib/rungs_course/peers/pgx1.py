@@ -14,11 +14,8 @@ from rungs_course.peers.pgx import TO_THEIRS, PgxChess, import_jax
 
 
 class Pgx1Chess(PgxChess):
-    """See `PgxChess`.
-
-    Args:
-        bits: whether it gives masks of bits and no observation, which are its own options for less
-            memory.
+    """See `PgxChess`; with `bits` it gives masks of bits and no observation, its own options for
+    less memory.
     """
 
     STEP: ClassVar = Step(

@@ -50,13 +50,7 @@ _FUNCTIONS: dict[str, tuple[Any, ...]] = {
 
 
 def load() -> ctypes.CDLL:
-    """Compiles and loads the chess of the clone that `RUNGS_PUFFERLIB` names.
-
-    Raises:
-        UnavailableError: it names no folder, or one without `ocean/chess/chess.h` or raylib's
-            headers.
-        CompilerError: there is no g++, or it rejects the header; the message has its output.
-    """
+    """Compiles and loads the chess of the clone that `RUNGS_PUFFERLIB` names."""
     folder = os.environ.get(FOLDER)
     if not folder:
         raise UnavailableError(f"PufferLib: {FOLDER} names no folder")
@@ -97,11 +91,7 @@ def to_ours() -> np.ndarray:
 
 
 class PufferLibChess(ChessPeer):
-    """See `ChessPeer`; in self-play, with the initial position only.
-
-    Raises:
-        UnavailableError, CompilerError: as `load`.
-    """
+    """See `ChessPeer`; in self-play, with the initial position only."""
 
     STEP: ClassVar = Step(
         mask="97 bytes of squares and promotions, of both sides, twice a ply",
@@ -126,7 +116,7 @@ class PufferLibChess(ChessPeer):
         )
         if not self._games:
             raise MemoryError(f"{num_envs} games of PufferLib's chess")
-        # Where White's agent is, and Black's.
+        # Rows of White's agent, and of Black's.
         white = 2 * np.arange(num_envs) + np.arange(num_envs) % 2
         self._agents = np.array([white, white ^ 1])
 

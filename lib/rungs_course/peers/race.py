@@ -33,21 +33,14 @@ from rungs_course.peers.peer import Peer, array_bytes
 
 @dataclasses.dataclass(frozen=True)
 class Entry:
-    """A racer: how it is made, and with what.
+    """A racer: its constructor, and the arguments."""
 
-    Attributes:
-        make: `make(num_envs, threads, **how)` returns a `Peer`; it can be pickled.
-        how: more arguments.
-        max_envs: the most environments it is measured with, or None.
-        processes: whether it uses several cores by a process on each.
-        parent: whether it starts processes of its own.
-    """
-
+    # `make(num_envs, threads, **how)` returns a `Peer`; it can be pickled
     make: Callable[..., Peer]
-    how: dict = dataclasses.field(default_factory=dict)
-    max_envs: int | None = None
-    processes: bool = False
-    parent: bool = False
+    how: dict = dataclasses.field(default_factory=dict)  # more arguments
+    max_envs: int | None = None  # the most environments it is measured with
+    processes: bool = False  # whether it uses several cores by a process on each
+    parent: bool = False  # whether it starts processes of its own
 
 
 class Field:
@@ -94,10 +87,8 @@ class Field:
         return pd.DataFrame(rows, columns=columns)
 
     def compare(self, names: list[str], games: int, seed: int) -> dict:
-        """Compares chess entries' rules with python-chess's over one game on each of their boards.
-
-        Returns:
-            What `rungs_course.peers.agreement.compare` returned, by the entry's name.
+        """Returns what `agreement.compare` returned for chess entries over one game on each of
+        their boards, by name.
         """
         self._begin(names, games, seed)
         return self._in_parallel({name: (_PeerProcess.compare, seed) for name in names})
@@ -156,21 +147,20 @@ def race(
 ) -> pd.DataFrame:
     """Times steps of each entry.
 
-    Returns:
-        A row per entry, count and repeat: `racer`, `num_envs`, `threads`, `repeat`, `plies`
-        (actions played), `seconds`, `bytes_per_ply` (of the arrays that the last step returned; 0
-        where it returned none).
+    Returns a row per entry, count and repeat: `racer`, `num_envs`, `threads`, `repeat`, `plies`
+    (actions played), `seconds`, `bytes_per_ply` (of the arrays that the last step returned; 0 where
+    it returned none).
     """
     with Field(entries, threads) as field:
         return field.race(counts, steps=steps, repeats=repeats, warmup=warmup, seed=seed)
 
 
 def best(times: pd.DataFrame) -> pd.DataFrame:
-    """Returns each racer's rate with the number of environments at which it is fastest.
+    """Returns each racer's rate with the number of environments at which it is fastest, the fastest
+    first.
 
-    Returns:
-        A row per racer, the fastest first: `racer`, `num_envs`, `rate` (actions per second, the
-        median over repeats), `low` and `high` (quartiles).
+    Columns: `racer`, `num_envs`, `rate` (actions per second, the median over repeats), `low` and
+    `high` (quartiles).
     """
     rates = times.assign(rate=times["plies"] / times["seconds"])
     table = quartiles(rates.groupby(["racer", "num_envs"])["rate"], "rate").reset_index()
@@ -204,7 +194,7 @@ class _Racer:
         self._count = threads if entry.processes else 1
         each = threads // self._count
         processes = [(entry.make, each, entry.how, first + i) for i in range(self._count)]
-        # What they import takes seconds; where most racers are ours, C++ is compiled once for all.
+        # Their imports take seconds; where most racers are ours, C++ is compiled once for all.
         preload("rungs_course.ready", __name__)
         self._pool = Workers(_PeerProcess, processes, daemon=not entry.parent)
 

@@ -27,7 +27,7 @@ _WIDGET = "application/vnd.jupyter.widget-view+json"
 _PNG = re.compile('src="data:image/png;base64,([^"]+)"')  # as `rungs_course.plots` writes it
 _LABELS, _TAG = ("LabelModel", "HTMLModel"), re.compile("<[^>]*>")
 
-# What the pages show, include or link to, at the same place as in the source tree.
+# Files that the pages show, include or link to, at the same place as in the source tree.
 _SOURCES = (
     *("README.md", "CHANGELOG.md", "CONTRIBUTING.md"),
     *("cpp", "data", "docs", "figures", "js", "lib"),
@@ -38,19 +38,12 @@ _BROWSER = "browser"  # the folder of pages in which Rungs runs
 
 
 def build(out: Path = OUT) -> Path:
-    """Makes a book of the run in `out`, in place of its last one. Needs no network.
+    """Makes a book of the run in `out`, in place of its last one, without network; returns the
+    front page.
 
     A notebook that the run leaves out is a page without outputs, and says so. Pages in which Rungs
     runs are made where `make wasm` was run; else `docs/browser.md` says that they are left out.
-
-    Returns:
-        The front page.
-
-    Raises:
-        ConfigurationError: there is no run in `out`, or its `book` holds something else.
-        StorageError: a page can't be written.
-        BookError: Sphinx finds a fault in a page, such as a dead link; the message holds what it
-            printed. The book is made all the same.
+    Where Sphinx finds a fault in a page the book is made all the same, before `BookError`.
     """
     with temporary_dir() as folder:
         stage(out, Path(folder, "stage"))
@@ -58,11 +51,7 @@ def build(out: Path = OUT) -> Path:
 
 
 def stage(out: Path, folder: Path) -> None:
-    """Lays out in `folder` what Sphinx reads as in the source tree, so that all links hold.
-
-    Raises:
-        ConfigurationError: there is no run in `out`.
-    """
+    """Lays out in `folder` what Sphinx reads as in the source tree, so that all links hold."""
     manifest = manifests.read(out)
     (folder / "notebooks" / "solutions").mkdir(parents=True)
     shutil.copytree(NOTEBOOKS / "labs", folder / "notebooks" / "labs")

@@ -46,7 +46,7 @@ def _agent(number: int) -> bytes:
     return agents.packed(agent, rating.recorded(agent.name))
 
 
-# What `js/files.js` hands a page, by the name of its script.
+# The arguments that `js/files.js` hands a page, by the name of its script.
 FILES: dict[str, Callable[[], bytes]] = {
     "rungs.wasm": NEEDED.read_bytes,
     "pieces.json": _pieces,
@@ -64,13 +64,8 @@ def missing() -> str:
 
 
 def build(out: Path) -> dict[str, str]:
-    """Makes the pages in an empty folder, with what they need.
-
-    Returns:
-        The titles of the pages by their files' names, in order.
-
-    Raises:
-        BookError: a module can't be bundled as it is written, or a page requests an unknown file.
+    """Makes the pages in an empty folder, with what they need; returns their titles by their files'
+    names, in order.
     """
     sources = {path: path.read_text() for path in sorted(SOURCES.glob("*.html"))}
     titles = {path.name: html.unescape(_TITLE.search(page)[1]) for path, page in sources.items()}  # type: ignore[index]

@@ -20,7 +20,7 @@ NOTEBOOKS = paths.ROOT / "notebooks"
 OUT = paths.ROOT / "data" / "run"
 FIGURES = paths.ROOT / "figures" / "run"
 
-# What a run writes in its folder.
+# Files that a run writes in its folder.
 _NAMES = (manifests.NAME, "results", "notebooks", "figures")
 
 # Seconds of idling before each notebook, to measure whether other programs compute.
@@ -44,24 +44,9 @@ def run(
     """Runs notebooks from the first to the last, in place of any earlier run in `out`.
 
     A notebook that raises `UnavailableError`, as this machine lacks what it is about, ends there;
-    the others go on. Only what an earlier run wrote is removed; its book stays until there is
-    another.
-
-    Args:
-        size: "smoke", "quick" or "full".
-        only: numbers of the notebooks to run, such as ["01", "03"]; by default all.
-        parameters: further values for the notebooks' parameters cells.
-        out: the run's folder: results, executed notebooks, manifest.
-        notebooks: the folder they are in.
-        cell_seconds: the longest a cell may take, by default that of `CELL_SECONDS`.
-        before: called when the arguments have been checked, before an earlier run is removed.
-        say: where progress goes, line by line.
-
-    Raises:
-        ConfigurationError: an unknown size, notebook or parameter, or `out` holds something else
-            than a run, or a run that is under way; nothing was run or removed.
-        NotebookError: a notebook failed; what was done before stays, and `resume` goes on there.
-        StorageError: a file can't be written; it is named.
+    the others go on. One that fails ends the run, and `resume` goes on there. Only what an earlier
+    run wrote is removed, after the arguments are checked and `before` is called; its book stays
+    until there is another.
     """
     out = out.resolve()
     settings = {
@@ -89,11 +74,6 @@ def resume(*, out: Path = OUT, notebooks: Path = NOTEBOOKS, say: Say = line) -> 
 
     Nothing in that folder, which may come from elsewhere, is run: only the notebooks in
     `notebooks`, which must be unchanged since.
-
-    Raises:
-        ConfigurationError: there is no run, it is under way, its manifest is malformed, or its
-            sources have changed since.
-        NotebookError, StorageError: as in `run`.
     """
     out = out.resolve()
     manifests.read(out)  # raises if there is none, before a folder is made

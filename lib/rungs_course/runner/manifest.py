@@ -1,4 +1,4 @@
-"""What a run was made from and how far it got: `manifest.json` in the run's folder."""
+"""A run's sources and its progress: `manifest.json` in the run's folder."""
 
 import functools
 import hashlib
@@ -74,11 +74,7 @@ def write(manifest: dict, out: Path) -> None:
 
 
 def read(out: Path) -> dict:
-    """Reads the manifest of the run in `out`.
-
-    Raises:
-        ConfigurationError: there is none, or it is malformed; the message says where.
-    """
+    """Reads the manifest of the run in `out`."""
     manifest = read_json(out / NAME, _FORM, f"there is no run in {out}")
     over = {n: entry for n, entry in manifest["notebooks"].items() if entry["status"] in OVER}
     if wrong := schema_error(over, {...: _OVER}, "it['notebooks']"):
@@ -87,15 +83,8 @@ def read(out: Path) -> dict:
 
 
 def read_json(path: Path, form: dict, missing: str) -> dict:
-    """Reads a JSON file.
-
-    Args:
-        path: of the file.
-        form: the form that it must have, see `schema_error`.
-        missing: the message where there is no such file.
-
-    Raises:
-        ConfigurationError: there is none, it can't be read, or it is malformed.
+    """Reads a JSON file of a form, see `schema_error`; `missing` is the message where there is
+    none.
     """
     try:
         check_is_file(path)
@@ -110,11 +99,8 @@ def read_json(path: Path, form: dict, missing: str) -> dict:
 
 
 def check_unchanged(manifest: dict, notebooks: list[Path]) -> None:
-    """Raises if results of two machines, or of two versions of the sources, would be mixed.
-
-    Raises:
-        ConfigurationError: the run began on another machine, or a source was changed, added or
-            removed since; the message names it.
+    """Raises `ConfigurationError` if results of two machines, or of two versions of the sources,
+    would be mixed.
     """
     if apart := differing(describe(), manifest["machine"]):
         raise ConfigurationError(f"can't resume: the run began on another machine: {apart}")

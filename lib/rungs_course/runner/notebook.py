@@ -36,18 +36,9 @@ def declared_parameters(notebook: Path) -> set[str]:
 def execute(notebook: Path, executed: Path, parameters: dict, cell_seconds: int, bar: bool) -> None:
     """Runs a notebook in a kernel process of this very interpreter.
 
-    Args:
-        notebook: what to run.
-        executed: the file for the notebook with its outputs, written whole or not at all; if a cell
-            fails, the notebook up to it is kept next to that file, as `<name>.failed.ipynb`.
-        parameters: values for its `parameters` cell.
-        cell_seconds: the longest any cell may take.
-        bar: whether to show how many cells are done.
-
-    Raises:
-        UnavailableError: a cell raised one: this machine lacks what the rest is about. The notebook
-            is saved, up to that cell.
-        NotebookError: a cell failed or took too long, a widget shows an error, or the kernel died.
+    `executed` is written whole or not at all. If a cell fails, the notebook up to it is kept next
+    to that file, as `<name>.failed.ipynb`; where a cell raised `UnavailableError`, it is saved as
+    executed, up to that cell.
     """
     os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"  # before a user's kernel of that name
     failed = executed.with_suffix(".failed.ipynb")

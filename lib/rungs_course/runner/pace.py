@@ -1,4 +1,4 @@
-"""How long notebooks took in earlier runs, so that a run can say how long it will take."""
+"""Notebooks' times in earlier runs, from which a run's time is estimated."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -13,10 +13,8 @@ _RECORDED = Path("data/recorded/run_seconds.csv")
 
 
 def expect(size: str, notebooks: list[str], out: Path, root: Path = paths.ROOT) -> dict[str, float]:
-    """Returns notebooks' times in the last run in `out`, else in the recorded one, of that size.
-
-    Returns:
-        Seconds by notebook; nothing where no run holds all of them.
+    """Returns notebooks' seconds in the last run in `out`, else in the recorded one, of that size;
+    nothing where no run holds all of them.
     """
     last = manifests.read(out) if (out / manifests.NAME).exists() else None
     earlier = [seconds_of(last)] if last and last["settings"]["size"] == size else []
@@ -33,10 +31,8 @@ def about(
 ) -> str:
     """Writes how long notebooks will take: "about 40 s", "about 3 min"; "" if it is not known.
 
-    Args:
-        expected: seconds by notebook, of an earlier run, perhaps of another machine.
-        notebooks: which will be run.
-        done: seconds of those that this run has finished, which say how fast this machine is.
+    Seconds of an earlier run are `expected`, perhaps of another machine; `done`, of this run, say
+    how fast this one is.
     """
     if not expected:
         return ""
@@ -54,11 +50,10 @@ def in_words(seconds: float) -> str:
 
 
 def record(manifest: dict, root: Path = paths.ROOT) -> Path:
-    """Saves how long a run's notebooks took, with the times of other runs, of any machine.
+    """Saves how long a run's notebooks took, with the times of other runs, of any machine; returns
+    the file.
 
-    Returns:
-        The file: a row per `size` and `notebook`, with its `seconds`, and `commit` and `date` of
-        its run.
+    A row per `size` and `notebook`, with its `seconds`, and `commit` and `date` of its run.
     """
     table = pd.DataFrame(seconds_of(manifest).items(), columns=["notebook", "seconds"]).round(1)
     table.insert(0, "size", manifest["settings"]["size"])

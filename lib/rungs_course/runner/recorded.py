@@ -59,20 +59,13 @@ def here(root: Path = paths.ROOT) -> Path:
 
 
 def record(out: Path = OUT, root: Path = paths.ROOT) -> Path:
-    """Records how long a run's finished notebooks took, and their results if its size is "full".
+    """Records how long a run's finished notebooks took, and their results if its size is "full";
+    returns the folder, or the file of times.
 
     Results go to `data/recorded/<machine>/`, in place of what was recorded there of the same
     notebooks, with a `record.json` that says of which machine, versions and runs they are; and into
-    the README and the page of machines. `check` says whether they can be published, and lists
-    the notebooks that no run has finished.
-
-    Returns:
-        What was written: the folder, or for a run of another size the file of its times.
-
-    Raises:
-        ConfigurationError: no notebook is finished, the run is of another machine than this, a
-            result is of another one or does not say where it comes from, or what was recorded
-            before can't be read or is of another machine; nothing was recorded.
+    the README and the page of machines. `check` says whether they can be published, and lists the
+    notebooks that no run has finished.
     """
     manifest = manifests.read(out)
     entries = manifest["notebooks"].items()
@@ -114,13 +107,9 @@ def _require_here(what: str, machine: dict) -> None:
 def with_run(manifest: dict, folder: Path) -> dict:
     """Returns what `record.json` says once the tables of a run are in `folder`.
 
-    Returns:
-        `machine`, of the run; `runs`, the earlier ones without the notebooks that were run again,
-        and this one, each with its `commit`, `started`, `versions` and `notebooks`: each one's
-        `status`, `seconds`, `busy`, `stolen` and `switches`; `files`, the SHA-256 of each table.
-
-    Raises:
-        ConfigurationError: what is in `folder` can't be read.
+    `machine`, of the run; `runs`, the earlier ones without the notebooks that were run again, and
+    this one, each with its `commit`, `started`, `versions` and `notebooks`: each one's `status`,
+    `seconds`, `busy`, `stolen` and `switches`; `files`, the SHA-256 of each table.
     """
     before = read(folder) if (folder / NAME).exists() else {"runs": []}
     again = manifest["notebooks"]
@@ -136,37 +125,20 @@ def with_run(manifest: dict, folder: Path) -> dict:
 
 
 def read(folder: Path) -> dict:
-    """Returns what `record.json` says of `folder`.
-
-    Raises:
-        ConfigurationError: it can't be read, or is malformed; the message says where.
-    """
+    """Returns what `record.json` says of `folder`."""
     path = folder / NAME
     return manifests.read_json(path, _FORM, f"there is no {path}")
 
 
 def of_runs(folder: Path) -> set[str]:
-    """Returns the tables in `folder` that belong to a run in `record.json`.
-
-    Raises:
-        ConfigurationError: what is in `folder` can't be read.
-    """
+    """Returns the tables in `folder` that belong to a run in `record.json`."""
     record = read(folder)
     return {name for name in record["files"] if _run_of(name, record)}
 
 
 def check(folder: Path, notebooks: Path = NOTEBOOKS) -> list[str]:
-    """Rejects results that are changed, mixed, of no run, or of a machine that others kept busy.
-
-    Args:
-        folder: of `data/recorded/`.
-        notebooks: the folder of the course's notebooks.
-
-    Returns:
-        What is missing before they can be published: notebooks that were not run.
-
-    Raises:
-        ConfigurationError: the message names every fault.
+    """Rejects results that are changed, mixed, of no run, or of a machine that others kept busy;
+    returns which notebooks must yet be run.
     """
     record = read(folder)
     faults = [*_of_runs(record), *_of_files(record, folder), *_of_tables(record, folder)]
