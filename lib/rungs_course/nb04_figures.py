@@ -18,7 +18,7 @@ _THREADS = [1, 2, 4, 8, 16, 32, 64]
 
 
 def draw_cache_lines(written: pd.DataFrame):
-    """Draws the writes of each core to some cache lines, and who has the first of them over time."""
+    """Draws the writes of each core to some cache lines, and who has the first one over time."""
     groups = written.groupby("way", sort=False)
     figure, axes = plots.axes(8.0, 3.9, nrows=2, ncols=len(groups), sharey="row")
     looks = plots.fills(("core 0", "core 1"), (plots.BLUE, plots.ORANGE))
