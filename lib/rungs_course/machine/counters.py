@@ -104,10 +104,10 @@ def _papi() -> ctypes.CDLL:
     papi = ctypes.CDLL(name)
     papi.PAPI_strerror.restype = ctypes.c_char_p
     # PAPI requires the version that its caller was compiled for, which is in its file's name.
-    found = re.search(r"\.so\.(\d+)\.(\d+)", name)
-    if not found:
+    suffix = re.search(r"\.so\.(\d+)\.(\d+)", name)
+    if not suffix:
         raise UnavailableError(f"{name} has no version in its name")
-    version = int(found[1]) << 24 | int(found[2]) << 16
+    version = int(suffix[1]) << 24 | int(suffix[2]) << 16
     if (started := papi.PAPI_library_init(version)) != version:
         raise UnavailableError(f"{name} does not start: {_reason(papi, started)}")
     return papi

@@ -31,7 +31,7 @@ class Cache:
 
 def caches(cpu: Path = _CPU0) -> list[Cache]:
     """Returns the first core's data caches that the system fully describes, nearest first."""
-    found = []
+    data_caches = []
     for folder in sorted((cpu / "cache").glob("index*")):
         if _text(folder / "type") == "Instruction":
             continue
@@ -39,7 +39,7 @@ def caches(cpu: Path = _CPU0) -> list[Cache]:
         if len(texts) < len(_OF_CACHE):  # as where firmware doesn't report them
             continue
         level, size, ways, line, shared = texts
-        found.append(
+        data_caches.append(
             Cache(
                 level=int(level),
                 bytes=int(size.removesuffix("K")) * 1024,
@@ -48,7 +48,7 @@ def caches(cpu: Path = _CPU0) -> list[Cache]:
                 cores=_count(shared),
             )
         )
-    return sorted(found, key=lambda cache: cache.level)
+    return sorted(data_caches, key=lambda cache: cache.level)
 
 
 def simd_bits() -> int | None:

@@ -37,8 +37,8 @@ def time_updates(
     Each update learns from one step of all boards in one epoch; two untimed ones come first.
     Returns a row per update and part: `update`, `part` (of `PARTS`), `seconds`.
     """
-    made = Learner(env, seed=seed, settings=ONE_STEP, learner=learner, network=network)
-    timed = [made.learn() for _ in range(2 + repeats)][2:]
+    system = Learner(env, seed=seed, settings=ONE_STEP, learner=learner, network=network)
+    timed = [system.learn() for _ in range(2 + repeats)][2:]
     rows = [(i, part, times[part]) for i, times in enumerate(timed) for part in PARTS]
     return pd.DataFrame(rows, columns=["update", "part", "seconds"])
 

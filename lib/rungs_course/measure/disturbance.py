@@ -94,7 +94,7 @@ class Usage:
 
     at: float  # seconds
     cores: CpuTimes | None  # None where the system does not say
-    own: float  # CPU seconds of this program and all processes that it started
+    process_seconds: float  # CPU seconds of this program and all processes that it started
     preempted: int  # how often the system took a core from a thread of this process
     ran: float  # seconds that all threads ran; 0 where the kernel does not count it
     waited: float  # seconds that threads were ready to run but had no core; 0 as above
@@ -122,21 +122,22 @@ def disturbances(
     seconds = after.at - before.at
     if seconds < _SHORTEST:
         return {}
-    found = {}
+    phrases = {}
     if spent := _spent(before.cores, after.cores):
         stolen = _stolen(spent)
-        others = (spent.busy - (after.own - before.own) * _TICKS) / spent.total
+        process_ticks = (after.process_seconds - before.process_seconds) * _TICKS
+        others = (spent.busy - process_ticks) / spent.total
         if stolen.disturbs:
-            found["the hypervisor took {:.0%} of the cores' time"] = stolen.share
+            phrases["the hypervisor took {:.0%} of the cores' time"] = stolen.share
         if others > MAX_BUSY:
-            found["other programs used {:.0%} of the cores' time"] = others
+            phrases["other programs used {:.0%} of the cores' time"] = others
     if threads_share_cores:
-        return found
+        return phrases
     preempted = (after.preempted - before.preempted) / seconds
     waited = (after.waited - before.waited) / max(after.ran - before.ran, _SHORTEST)
     if preempted > MAX_PREEMPTED and waited > MAX_WAITED:
-        found["threads waited for a core for {:.0%} of the time that they ran"] = waited
-    return found
+        phrases["threads waited for a core for {:.0%} of the time that they ran"] = waited
+    return phrases
 
 
 def _own_seconds() -> float:

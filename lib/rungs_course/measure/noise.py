@@ -41,14 +41,16 @@ def factor(ratios: Iterable[float]) -> Factor:
     return Factor(float(np.median(ratios)), low, high, len(ratios))
 
 
-def factor_apart(ours: Iterable[float], theirs: Iterable[float]) -> Factor:
+def factor_apart(numerators: Iterable[float], denominators: Iterable[float]) -> Factor:
     """Returns the factor ours / theirs of two that took no turns: both have noise of their own."""
-    ours, theirs = (np.asarray(list(values), float) for values in (ours, theirs))
-    (low, high), (least, most) = interval(ours), interval(theirs)
-    above = np.array([np.median(ours), low, high])
+    numerators, denominators = (
+        np.asarray(list(values), float) for values in (numerators, denominators)
+    )
+    (low, high), (least, most) = interval(numerators), interval(denominators)
+    above = np.array([np.median(numerators), low, high])
     with np.errstate(divide="ignore", invalid="ignore"):  # of 0 seconds: then it is not judged
-        middle, low, high = map(float, above / [np.median(theirs), most, least])
-    return Factor(middle, low, high, min(len(ours), len(theirs)))
+        middle, low, high = map(float, above / [np.median(denominators), most, least])
+    return Factor(middle, low, high, min(len(numerators), len(denominators)))
 
 
 def interval(values: Iterable[float]) -> tuple[float, float]:

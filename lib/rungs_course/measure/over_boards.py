@@ -27,7 +27,10 @@ def races_over_boards(
     """
     frames = []
     for num_envs in board_counts:
-        envs = {name: rungs.make("chess", num_envs=num_envs, **how) for name, how in racers.items()}
+        envs = {
+            name: rungs.make("chess", num_envs=num_envs, **rung_settings)
+            for name, rung_settings in racers.items()
+        }
         pilot_env = rungs.make("chess", pilot, num_envs)
         frame = race(envs, pilot_env, steps=steps_of(plies, num_envs), **settings)
         frames.append(frame.assign(num_envs=num_envs))

@@ -133,10 +133,10 @@ def measure_writing(
     for count in threads:
         openmp.team(loader.load(), count)
         # Below a page the loop would be measured, and beyond a gigabyte nothing changes.
-        own = {size: min(max(size // count, 4096), 2**30 // count) for size in sizes}
-        memory = _Memory(api, count, max(own.values()))
-        for size, way in itertools.product(sizes, _WRITES):
-            measurements[size, count, way] = memory.streaming(way, own[size], seconds)
+        thread_bytes = {size: min(max(size // count, 4096), 2**30 // count) for size in sizes}
+        memory = _Memory(api, count, max(thread_bytes.values()))
+        for size, store in itertools.product(sizes, _WRITES):
+            measurements[size, count, store] = memory.streaming(store, thread_bytes[size], seconds)
     every = _interleaved(measurements, ["bytes", "threads", "way"], repeats)
     return every.groupby(["bytes", "threads", "repeat"], as_index=False)["per_second"].max()
 
@@ -207,8 +207,8 @@ class _Memory:
         number = described(self._api).enumerations["Stream"][stream]
 
         def run(passes: int) -> float:
-            where = (self._array.ctypes.data, self._apart, self._threads)
-            return self._api.rungs_stream_seconds(number, *where, num_bytes, passes)
+            memory = (self._array.ctypes.data, self._apart, self._threads)
+            return self._api.rungs_stream_seconds(number, *memory, num_bytes, passes)
 
         passes = _iterations(run, seconds)
         work = self._api.rungs_stream_bytes(number, num_bytes) * self._threads * passes

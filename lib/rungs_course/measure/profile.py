@@ -34,8 +34,8 @@ def profile_steps(
             profiler.dump_stats(unfinished)
     stats = pstats.Stats(profiler).stats  # type: ignore[attr-defined]  # not declared
     rows = [
-        (Path(file).name, line, name, calls, own, total)
-        for (file, line, name), (_, calls, own, total, _) in stats.items()
+        (Path(file).name, line, name, calls, self_seconds, total_seconds)
+        for (file, line, name), (_, calls, self_seconds, total_seconds, _) in stats.items()
     ]
     columns = ["file", "line", "name", "calls", "own_seconds", "total_seconds"]
     frame = pd.DataFrame(rows, columns=columns)
@@ -50,8 +50,8 @@ def share_of_step(profile: pd.DataFrame, parts: dict[str, str]) -> pd.DataFrame:
     """
     totals = profile.groupby("name")["total_seconds"].sum()
     is_step = (profile["name"] == "step") & (profile["file"] == "vector_env.py")
-    whole = profile.loc[is_step, "total_seconds"].sum()
-    shares = {part: totals[name] / whole for part, name in parts.items()}
+    step_seconds = profile.loc[is_step, "total_seconds"].sum()
+    shares = {part: totals[name] / step_seconds for part, name in parts.items()}
     frame = pd.DataFrame({"part": shares.keys(), "share": shares.values()})
     frame = frame.sort_values("share", ascending=False, ignore_index=True)
     frame.loc[len(frame)] = ("everything else", 1 - frame["share"].sum())

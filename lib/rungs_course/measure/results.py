@@ -55,8 +55,8 @@ def load(path: Path) -> pd.DataFrame:
 def recorded_folders(root: Path) -> list[Path]:
     """Returns the folders of recorded results in a source tree, this machine's first."""
     folders = sorted(path for path in (root / "data" / "recorded").glob("*") if path.is_dir())
-    own = slug()
-    return sorted(folders, key=lambda folder: folder.name != own)
+    this_machine = slug()
+    return sorted(folders, key=lambda folder: folder.name != this_machine)
 
 
 def recorded_on_gpus(name: str, root: Path) -> list[pd.DataFrame]:

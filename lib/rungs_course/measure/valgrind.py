@@ -75,8 +75,8 @@ def simulated(cache: Cache) -> Cache:
     Its ways and lines stay; its size is smaller where it has another number of sets.
     """
     sets = cache.bytes // (cache.ways * cache.line)
-    kept = 1 << (sets.bit_length() - 1)
-    return dataclasses.replace(cache, bytes=kept * cache.ways * cache.line)
+    power_of_two = 1 << (sets.bit_length() - 1)
+    return dataclasses.replace(cache, bytes=power_of_two * cache.ways * cache.line)
 
 
 def counts_per_ply(boards: int, steps: int, mask: str, first: Cache, last: Cache) -> dict:
@@ -93,8 +93,8 @@ def counts_per_ply(boards: int, steps: int, mask: str, first: Cache, last: Cache
 
 def totals(report: str) -> dict[str, int]:
     """Returns the totals in a report of callgrind, by our names."""
-    names = _found(r"^events: (.*)$", report).split()
-    numbers = _found(r"^(?:totals|summary): (.*)$", report).split()
+    names = _match(r"^events: (.*)$", report).split()
+    numbers = _match(r"^(?:totals|summary): (.*)$", report).split()
     # Zeros at the end of a line are left out.
     counted = dict.fromkeys(names, 0) | dict(zip(names, map(int, numbers), strict=False))
     return {
@@ -137,8 +137,8 @@ def work_per_ply(boards: int, steps: int, mask: str) -> dict:
 def _lackey(report: str) -> dict:
     """Returns operations, instructions and bytes of a whole process."""
     report = report.replace(",", "")
-    instructions, moved = int(_found(r"guest instrs:\s+(\d+)", report)), 0
-    elsewhere = int(_found(r"Jccs:[^:]*total:\s+(\d+)", report))
+    instructions, moved = int(_match(r"guest instrs:\s+(\d+)", report)), 0
+    elsewhere = int(_match(r"Jccs:[^:]*total:\s+(\d+)", report))
     for kind, *numbers in re.findall(r"\b([IFV])(\d+)\s+(\d+)\s+(\d+)\s+(\d+)", report):
         bits, loads, stores, computed = map(int, numbers)
         moved += bits // 8 * (loads + stores)
@@ -148,7 +148,7 @@ def _lackey(report: str) -> dict:
     return {"operations": instructions - elsewhere, "instructions": instructions, "bytes": moved}
 
 
-def _found(pattern: str, report: str) -> str:
+def _match(pattern: str, report: str) -> str:
     """Returns the first group of a pattern in a report of valgrind."""
     return next(re.finditer(pattern, report, re.MULTILINE))[1]
 
@@ -157,5 +157,5 @@ def program(boards: int, steps: int, mask: str, selections: int = 1) -> list[str
     """Returns the command that plays, compiled if it isn't yet; of `selections` of actions per step
     the last are played.
     """
-    found = gpp.build("steps", paths.CPP / "course" / "bench_rung.cpp", FLAGS)
-    return [str(value) for value in (found, boards, steps, mask, selections)]
+    binary = gpp.build("steps", paths.CPP / "course" / "bench_rung.cpp", FLAGS)
+    return [str(value) for value in (binary, boards, steps, mask, selections)]

@@ -13,27 +13,29 @@ from rungs.errors import MismatchError
 _FINAL = ("final_obs", "final_info")
 
 
-def assert_same(what: str, ours, theirs) -> None:
+def assert_same(name: str, array, expected) -> None:
     """Raises `MismatchError` unless two arrays or tensors have equal dtypes, shapes and bits."""
-    ours, theirs = np.asarray(on_host(ours)), np.asarray(on_host(theirs))
-    if (ours.dtype, ours.shape) != (theirs.dtype, theirs.shape):
+    array, expected = np.asarray(on_host(array)), np.asarray(on_host(expected))
+    if (array.dtype, array.shape) != (expected.dtype, expected.shape):
         raise MismatchError(
-            f"{what}: {ours.dtype} of {ours.shape}, not {theirs.dtype} of {theirs.shape}"
+            f"{name}: {array.dtype} of {array.shape}, not {expected.dtype} of {expected.shape}"
         )
-    if ours.tobytes() != theirs.tobytes():
-        raise MismatchError(f"{what} differs")
+    if array.tobytes() != expected.tobytes():
+        raise MismatchError(f"{name} differs")
 
 
-def verify(name: str, ours: tuple, theirs: tuple, when: str) -> None:
+def verify(name: str, outputs: tuple, expected_outputs: tuple, when: str) -> None:
     """Raises `MismatchError` unless two environments returned the same from `step` or `reset`.
 
     Rows of final observations are compared only where an episode ended.
     """
     names = (
-        ("observation", "reward", "terminated", "truncated") if len(ours) > 2 else ("observation",)
+        ("observation", "reward", "terminated", "truncated")
+        if len(outputs) > 2
+        else ("observation",)
     )
-    pairs = dict(zip(names, zip(ours[:-1], theirs[:-1], strict=True), strict=True))
-    info, expected = ours[-1], theirs[-1]
+    pairs = dict(zip(names, zip(outputs[:-1], expected_outputs[:-1], strict=True), strict=True))
+    info, expected = outputs[-1], expected_outputs[-1]
     if info.keys() != expected.keys():
         raise MismatchError(f"{name}: info has {sorted(info)}, not {sorted(expected)}, {when}")
     pairs |= {key: (info[key], expected[key]) for key in info if key not in _FINAL}
@@ -43,12 +45,12 @@ def verify(name: str, ours: tuple, theirs: tuple, when: str) -> None:
         for key, values in info.get("final_info", {}).items():
             finals[f"final_info[{key}]"] = (values, expected["final_info"][key])
         pairs |= {
-            key: tuple(np.asarray(on_host(each))[ended] for each in both)
+            key: tuple(np.asarray(on_host(array))[ended] for array in both)
             for key, both in finals.items()
         }
-    for output, (our_values, their_values) in pairs.items():
+    for output, (array, expected_array) in pairs.items():
         try:
-            assert_same(output, our_values, their_values)
+            assert_same(output, array, expected_array)
         except MismatchError as error:
             raise MismatchError(f"{name}: {error} {when}") from None
 
