@@ -37,7 +37,7 @@ class TestRaces:
             races.append({num_envs: steps(num_envs) for num_envs in counts})
             rows = []
             for name, entry in entries.items():
-                at_once = entry.how.get("at_once", 1)
+                at_once = entry.arguments.get("at_once", 1)
                 for num_envs, calls in races[-1].items():
                     plies = calls * at_once * num_envs
                     seconds = plies * 1e-6 / (4 if at_once > 1 else 1)

@@ -20,21 +20,21 @@ def write_bench(root: Path) -> None:
 
 def benched(root: Path) -> str:
     """Writes the results of `data/bench/` as a table, by machine, the fastest first."""
-    found = [bench.read(path) for path in sorted((root / "data" / "bench").glob("*.json"))]
-    if not found:
+    bench_results = [bench.read(path) for path in sorted((root / "data" / "bench").glob("*.json"))]
+    if not bench_results:
         return "No entries yet.\n"
     lines = []
-    for result in found:
+    for result in bench_results:
         table, facts = bench.rows(result), result["facts"]
-        theirs = table.iloc[0]
+        raced = table.iloc[0]
         machine = f"{in_words(facts)}, {facts['date'][:10]}"
         busy = "; busy" if result["disturbed"] else ""
         lines.append(
             {
                 "Machine": f"{machine}{busy}",
-                "rate": -theirs["rate"],
+                "rate": -raced["rate"],
                 "Environment": f"{result['name']} {result['version']}".strip(),
-                **_bench_cells(theirs),
+                **_bench_cells(raced),
                 "Ours, over it": "; ".join(
                     f"{row.racer.removeprefix('rungs, ')} "
                     f"{with_interval(row.gain, row.gain_low, row.gain_high)}"
@@ -60,7 +60,7 @@ def bench_in_words(result: dict) -> str:
         [
             lines.to_string(index=False),
             f"Rules: {_verdict(result['conformance'])}",
-            *(f"Disturbed: {how}" for how in result["disturbed"]),
+            *(f"Disturbed: {disturbance}" for disturbance in result["disturbed"]),
         ]
     )
 
@@ -83,8 +83,8 @@ def _bench_cells(row) -> dict[str, str]:
 def _verdict(conformance: dict) -> str:
     """Writes how many cases of the suite pass, and names some of those that fail."""
     failed = conformance["failed"]
-    asked = conformance["passes"] + len(failed)
+    decided = conformance["passes"] + len(failed)
     some = ", ".join(f"`{case}`" for case in failed[:3])
     more = f" and {len(failed) - 3} more" if len(failed) > 3 else ""
     fails = f"; not {some}{more}" if failed else ""
-    return f"{conformance['passes']} of {asked} hold{fails}"
+    return f"{conformance['passes']} of {decided} hold{fails}"

@@ -35,20 +35,20 @@ def side_by_side(root: Path, run: Path | None = None) -> str:
     """
     folders = sorted(path.parent for path in (root / "data" / "recorded").glob(f"*/{LADDER}"))
     recorded = {folder.name: _measured(folder) for folder in folders}
-    yours = run / "results" if run else None
-    if not yours or not (yours / LADDER).exists():
+    run_results = run / "results" if run else None
+    if not run_results or not (run_results / LADDER).exists():
         return f"{_machines_table(recorded)}\n"
-    mine = _measured(yours)
-    text = {"yours": mine} | recorded
+    measured = _measured(run_results)
+    text = {"yours": measured} | recorded
     if not recorded:
         return f"{_machines_table(text)}\n"
-    other = _nearest(mine, recorded)
-    name = slug_of(mine.attrs)
+    other = _nearest(measured, recorded)
+    name = slug_of(measured.attrs)
     why = "the same name" if other == name else "the nearest number of cores"
     compared = _machines_table(text, ("yours", other))
     return (
-        f"Your machine: {in_words(mine.attrs)}, size `{mine.attrs['size']}`. The last column "
-        f"divides your value by that of `{other}`, the recorded machine with {why}.\n\n"
+        f"Your machine: {in_words(measured.attrs)}, size `{measured.attrs['size']}`. The last "
+        f"column divides your value by that of `{other}`, the recorded machine with {why}.\n\n"
         f"{compared}\n"
     )
 

@@ -60,40 +60,40 @@ def sections(root: Path, recorded: Path, machine: dict, usable: set[str]) -> dic
 
 
 def _tables(root: Path, recorded: Path, usable: set[str]) -> dict[str, pd.DataFrame]:
-    return {name: results.load(root / recorded / name) for name in _shown(usable)}
+    return {name: results.load(root / recorded / name) for name in _table_names(usable)}
 
 
 def _sections(
     root: Path, tables: dict[str, pd.DataFrame], recorded: Path, machine: dict
 ) -> dict[str, str]:
-    where = in_words(machine)
-    made = {
+    machine_name = in_words(machine)
+    texts = {
         "ladder": _ladder(tables, machine),
         "rungs": _rungs(tables, recorded, machine),
         "headlines": _headlines(tables, recorded),
-        "peers": _peers(tables, recorded, where),
+        "peers": _peers(tables, recorded, machine_name),
         "steps": _LEFT_OUT.format("17", "../notebooks/17_versions.ipynb"),
         "self-play": _LEFT_OUT.format("16", "../notebooks/16_search.ipynb"),
         "learners-measured": _LEFT_OUT.format("11", "../notebooks/11_full_system.ipynb"),
         "generators": _LEFT_OUT.format("03", "../../notebooks/03_cpp.ipynb"),
     }
     if _STEPS in tables:
-        made["steps"] = _steps(tables[_STEPS], recorded)
+        texts["steps"] = _steps(tables[_STEPS], recorded)
     if _PERFT in tables:
-        made["generators"] = _generators(tables[_PERFT], recorded, where)
+        texts["generators"] = _generators(tables[_PERFT], recorded, machine_name)
     if (root / rating.CURVES).exists():
-        made["self-play"] = _self_play(results.load(root / rating.CURVES))
+        texts["self-play"] = _self_play(results.load(root / rating.CURVES))
     if (root / rating.ABLATIONS).exists():
-        made["ablations"] = _ablations(results.load(root / rating.ABLATIONS))
+        texts["ablations"] = _ablations(results.load(root / rating.ABLATIONS))
     if (root / rating.SEARCHES).exists():
-        made["searches"] = _searches(results.load(root / rating.SEARCHES))
+        texts["searches"] = _searches(results.load(root / rating.SEARCHES))
     if (root / rating.STRENGTH).exists():
-        made["strength"] = _strength(results.load(root / rating.STRENGTH))
+        texts["strength"] = _strength(results.load(root / rating.STRENGTH))
     if _WINS in tables:
-        made["learners-measured"] = _learners(
-            tables[_LEARNERS], tables[_UPDATES], tables[_WINS], recorded, where
+        texts["learners-measured"] = _learners(
+            tables[_LEARNERS], tables[_UPDATES], tables[_WINS], recorded, machine_name
         )
-    return made
+    return texts
 
 
 def write(root: Path, recorded: Path, machine: dict, usable: set[str]) -> None:
@@ -113,12 +113,12 @@ def write(root: Path, recorded: Path, machine: dict, usable: set[str]) -> None:
         save_figure(nb16.draw_ratings_over_time(curves), root / _CURVE)
     if _WINS in tables:
         save_figure(nb11.draw_wins(tables[_WINS], over="seconds"), root / _WON)
-    made = _sections(root, tables, recorded, machine)
+    texts = _sections(root, tables, recorded, machine)
     for page in (root / page for page in PAGES if (root / page).exists()):
-        page.write_text(fill(page.read_text(), made))
+        page.write_text(fill(page.read_text(), texts))
 
 
-def _shown(usable: set[str]) -> list[str]:
+def _table_names(usable: set[str]) -> list[str]:
     learners = (_LEARNERS, _UPDATES, _WINS)
     optional = [_TRAINED, _STEPS, _GENERATION, _PERFT, _ALONE]
     optional += learners if usable.issuperset(learners) else ()
@@ -137,20 +137,20 @@ def _trained(metrics: pd.DataFrame) -> dict[str, Factor]:
     """Returns the speed-up of training on each rung over the first."""
     times = metrics[list(PARTS)].sum(axis=1).groupby(metrics["rung"], sort=False)
     first = times.get_group(metrics["rung"].iloc[0])
-    return {rung: factor_apart(first, own) for rung, own in times}
+    return {rung: factor_apart(first, seconds) for rung, seconds in times}
 
 
 def _ladder(tables: dict[str, pd.DataFrame], machine: dict) -> str:
     table = ladder_rates(tables)
     first, default = table.iloc[0], table.set_index("rung").loc[DEFAULT_RUNG]
     speedups = [f"{row.rung} {ratio(row.absolute_speedup)}" for row in table.itertuples()]
-    gains = default[["absolute_speedup", "speedup_low", "speedup_high"]]
+    gain = _factor_in_prose(*default[["absolute_speedup", "speedup_low", "speedup_high"]])
     training = ""
     if _TRAINED in tables:
         learner = tables[_TRAINED].attrs["provenance"]["learner"]
-        own = _trained(tables[_TRAINED])[DEFAULT_RUNG]
-        times = _times(own.middle, own.low, own.high)
-        training = f" Training with the learner `{learner}` becomes {times} as fast"
+        times = _trained(tables[_TRAINED])[DEFAULT_RUNG]
+        times_in_prose = _factor_in_prose(times.middle, times.low, times.high)
+        training = f" Training with the learner `{learner}` becomes {times_in_prose} as fast"
         if _GENERATION in tables:
             bound = _bounds_of_training(tables[_GENERATION])["torch"]
             training += f"; with the learner `torch` it becomes at most {bound:.1f} times as fast"
@@ -158,20 +158,20 @@ def _ladder(tables: dict[str, pd.DataFrame], machine: dict) -> str:
     least = smallest_gains(tables[GAINS])
     fastest = least.loc[least["its rate"].idxmax()]
     project = fastest["peer"].partition(",")[0]
-    made = f" ({peers.PROJECTS[project].tuned})" if project in peers.PROJECTS else ""
+    description = f" ({peers.PROJECTS[project].tuned})" if project in peers.PROJECTS else ""
     return (
         f"![The ladder, how many times as fast as {first['rung']} each rung is: "
         f"{', '.join(speedups)}.]({_PICTURE})\n\n"
         f"On {in_words(machine)}, the default rung, `{DEFAULT_RUNG}`, plays "
         f"{speed(default['plies_per_second']).removesuffix('/s')} plies (moves of one player) a "
-        f"second, {_times(*gains)} as many as `{first['rung']}`.{training} On one core, Rungs "
-        f"plays {_times(*fastest[['gain', 'from', 'to']])} as many as the fastest other "
-        f"environment that was raced, {project}{made}. "
+        f"second, {gain} as many as `{first['rung']}`.{training} On one core, Rungs "
+        f"plays {_factor_in_prose(*fastest[['gain', 'from', 'to']])} as many as the fastest other "
+        f"environment that was raced, {project}{description}. "
         "[All our numbers](docs/numbers.md) says what each factor compares.\n"
     )
 
 
-def _times(middle: float, low: float, high: float) -> str:
+def _factor_in_prose(middle: float, low: float, high: float) -> str:
     """Writes a factor in a sentence, with its interval: "**922 times** (569 to 1,407)"."""
     factor, noise = with_interval(middle, low, high).split("×")
     return f"**{factor} times**{noise}"
@@ -313,19 +313,19 @@ def _steps(frame: pd.DataFrame, recorded: Path) -> str:
     )
 
 
-def _peers(tables: dict[str, pd.DataFrame], recorded: Path, where: str) -> str:
+def _peers(tables: dict[str, pd.DataFrame], recorded: Path, machine_name: str) -> str:
     facts, rules = tables[GAINS].attrs["provenance"], tables[_RULES]
     least = smallest_gains(tables[GAINS])
     least = least.sort_values("its rate", ascending=False, kind="stable")
     project = least["peer"].str.split(",").str[0]
-    wrong = rules[rules["disagreements"] > 0].groupby("peer")["rule"].agg(", ".join)
+    rules_missed = rules[rules["disagreements"] > 0].groupby("peer")["rule"].agg(", ".join)
     table = pd.DataFrame(
         {
             "Chess environment": least["peer"],
             "Its plies per second": least["its rate"].map(speed),
             "Rungs, the same outputs": least["our rate"].map(speed),
             "Times as fast": list(map(with_interval, least["gain"], least["from"], least["to"])),
-            "Rules it decides differently": project.map(wrong).fillna("none seen"),
+            "Rules it decides differently": project.map(rules_missed).fillna("none seen"),
         }
     )
     if _ALONE in tables:
@@ -335,10 +335,10 @@ def _peers(tables: dict[str, pd.DataFrame], recorded: Path, where: str) -> str:
         table.insert(3, "Bytes a ply", best["bytes_per_ply"].map("{:,.0f}".format).array)
     return (
         f"{markdown(table)}\n\n"
-        f"One core of {where}, {facts['date'][:10]}; each environment has the number of boards at "
-        "which it is fastest. Where several of our outputs can be compared, the row shows the "
-        "smallest gain. *Rules*: where python-chess, our rung `python`, decides differently. "
-        f"[Notebook 12](../notebooks/12_peers.ipynb) says what each step includes "
+        f"One core of {machine_name}, {facts['date'][:10]}; each environment has the number of "
+        "boards at which it is fastest. Where several of our outputs can be compared, the row "
+        "shows the smallest gain. *Rules*: where python-chess, our rung `python`, decides "
+        f"differently. [Notebook 12](../notebooks/12_peers.ipynb) says what each step includes "
         f"([data](../{(recorded / GAINS).as_posix()})).\n"
     )
 
@@ -349,7 +349,7 @@ def smallest_gains(gains: pd.DataFrame) -> pd.DataFrame:
     return others.loc[others.groupby("peer", sort=False)["gain"].idxmin()]
 
 
-def _generators(perft: pd.DataFrame, recorded: Path, where: str) -> str:
+def _generators(perft: pd.DataFrame, recorded: Path, machine_name: str) -> str:
     facts = perft.attrs["provenance"]
     leaves = perft["leaves"] / perft["seconds"] / 1e6
     rates = leaves.groupby([perft["racer"], perft["position"]], sort=False).median().unstack()
@@ -358,16 +358,16 @@ def _generators(perft: pd.DataFrame, recorded: Path, where: str) -> str:
     depths = perft.groupby("position", sort=False)["depth"].first()
     columns = {"Move generator": rates.index}
     for position, depth in depths.items():
-        own = seconds.loc[position]
+        by_racer = seconds.loc[position]
         columns[f"{position}, depth {depth}"] = rates[position].map("{:,.0f}".format)
-        gains = {name: factor(own[name] / own["rungs"]) for name in rates.index}
+        gains = {name: factor(by_racer[name] / by_racer["rungs"]) for name in rates.index}
         columns[f"rungs over it, {position}"] = [
             "" if name == "rungs" else with_interval(gain.middle, gain.low, gain.high)
             for name, gain in gains.items()
         ]
     return (
         f"{markdown(pd.DataFrame(columns))}\n\n"
-        f"Million leaves a second on one core of {where}, {facts['date'][:10]}, "
+        f"Million leaves a second on one core of {machine_name}, {facts['date'][:10]}, "
         f"{facts['clock_mhz']} MHz: medians of {perft['repeat'].nunique()} turns "
         f"([notebook 03](../../notebooks/03_cpp.ipynb), "
         f"[data](../../{(recorded / _PERFT).as_posix()})).\n"
@@ -377,7 +377,7 @@ def _generators(perft: pd.DataFrame, recorded: Path, where: str) -> str:
 def _self_play(frame: pd.DataFrame) -> str:
     facts, chosen = frame.attrs["provenance"], []
     machines = frame.groupby("machine")["seed"].unique()
-    where = "; ".join(
+    seeds_on_machines = "; ".join(
         f"seed{'s' if len(seeds) > 1 else ''} {', '.join(map(str, seeds))} on {machine}"
         for machine, seeds in machines.items()
     )
@@ -407,7 +407,7 @@ def _self_play(frame: pd.DataFrame) -> str:
     return (
         "![Elo of self-play over time with its interval, and points per game against random play "
         f"and Stockfish.](../{_CURVE})\n\n"
-        f"From the rules alone, {where}; by "
+        f"From the rules alone, {seeds_on_machines}; by "
         f"{search_in_words(facts['match_policy'], int(facts['simulations']))} a move, "
         f"{facts['date'][:10]}; the time does not include evaluations. Elo is relative to random "
         "play, with a 95 % interval. The next columns are points per game, in matches of "
@@ -451,9 +451,9 @@ def _ablations(frame: pd.DataFrame) -> str:
     table = rating.of_ablations(frame)
     for seed in seeds:
         matches = frame[frame["seed"] == seed].set_index(["change", "against"])
-        told = matches[["wins", "draws", "losses"]].astype(str).agg(", ".join, axis=1)
+        results_in_games = matches[["wins", "draws", "losses"]].astype(str).agg(", ".join, axis=1)
         table[f"Seed {seed}"] = [
-            told.get((row.change, row.against), "not run") for row in table.itertuples()
+            results_in_games.get((row.change, row.against), "not run") for row in table.itertuples()
         ]
     table["Elo"] = [
         "{:+d} ({:+d} to {:+d})".format(*map(round, (row.elo, row.low, row.high)))
@@ -494,21 +494,21 @@ def _strength(frame: pd.DataFrame) -> str:
     ratings = rating.of_matches(frame, facts["against"]).set_index("player")
     # `groupby` leaves out matches between opponents, which have no number of simulations.
     for simulations, group in frame.groupby("simulations"):
-        told = [f"{simulations:.0f}"]
+        cells = [f"{simulations:.0f}"]
         for policy in POLICIES:
             against = group[group["policy"] == policy].set_index("opponent")
             low, middle, high = ratings.loc[against["player"].iloc[0], ["low", "elo", "high"]]
             match = against.loc[facts["against"]]
-            told.append(_points(match["score"], match["low"], match["high"]))
-            told.append(f"{middle:.0f} ({low:.0f} to {high:.0f})")
+            cells.append(_points(match["score"], match["low"], match["high"]))
+            cells.append(f"{middle:.0f} ({low:.0f} to {high:.0f})")
         between = group[group["opponent"].isin(group["player"])]
         if between.empty:
-            told += ["not played", ""]
+            cells += ["not played", ""]
         for both in between.itertuples():
             better = "Gumbel" if both.low > 0.5 else "PUCT" if both.high < 0.5 else "within noise"
-            told += [_counts(both), better]
-        rows.append(told)
-    columns = [f"{name}: {what}" for name in RULES.values() for what in ("points", "Elo")]
+            cells += [_counts(both), better]
+        rows.append(cells)
+    columns = [f"{name}: {quantity}" for name in RULES.values() for quantity in ("points", "Elo")]
     columns = ["Simulations", *columns, "Gumbel against PUCT", "Better"]
     return (
         f"The recorded agent *{facts['agent']}*: points a game against {facts['against']} "
@@ -526,19 +526,23 @@ def _stronger(frame: pd.DataFrame) -> str:
     table: dict[str, dict[str, str]] = {}
     against = frame["opponent"].isin({*rating.ENGINES} - {weakest})
     for row in frame[against].dropna(subset="simulations").itertuples():
-        own = table.setdefault(search_in_words(row.policy, int(row.simulations)), {})
-        own[row.opponent] = f"{_points(row.score, row.low, row.high)}: {_counts(row)}"
+        cells = table.setdefault(search_in_words(row.policy, int(row.simulations)), {})
+        cells[row.opponent] = f"{_points(row.score, row.low, row.high)}: {_counts(row)}"
     if not table:
         return ""
-    shown = pd.DataFrame.from_dict(table, orient="index").rename_axis("Search").reset_index()
+    rows = pd.DataFrame.from_dict(table, orient="index").rename_axis("Search").reset_index()
     return (
         "\nThe same agent against stronger settings of Stockfish: points a game, and wins, draws "
-        f"and losses.\n\n{markdown(shown.fillna('not played'))}\n"
+        f"and losses.\n\n{markdown(rows.fillna('not played'))}\n"
     )
 
 
 def _learners(
-    frame: pd.DataFrame, updates: pd.DataFrame, curves: pd.DataFrame, recorded: Path, where: str
+    frame: pd.DataFrame,
+    updates: pd.DataFrame,
+    curves: pd.DataFrame,
+    recorded: Path,
+    machine_name: str,
 ) -> str:
     facts, ended = frame.attrs["provenance"], list(nb11.time_to_wins(curves, 0.9).itertuples())
     won = {row.learner: f"{row.wins:.1%} ({row.low:.1%} to {row.high:.1%})" for row in ended}
@@ -562,7 +566,7 @@ def _learners(
     return (
         "![Games won against random play over seconds, a line per seed and learner.]"
         f"(../{_WON})\n\n"
-        f"Measured on {where}, {facts['date'][:10]}: medians of updates of "
+        f"Measured on {machine_name}, {facts['date'][:10]}: medians of updates of "
         f"{updates['positions'].iloc[0]:,} steps, all learners in turns. The reference, "
         f"`{frame['learner'].iloc[0]}`, learns from {frame['steps_per_second'].iloc[0]:,.0f} steps "
         f"a second. Curves are {curves['steps'].max():,} steps long; the last two columns are the "
@@ -587,8 +591,8 @@ def raced(root: Path) -> list[dict]:
         groups = rates.groupby([race[name] for name in ("racer", "num_envs", "mask")], sort=False)
         rows = [
             dict(zip(("rung", "boards", "mask"), key, strict=True))
-            | quartiles(own, "middle").to_dict()
-            for key, own in groups
+            | quartiles(rates_of_rung, "middle").to_dict()
+            for key, rates_of_rung in groups
         ]
         about = {"machine": in_words(facts), "date": facts["date"][:10], "commit": facts["commit"]}
         machines.append(about | {"rows": rows})

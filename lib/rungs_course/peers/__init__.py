@@ -126,8 +126,8 @@ def imported(name: str, *modules: str) -> Any:
         return [importlib.import_module(module) for module in modules][-1]
     except (ImportError, OSError) as error:
         if variable:
-            where = f"{variable}={folder}" if folder else f"{variable} names no folder"
-            raise UnavailableError(f"{name}: {where}: {error}") from None
+            place = f"{variable}={folder}" if folder else f"{variable} names no folder"
+            raise UnavailableError(f"{name}: {place}: {error}") from None
         raise UnavailableError(f"{name} is not installed: {how_to_get(name)}") from None
 
 
@@ -143,14 +143,14 @@ def to_be_asked(names: list[str]) -> dict[str, tuple[str, bool]]:
     """Returns the environments that names stand for, as `conformance.environments.named`; also
     projects with chess, and "peers" for all of these and python-chess that are installed.
     """
-    projects = {name: made for name, made in CHESS.items() if name in PROJECTS}
+    projects = {name: environment for name, environment in CHESS.items() if name in PROJECTS}
     chosen: dict[str, tuple[str, bool]] = {}
     for name in names:
         several = name == "peers"
         for one in (environments.PYTHON_CHESS, *projects) if several else [name]:
-            theirs = {one: (projects[one], several)} if one in projects else None
-            for label, (made, may_lack) in (theirs or environments.named([one])).items():
-                chosen[label] = made, may_lack and chosen.get(label, (made, True))[1]
+            project = {one: (projects[one], several)} if one in projects else None
+            for label, (environment, may_lack) in (project or environments.named([one])).items():
+                chosen[label] = environment, may_lack and chosen.get(label, (environment, True))[1]
     return chosen
 
 

@@ -64,7 +64,7 @@ def compare(peer: ChessPeer, seed: int) -> tuple[dict[str, int], list[Disagreeme
     peer.reset(seed)
     boards = [chess.Board() for _ in range(peer.num_envs)]
     scripts = [script.split() for script in SCRIPTS.values()]
-    tried, found = dict.fromkeys(RULES, 0), []
+    tried, disagreements = dict.fromkeys(RULES, 0), []
     playing = list(range(peer.num_envs))
     while playing:
         mask = peer.mask().copy()
@@ -75,10 +75,10 @@ def compare(peer: ChessPeer, seed: int) -> tuple[dict[str, int], list[Disagreeme
         for i in playing:
             tried[LEGAL] += 1
             legal = {action_of(move, not boards[i].turn) for move in boards[i].legal_moves}
-            theirs = set(np.flatnonzero(mask[i]).tolist())
-            if theirs != legal:
-                found.append(_legal_moves_differ(boards[i], theirs, legal))
-            if both := sorted(theirs & legal):
+            allowed = set(np.flatnonzero(mask[i]).tolist())
+            if allowed != legal:
+                disagreements.append(_legal_moves_differ(boards[i], allowed, legal))
+            if both := sorted(allowed & legal):
                 actions[i] = _next(boards[i], scripts[i : i + 1], both, rngs[i])
             else:
                 stuck.append(i)
@@ -92,23 +92,23 @@ def compare(peer: ChessPeer, seed: int) -> tuple[dict[str, int], list[Disagreeme
             reason = ending(boards[i])
             limit = not reason and boards[i].ply() == peer.MAX_PLIES
             if bool(peer.ended[i]) != bool(reason) and not limit:
-                found.append(_ends_differ(boards[i], reason))
-                tried[found[-1].rule] += 1
+                disagreements.append(_ends_differ(boards[i], reason))
+                tried[disagreements[-1].rule] += 1
             elif reason:
                 tried[_name(reason)] += 1
                 if peer.result[i] != _white_gets(boards[i], reason):
-                    found.append(_results_differ(boards[i], reason, float(peer.result[i])))
+                    disagreements.append(_results_differ(boards[i], reason, float(peer.result[i])))
             if not reason and not peer.ended[i]:
                 going_on.append(i)
         playing = going_on
-    return tried, found
+    return tried, disagreements
 
 
 def table(compared: dict[str, tuple[dict[str, int], list[Disagreement]]]) -> pd.DataFrame:
     """Lists peers and rules: a row each of `peer`, `rule`, `tried`, `disagreements`."""
     rows = [
-        (peer, rule, tried[rule], sum(one.rule == rule for one in found))
-        for peer, (tried, found) in compared.items()
+        (peer, rule, tried[rule], sum(one.rule == rule for one in disagreements))
+        for peer, (tried, disagreements) in compared.items()
         for rule in RULES
     ]
     return pd.DataFrame(rows, columns=["peer", "rule", "tried", "disagreements"])
@@ -118,12 +118,14 @@ def listed(compared: dict[str, tuple[dict[str, int], list[Disagreement]]]) -> pd
     """Lists disagreements: a row each of `peer` and the fields of `Disagreement`."""
     columns = ["peer", *(field.name for field in dataclasses.fields(Disagreement))]
     rows = [
-        (peer, *dataclasses.astuple(one)) for peer, (_, found) in compared.items() for one in found
+        (peer, *dataclasses.astuple(one))
+        for peer, (_, disagreements) in compared.items()
+        for one in disagreements
     ]
     return pd.DataFrame(rows, columns=columns)
 
 
-def shown(disagreements: pd.DataFrame) -> pd.DataFrame:
+def examples(disagreements: pd.DataFrame) -> pd.DataFrame:
     """Returns one disagreement per peer and rule, from `listed`, and how often each was seen."""
     pairs = disagreements.groupby(["peer", "rule"], sort=False)
     first = disagreements.drop_duplicates(["peer", "rule"]).set_index(["peer", "rule"])
@@ -149,12 +151,12 @@ def _white_gets(board: chess.Board, reason: Reason) -> int:
     return -1 if board.turn == chess.WHITE else 1
 
 
-def _legal_moves_differ(board: chess.Board, theirs: set[int], legal: set[int]) -> Disagreement:
+def _legal_moves_differ(board: chess.Board, allowed: set[int], legal: set[int]) -> Disagreement:
     def listed(actions):
         moves = (move_of(action, board) for action in sorted(actions))
         return " ".join(move.uci() if move else "off the board" for move in moves) or "none"
 
-    only, missing = listed(theirs - legal), listed(legal - theirs)
+    only, missing = listed(allowed - legal), listed(legal - allowed)
     return Disagreement(LEGAL, board.fen(), f"also {only}", f"also {missing}")
 
 
@@ -177,5 +179,7 @@ def _nearest(board: chess.Board) -> Reason:
 
 
 def _results_differ(board: chess.Board, reason: Reason, result: float) -> Disagreement:
-    ours = _white_gets(board, reason)
-    return Disagreement(_name(reason), board.fen(), f"White gets {result:g}", f"White gets {ours}")
+    expected = _white_gets(board, reason)
+    return Disagreement(
+        _name(reason), board.fen(), f"White gets {result:g}", f"White gets {expected}"
+    )

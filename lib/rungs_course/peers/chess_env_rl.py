@@ -50,12 +50,12 @@ class ChessEnvRlGames(ListedMoves):
             if action is None:
                 self._begin(i)
                 continue
-            _, seen, reward, self.ended[i] = game.step(action)
+            _, observation, reward, self.ended[i] = game.step(action)
             if self.ended[i]:
                 self.result[i] = reward
                 self._begin(i)
             else:
-                self._observation[i] = seen
+                self._observation[i] = observation
                 self._mask[i] = np.array(game.get_actions()).reshape(-1)
         return self._observation, self._mask, self.result, self.ended
 

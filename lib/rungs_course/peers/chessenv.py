@@ -23,14 +23,14 @@ def to_ours() -> np.ndarray:
     """Returns our action for each of its ids, (2, 5632): White's and Black's; -1 for none."""
     from fastchessenv.rep import CMove
 
-    ours = np.full((2, 64 * 88), -1)
-    for theirs in range(ours.shape[1]):
+    actions = np.full((2, 64 * 88), -1)
+    for peer_action in range(actions.shape[1]):
         for side in (0, 1):
             # Some ids stand for no move, or for one that no piece makes.
             with contextlib.suppress(KeyError, ValueError):
-                move = chess.Move.from_uci(CMove.from_int(theirs).to_str().strip())
-                ours[side, theirs] = action_of(move, black=bool(side))
-    return ours
+                move = chess.Move.from_uci(CMove.from_int(peer_action).to_str().strip())
+                actions[side, peer_action] = action_of(move, black=bool(side))
+    return actions
 
 
 class ChessEnvGames(ChessPeer):
@@ -62,17 +62,17 @@ class ChessEnvGames(ChessPeer):
 
     def mask(self) -> np.ndarray:
         mask = np.zeros((self.num_envs, NUM_ACTIONS), np.bool_)
-        boards, theirs = np.nonzero(self._mask)
-        mask[boards, to_ours()[self._movers()[boards], theirs]] = True
+        boards, peer_actions = np.nonzero(self._mask)
+        mask[boards, to_ours()[self._movers()[boards], peer_actions]] = True
         return mask
 
     def native(self, actions: np.ndarray) -> np.ndarray:
         # The action in its mask that is ours; where there is none, 0, which it does not know.
-        boards, theirs = np.nonzero(self._mask)
-        ours = to_ours()[self._movers()[boards], theirs]
+        boards, peer_actions = np.nonzero(self._mask)
+        translated = to_ours()[self._movers()[boards], peer_actions]
         chosen = np.zeros(self.num_envs, np.int32)
-        same = ours == actions[boards]
-        chosen[boards[same]] = theirs[same]
+        same = translated == actions[boards]
+        chosen[boards[same]] = peer_actions[same]
         return chosen
 
     def outcome(self) -> Outcome:

@@ -32,20 +32,20 @@ CASTLING_OF = {
 
 def to_rungs(action: int) -> int:
     """Returns our action for OpenSpiel's id."""
-    ours = int(TO_OURS[integer("action", action, 0, len(TO_OURS) - 1)])
-    if ours < 0:
+    rungs_action = int(TO_OURS[integer("action", action, 0, len(TO_OURS) - 1)])
+    if rungs_action < 0:
         raise ConfigurationError(f"action={action} leaves the board")
-    return ours
+    return rungs_action
 
 
 def to_open_spiel(action: int, legal: Sequence[int]) -> int:
     """Returns OpenSpiel's action for ours, of its own `legal_actions()`: castling has ids of its
     own.
     """
-    theirs = int(TO_THEIRS[integer("action", action, 0, NUM_ACTIONS - 1)])
-    for meant in (theirs, CASTLING_OF.get(theirs)):
-        if meant is not None and meant in legal:
-            return meant
+    plain_id = int(TO_THEIRS[integer("action", action, 0, NUM_ACTIONS - 1)])
+    for candidate in (plain_id, CASTLING_OF.get(plain_id)):
+        if candidate is not None and candidate in legal:
+            return candidate
     raise ConfigurationError(f"action={action} is not legal")
 
 

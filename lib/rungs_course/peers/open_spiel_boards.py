@@ -89,7 +89,7 @@ class OpenSpielBoards(Boards):
         self._write()
 
     def step(self, actions: np.ndarray) -> int:
-        ids = self._theirs(actions)
+        ids = self._peer_ids(actions)
         agents = _players(self._plies)
         self._play(self._boards, ids)
         if self.settings.opponent == "random":
@@ -139,14 +139,14 @@ class OpenSpielBoards(Boards):
     def _reply(self, boards: np.ndarray) -> None:
         """Plays the random opponent's ply, chosen as every rung does, on (n,) boards."""
         # `philox` and `below` accept arrays of uint64 as well as numbers.
-        where = (self._numbers[boards], self._episodes[boards], self._plies[boards])
-        bits = philox(self._seed, *where, Purpose.OPPONENT)
+        counter = (self._numbers[boards], self._episodes[boards], self._plies[boards])
+        bits = philox(self._seed, *counter, Purpose.OPPONENT)
         counts = np.array([len(self._legal[i]) for i in boards], np.uint64)
         ranks = below(bits, counts).tolist()  # type: ignore[arg-type,attr-defined]
         legal = (sorted(self._legal[i], key=_TO_OURS.__getitem__) for i in boards)
         self._play(boards, [actions[rank] for actions, rank in zip(legal, ranks, strict=True)])
 
-    def _theirs(self, actions: np.ndarray) -> list[int]:
+    def _peer_ids(self, actions: np.ndarray) -> list[int]:
         """Returns OpenSpiel's ids of (N,) actions, all of which must be legal."""
         inside = (actions >= 0) & (actions < NUM_ACTIONS)
         ids = np.where(inside, TO_THEIRS[actions * inside], -1).tolist()
@@ -219,8 +219,10 @@ class OpenSpielBoards(Boards):
         if observation[chess.A5 + file] != -chess.PAWN:
             return -1
         legal = self._legal[board]
-        ways = _CAPTURES[file]
-        can = any(observation[square] == chess.PAWN and way in legal for square, way in ways)
+        captures = _CAPTURES[file]
+        can = any(
+            observation[square] == chess.PAWN and capture in legal for square, capture in captures
+        )
         return file if can else -1
 
 

@@ -24,8 +24,8 @@ class OurChess(ChessPeer):
     ):
         super().__init__(num_envs, threads)
         team = {"threads": threads} if rung in ("openmp", "threads") else {}
-        how = {"obs": obs, "mask": mask} | team
-        self._env = peers.make(rung, num_envs, **how)
+        settings = {"obs": obs, "mask": mask} | team
+        self._env = peers.make(rung, num_envs, **settings)
 
     def reset(self, seed: int) -> None:
         _, self._info = self._env.reset(seed=seed)
@@ -55,8 +55,8 @@ class OnDevice(Peer):
         self, num_envs: int, threads: int = 1, *, device="cuda", at_once: int = 1, **settings
     ):
         super().__init__(num_envs, threads)
-        how = {"mask": "bits", "validate": False, "device": device}
-        self._env: Any = rungs.make("chess", "cuda", num_envs, **how | settings)
+        rung_settings = {"mask": "bits", "validate": False, "device": device}
+        self._env: Any = rungs.make("chess", "cuda", num_envs, **rung_settings | settings)
         self._at_once = at_once
 
     def reset(self, seed: int) -> None:

@@ -169,4 +169,4 @@ class ListedMoves(ChessPeer):
     def native(self, actions: np.ndarray) -> list[int | None]:
         """See `ChessPeer`; None for an action that the last `mask` did not allow."""
         pairs = zip(self._of_action, actions.tolist(), strict=True)
-        return [theirs.get(action) for theirs, action in pairs]
+        return [ids.get(action) for ids, action in pairs]

@@ -44,28 +44,30 @@ class PettingZooChess(ChessPeer):
         super().__init__(num_envs, threads)
         chess_v6 = imported("PettingZoo", "pettingzoo.classic.chess_v6")
         self._envs = [chess_v6.env() for _ in range(num_envs)]
-        self._seen: list[dict] = [{}] * num_envs
+        self._observations: list[dict] = [{}] * num_envs
         self.ended, self.result = np.zeros(num_envs, np.bool_), np.zeros(num_envs)
 
     def reset(self, seed: int) -> None:
         for i, env in enumerate(self._envs):
             env.reset(seed=seed + i)
-            self._seen[i] = env.last()[0]
+            self._observations[i] = env.last()[0]
 
     def step(self, actions: list[int]) -> tuple:
         for i, (env, action) in enumerate(zip(self._envs, actions, strict=True)):
             env.step(action)
-            seen, _, terminated, truncated, _ = env.last()
+            observation, _, terminated, truncated, _ = env.last()
             self.ended[i] = terminated or truncated
             if self.ended[i]:
                 self.result[i] = env.rewards["player_0"]
                 env.reset()
-                seen = env.last()[0]
-            self._seen[i] = seen
-        return self._seen, self.result, self.ended
+                observation = env.last()[0]
+            self._observations[i] = observation
+        return self._observations, self.result, self.ended
 
     def mask(self) -> np.ndarray:
-        return our_mask(np.array([seen["action_mask"] for seen in self._seen]), TO_THEIRS)
+        return our_mask(
+            np.array([observation["action_mask"] for observation in self._observations]), TO_THEIRS
+        )
 
     def native(self, actions: np.ndarray) -> list[int]:
         return TO_THEIRS[actions].tolist()

@@ -34,8 +34,8 @@ class Pgx1Chess(PgxChess):
         import pgx1
         from pgx1.experimental import auto_reset
 
-        how = {"use_bitmask": self._bits, "return_observation": not self._bits}
-        return jax, pgx1.make("chess", **how), auto_reset
+        env_settings = {"use_bitmask": self._bits, "return_observation": not self._bits}
+        return jax, pgx1.make("chess", **env_settings), auto_reset
 
     def step(self, actions) -> tuple:
         outputs = super().step(actions)
@@ -45,8 +45,8 @@ class Pgx1Chess(PgxChess):
         if not self._bits:
             return super().mask()
         words = np.asarray(self._state.legal_action_bitmask)
-        theirs = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")
-        return our_mask(theirs, TO_THEIRS)
+        peer_mask = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")
+        return our_mask(peer_mask, TO_THEIRS)
 
     # It has no way to begin with another position.
     begin = ChessPeer.begin

@@ -81,13 +81,13 @@ def to_ours() -> np.ndarray:
     A code is the origin square, plus 64 times the target square, plus 4,096 times the piece that a
     pawn becomes.
     """
-    ours = np.full((2, 2**15), -1)
+    actions = np.full((2, 2**15), -1)
     for code in range(6 * 4096):
         move = chess.Move(code % 64, code // 64 % 64, code // 4096 or None)
         for side in (0, 1):
             with contextlib.suppress(KeyError):  # no piece makes it
-                ours[side, code] = action_of(move, black=bool(side))
-    return ours
+                actions[side, code] = action_of(move, black=bool(side))
+    return actions
 
 
 class PufferLibChess(ChessPeer):
@@ -105,12 +105,12 @@ class PufferLibChess(ChessPeer):
         super().__init__(num_envs, threads)
         self._library = load()
         agents = 2 * num_envs
-        self._seen = np.zeros((agents, _OBSERVATION), np.uint8)
+        self._observations = np.zeros((agents, _OBSERVATION), np.uint8)
         self._masks = np.zeros((agents, _ACTIONS), np.uint8)
         self._actions, self._rewards, self._terminals = np.zeros((3, agents), np.float32)
         self._counts = np.zeros(num_envs, np.intc)
         self._moves = np.zeros((num_envs, _MOST_MOVES), np.uint16)
-        arrays = (self._seen, self._masks, self._actions, self._rewards, self._terminals)
+        arrays = (self._observations, self._masks, self._actions, self._rewards, self._terminals)
         self._games = self._library.rungs_puffer_open(
             num_envs, *(array.ctypes.data for array in arrays)
         )
@@ -134,7 +134,7 @@ class PufferLibChess(ChessPeer):
                 self._rewards.ctypes.data,
                 self._terminals.ctypes.data,
             )
-        return 2 * (self._seen, self._masks, self._rewards, self._terminals)
+        return 2 * (self._observations, self._masks, self._rewards, self._terminals)
 
     @property
     def ended(self) -> np.ndarray:  # type: ignore[override]
@@ -151,15 +151,15 @@ class PufferLibChess(ChessPeer):
         )
 
     def mask(self) -> np.ndarray:
-        boards, _, ours = self._listed()
+        boards, _, actions = self._listed()
         mask = np.zeros((self.num_envs, NUM_ACTIONS), np.bool_)
-        mask[boards, ours] = True
+        mask[boards, actions] = True
         return mask
 
     def native(self, actions: np.ndarray) -> np.ndarray:
         # The legal move that is our action; where there is none, 0, which is no move.
-        boards, moves, ours = self._listed()
-        same = ours == actions[boards]
+        boards, moves, translated = self._listed()
+        same = translated == actions[boards]
         chosen = np.zeros(self.num_envs, np.uint16)
         chosen[boards[same]] = moves[same]
         return self._picked_and_placed(chosen)
@@ -196,7 +196,7 @@ class PufferLibChess(ChessPeer):
 
     def _movers(self) -> np.ndarray:
         """Returns (N,) who moves: 0 White, 1 Black."""
-        return 1 - self._seen[self._agents[0], _SIDE].astype(np.intp)
+        return 1 - self._observations[self._agents[0], _SIDE].astype(np.intp)
 
     def _picked_and_placed(self, moves: np.ndarray) -> np.ndarray:
         """Returns (2, 2N) actions of all agents; in each game one moves and the other passes."""

@@ -35,9 +35,9 @@ from rungs_course.peers.peer import Peer, array_bytes
 class Entry:
     """A racer: its constructor, and the arguments."""
 
-    # `make(num_envs, threads, **how)` returns a `Peer`; it can be pickled
+    # `make(num_envs, threads, **arguments)` returns a `Peer`; it can be pickled
     make: Callable[..., Peer]
-    how: dict = dataclasses.field(default_factory=dict)  # more arguments
+    arguments: dict = dataclasses.field(default_factory=dict)
     max_envs: int | None = None  # the most environments it is measured with
     processes: bool = False  # whether it uses several cores by a process on each
     parent: bool = False  # whether it starts processes of its own
@@ -111,8 +111,8 @@ class Field:
     def _in_parallel(self, calls: dict[str, tuple]) -> dict:
         """Calls a function with arguments in the process of each racer; returns by its name."""
         with ThreadPoolExecutor(usable_cores()) as threads:
-            found = threads.map(lambda name: self._racers[name].call(*calls[name]), calls)
-            return dict(zip(calls, found, strict=True))
+            results = threads.map(lambda name: self._racers[name].call(*calls[name]), calls)
+            return dict(zip(calls, results, strict=True))
 
     def _begin(self, names: list[str], num_envs: int, seed: int) -> None:
         """Begins games in the processes of some racers, which are started where necessary."""
@@ -168,14 +168,14 @@ def best(times: pd.DataFrame) -> pd.DataFrame:
     return fastest[["racer", "num_envs", "rate", "low", "high"]].reset_index(drop=True)
 
 
-def gain(times: pd.DataFrame, theirs: str, ours: str) -> Factor:
-    """Returns how many times as fast `ours` is as `theirs`, each at its best; see `best`."""
+def gain(times: pd.DataFrame, baseline: str, racer: str) -> Factor:
+    """Returns how many times as fast as `baseline` a racer is, each at its best; see `best`."""
     at = best(times).set_index("racer")["num_envs"]
     rates = times.assign(rate=times["plies"] / times["seconds"]).groupby(["racer", "num_envs"])
-    our_rates, their_rates = (
-        rates.get_group((racer, at[racer]))["rate"] for racer in (ours, theirs)
+    racer_rates, baseline_rates = (
+        rates.get_group((name, at[name]))["rate"] for name in (racer, baseline)
     )
-    return factor_apart(our_rates, their_rates)
+    return factor_apart(racer_rates, baseline_rates)
 
 
 def _fits(entry: Entry, num_envs: int, threads: int) -> bool:
@@ -192,8 +192,8 @@ class _Racer:
         # Racers of different places are on different cores.
         first = threads * (place % max(1, usable_cores() // threads))
         self._count = threads if entry.processes else 1
-        each = threads // self._count
-        processes = [(entry.make, each, entry.how, first + i) for i in range(self._count)]
+        share = threads // self._count
+        processes = [(entry.make, share, entry.arguments, first + i) for i in range(self._count)]
         # Their imports take seconds; where most racers are ours, C++ is compiled once for all.
         preload("rungs_course.ready", __name__)
         self._pool = Workers(_PeerProcess, processes, daemon=not entry.parent)
@@ -223,10 +223,10 @@ class _Racer:
 class _PeerProcess:
     """A peer in a process that may use some cores only."""
 
-    def __init__(self, make: Callable, threads: int, how: dict, first: int):
+    def __init__(self, make: Callable, threads: int, arguments: dict, first: int):
         cores = sorted(os.sched_getaffinity(0))[: usable_cores()]
         os.sched_setaffinity(0, cores[first : first + threads])
-        self._make, self._threads, self._how = make, threads, how
+        self._make, self._threads, self._arguments = make, threads, arguments
         self._peer: Any = None
 
     def begin(self, num_envs: int, seed: int) -> None:
@@ -234,7 +234,7 @@ class _PeerProcess:
         if self._peer is not None:
             self._peer.close()
             self._peer = None  # to free its memory
-        self._peer = self._make(num_envs, self._threads, **self._how)
+        self._peer = self._make(num_envs, self._threads, **self._arguments)
         self._peer.reset(seed)
         self._rng = np.random.default_rng(seed)
 
