@@ -90,16 +90,16 @@ def _stage_browser(folder: Path) -> None:
 
 def _left_out(folder: str, names: list[str]) -> set[str]:
     """Returns which files of a folder are not of the source tree: figures and folders of runs."""
-    made = {"run", "__pycache__"}
-    return {n for n in names if n in made or Path(folder, n, manifests.NAME).exists()}
+    generated = {"run", "__pycache__"}
+    return {n for n in names if n in generated or Path(folder, n, manifests.NAME).exists()}
 
 
 def make(staged: Path, book: Path) -> Path:
     """Makes the pages of a staged tree, in place of those made there before; raises as `build`."""
     with (
-        locked_output_dir(book, "book", ("*",)) as ours,
+        locked_output_dir(book, "book", ("*",)) as output,
         reraise_as_storage_error(book),
-        tempfile.TemporaryDirectory(dir=ours.path, prefix=UNFINISHED) as folder,
+        tempfile.TemporaryDirectory(dir=output.path, prefix=UNFINISHED) as folder,
     ):
         pages = Path(folder, "pages")
         command = [sys.executable, "-P", "-m", "sphinx", "--quiet", "--fail-on-warning"]
@@ -111,10 +111,10 @@ def make(staged: Path, book: Path) -> Path:
         if (staged / _BROWSER).exists():  # which Sphinx needn't know
             shutil.copytree(staged / _BROWSER, pages / _BROWSER)
         files = [page for page in pages.rglob("*") if page.is_file()]
-        made = {page: ours.path / page.relative_to(pages) for page in files}
-        ours.clear()
-        ours.note(made.values())
-        for page, place in made.items():
+        targets = {page: output.path / page.relative_to(pages) for page in files}
+        output.clear()
+        output.note(targets.values())
+        for page, place in targets.items():
             place.parent.mkdir(parents=True, exist_ok=True)
             page.replace(place)
     if done.returncode:
@@ -126,9 +126,9 @@ def _origin(manifest: dict, entry: dict) -> str:
     """Returns where a notebook's numbers come from, in a sentence."""
     if entry["status"] not in manifests.OVER:
         return f"Without outputs: in this book's run it is {entry['status']}."
-    where, date = in_words(manifest["machine"]), manifest["started"][:10]
+    machine_name, date = in_words(manifest["machine"]), manifest["started"][:10]
     size, seconds = manifest["settings"]["size"], entry["seconds"]
-    return f"Run at size `{size}` on {where}, {date}, in {seconds:.0f} s."
+    return f"Run at size `{size}` on {machine_name}, {date}, in {seconds:.0f} s."
 
 
 def _page(notebook: nbformat.NotebookNode, run: str) -> nbformat.NotebookNode:
@@ -174,8 +174,10 @@ def _answers(notebook: nbformat.NotebookNode, name: str) -> nbformat.NotebookNod
 
 
 def _without_parameters(notebook: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:
-    ours = {"parameters", "injected-parameters"}
-    return [cell for cell in notebook.cells if not ours & set(cell.metadata.get("tags", []))]
+    parameter_tags = {"parameters", "injected-parameters"}
+    return [
+        cell for cell in notebook.cells if not parameter_tags & set(cell.metadata.get("tags", []))
+    ]
 
 
 def _picture(output: nbformat.NotebookNode, states: dict) -> nbformat.NotebookNode:
@@ -184,12 +186,14 @@ def _picture(output: nbformat.NotebookNode, states: dict) -> nbformat.NotebookNo
     if not view:
         return output
     inside = list(_inside(view["model_id"], states))
-    for shown in (shown for state in inside for shown in state.get("outputs", [])):
-        if picture := _PNG.search(shown.get("data", {}).get("text/html", "")):
+    for cell_output in (
+        cell_output for state in inside for cell_output in state.get("outputs", [])
+    ):
+        if picture := _PNG.search(cell_output.get("data", {}).get("text/html", "")):
             return new_output("display_data", data={"image/png": picture[1]})
     labels = (s.get("value") or "" for s in inside if s.get("_model_name") in _LABELS)
-    if asked := " ".join(filter(None, (_TAG.sub("", label).strip() for label in labels))):
-        return new_output("display_data", data={"text/markdown": f"*{asked}*"})
+    if question := " ".join(filter(None, (_TAG.sub("", label).strip() for label in labels))):
+        return new_output("display_data", data={"text/markdown": f"*{question}*"})
     return new_output("display_data", data={"text/plain": "(a widget)"})
 
 

@@ -72,7 +72,7 @@ def build(out: Path) -> dict[str, str]:
     for path, page in sources.items():
         for name in _FILE.findall(page):
             _write_file(name, out, path)
-        page = _SCRIPT.sub(lambda found, at=path: _inlined(at.parent / found[1]), page)  # type: ignore[misc]
+        page = _SCRIPT.sub(lambda match, at=path: _inlined(at.parent / match[1]), page)  # type: ignore[misc]
         (out / path.name).write_text(page.replace(_MENU, _menu(titles, path.name)))
     for kind in ("css", "png"):
         for path in SOURCES.glob(f"*.{kind}"):
@@ -83,8 +83,8 @@ def build(out: Path) -> dict[str, str]:
 def bundle(path: Path) -> str:
     """Returns the text of a module with all that it imports, as one text without imports."""
     modules: dict[Path, str] = {}
-    own = _collected(path.resolve(), modules, ())
-    return "\n".join([*modules.values(), own])
+    text = _collected(path.resolve(), modules, ())
+    return "\n".join([*modules.values(), text])
 
 
 def _collected(path: Path, modules: dict[Path, str], within: tuple[Path, ...]) -> str:
@@ -92,16 +92,16 @@ def _collected(path: Path, modules: dict[Path, str], within: tuple[Path, ...]) -
     if path in within:
         raise BookError(f"{_name(path)} imports itself, by way of {_name(within[-1])}")
 
-    def imported(found: re.Match) -> str:
-        other = (path.parent / found[2]).resolve()
+    def imported(match: re.Match) -> str:
+        other = (path.parent / match[2]).resolve()
         if other not in modules:
             modules[other] = _wrapped(other, _collected(other, modules, (*within, path)))
-        names = " ".join(found[1].replace(" as ", ": ").split())
+        names = " ".join(match[1].replace(" as ", ": ").split())
         return f"const {{ {names} }} = {_variable(other)};\n"
 
-    def worker(found: re.Match) -> str:
+    def worker(match: re.Match) -> str:
         # One script without imports: browsers start no module workers for a page from a folder.
-        text = '"use strict";\n' + bundle(path.parent / found[1])
+        text = '"use strict";\n' + bundle(path.parent / match[1])
         text = json.dumps(text).replace("</", "<\\/")
         return f'URL.createObjectURL(new Blob([{text}], {{ type: "text/javascript" }}))'
 
@@ -109,12 +109,12 @@ def _collected(path: Path, modules: dict[Path, str], within: tuple[Path, ...]) -
 
 
 def _wrapped(path: Path, text: str) -> str:
-    names = [found[2] for found in _EXPORT.finditer(text)]
+    names = [match[2] for match in _EXPORT.finditer(text)]
     text = _EXPORT.sub(r"\1 \2", text)
     if left := _LEFT.search(text):
         raise BookError(f"{_name(path)}: {left[0]!r} is not an import or export of names")
-    made = ", ".join(names)
-    return f"const {_variable(path)} = (() => {{\n{text}\nreturn {{ {made} }};\n}})();\n"
+    exports = ", ".join(names)
+    return f"const {_variable(path)} = (() => {{\n{text}\nreturn {{ {exports} }};\n}})();\n"
 
 
 def _variable(path: Path) -> str:
@@ -138,10 +138,10 @@ def _write_file(name: str, out: Path, page: Path) -> None:
         script.write_text(f'(globalThis.rungsFiles ??= {{}})["{name}"] = "{packed}";\n')
 
 
-def _menu(titles: dict[str, str], own: str) -> str:
+def _menu(titles: dict[str, str], current_name: str) -> str:
     current = ' aria-current="page"'
     links = [
-        f'<a href="{name}"{current if name == own else ""}>{html.escape(title)}</a>'
+        f'<a href="{name}"{current if name == current_name else ""}>{html.escape(title)}</a>'
         for name, title in titles.items()
     ]
     return "\n".join(['<a href="../index.html">Rungs</a>', *links])

@@ -95,9 +95,9 @@ def _checked(
     size, given = settings["size"], settings["parameters"]
     if size not in CELL_SECONDS:
         raise ConfigurationError(f"size={size!r} is not one of {', '.join(CELL_SECONDS)}")
-    if own := sorted({"size", "out", "figures"} & given.keys()):
+    if reserved := sorted({"size", "out", "figures"} & given.keys()):
         raise ConfigurationError(
-            f"{', '.join(own)} can't be parameters: use --size {'|'.join(CELL_SECONDS)} or --out"
+            f"{', '.join(reserved)} can't be parameters: use --size {'|'.join(CELL_SECONDS)} or --out"
         )
     numbered = {path.name[:2]: path for path in sorted(notebooks.glob("[0-9][0-9]_*.ipynb"))}
     if not numbered:
@@ -146,7 +146,9 @@ def _run_rest(manifest: dict, chosen: list[Path], values: dict, folders: list[Fo
             say(f"{label}: done before, {entry['seconds']:.1f} s")
             continue
         done = pace.seconds_of(manifest)
-        alone, rest = (pace.about(manifest["expected"], each, done) for each in ([name], names[i:]))
+        alone, rest = (
+            pace.about(manifest["expected"], numbers, done) for numbers in ([name], names[i:])
+        )
         say(f"{label} … {alone}{rest and f'; {rest} left'}".rstrip())
         entry["busy"] = disturbance.busy_for(_LOOK)
         times, start = disturbance.cpu_times(), time.perf_counter()
@@ -192,5 +194,7 @@ def _noting(folders: list[Folder], name: str) -> Iterator[None]:
 
 def _files(folder: Path, number: str) -> dict[Path, int]:
     """Returns the files named after a notebook, figures too, with the time each was written."""
-    found = (file for where in ("", *_NAMES[1:]) for file in (folder / where).glob(f"{number}_*"))
-    return {file: file.stat().st_mtime_ns for file in found if file.is_file()}
+    files = (
+        file for subfolder in ("", *_NAMES[1:]) for file in (folder / subfolder).glob(f"{number}_*")
+    )
+    return {file: file.stat().st_mtime_ns for file in files if file.is_file()}

@@ -50,16 +50,16 @@ def new(settings: dict, notebooks: list[Path]) -> dict:
 @functools.cache
 def _versions() -> dict[str, str]:
     """Returns the versions of all packages, by name: of two, that which is imported."""
-    found: dict[str, str] = {}
-    for each in importlib.metadata.distributions():
-        found.setdefault(each.name, each.version)
-    return dict(sorted(found.items()))
+    versions: dict[str, str] = {}
+    for distribution in importlib.metadata.distributions():
+        versions.setdefault(distribution.name, distribution.version)
+    return dict(sorted(versions.items()))
 
 
 def fingerprints(notebooks: list[Path]) -> dict[str, str]:
     """Returns a hash of every file that results depend on."""
-    found = (file for pattern in _SOURCES for file in paths.ROOT.glob(pattern))
-    files = [file for file in found if file.is_file()]
+    candidates = (file for pattern in _SOURCES for file in paths.ROOT.glob(pattern))
+    files = [file for file in candidates if file.is_file()]
     named = {str(file.relative_to(paths.ROOT)): file for file in files}
     named |= {notebook.name: notebook for notebook in notebooks}
     return {
@@ -77,8 +77,8 @@ def read(out: Path) -> dict:
     """Reads the manifest of the run in `out`."""
     manifest = read_json(out / NAME, _FORM, f"there is no run in {out}")
     over = {n: entry for n, entry in manifest["notebooks"].items() if entry["status"] in OVER}
-    if wrong := schema_error(over, {...: _OVER}, "it['notebooks']"):
-        raise ConfigurationError(f"{out / NAME} is not of this version of Rungs: {wrong}")
+    if fault := schema_error(over, {...: _OVER}, "it['notebooks']"):
+        raise ConfigurationError(f"{out / NAME} is not of this version of Rungs: {fault}")
     return manifest
 
 
@@ -93,8 +93,8 @@ def read_json(path: Path, form: dict, missing: str) -> dict:
         raise ConfigurationError(missing) from None
     except (OSError, ValueError, RecursionError) as error:
         raise ConfigurationError(f"{path} can't be read: {error}") from None
-    if wrong := schema_error(content, form):
-        raise ConfigurationError(f"{path} is not of this version of Rungs: {wrong}")
+    if fault := schema_error(content, form):
+        raise ConfigurationError(f"{path} is not of this version of Rungs: {fault}")
     return content
 
 

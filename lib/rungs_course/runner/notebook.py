@@ -44,7 +44,7 @@ def execute(notebook: Path, executed: Path, parameters: dict, cell_seconds: int,
     failed = executed.with_suffix(".failed.ipynb")
     failed.unlink(missing_ok=True)
     with atomic_write(executed) as unfinished:
-        lacks = wrong = None
+        lacks = fault = None
         try:
             papermill.execute_notebook(
                 notebook,
@@ -56,15 +56,15 @@ def execute(notebook: Path, executed: Path, parameters: dict, cell_seconds: int,
                 config=KERNELS,
                 cwd=notebook.parent,
             )
-            wrong = _shown_error(unfinished)
+            fault = _shown_error(unfinished)
         except (PapermillExecutionError, CellControlSignal, DeadKernelError) as error:
             if getattr(error, "ename", None) == UnavailableError.__name__:
                 lacks = error.evalue  # type: ignore[union-attr]  # next to `ename`
             else:
-                wrong = f"{_cell_reached(unfinished)}: {_reason(error, cell_seconds)}"
-        if wrong:
+                fault = f"{_cell_reached(unfinished)}: {_reason(error, cell_seconds)}"
+        if fault:
             os.replace(unfinished, failed)
-            raise NotebookError(f"{notebook.name}, {wrong}")
+            raise NotebookError(f"{notebook.name}, {fault}")
     if lacks:
         raise UnavailableError(lacks)
 
@@ -95,7 +95,7 @@ def _reason(error: Exception, cell_seconds: int) -> str:
 def widgets(notebook: nbformat.NotebookNode) -> dict[str, dict]:
     """Returns the state of each widget that a notebook shows, by its model's id."""
     models = notebook.metadata.get("widgets", {}).get(_WIDGETS, {}).get("state", {})
-    return {model: each["state"] for model, each in models.items()}
+    return {model: model_state["state"] for model, model_state in models.items()}
 
 
 def _shown_error(executed: Path) -> str | None:

@@ -99,9 +99,9 @@ def record(out: Path = OUT, root: Path = paths.ROOT) -> Path:
     return folder
 
 
-def _require_here(what: str, machine: dict) -> None:
+def _require_here(subject: str, machine: dict) -> None:
     if apart := differing(machine, describe()):
-        raise ConfigurationError(f"{what} is of another machine than this one: {apart}")
+        raise ConfigurationError(f"{subject} is of another machine than this one: {apart}")
 
 
 def with_run(manifest: dict, folder: Path) -> dict:
