@@ -87,13 +87,13 @@ def _pettingzoo(num_envs: int, rung: ChessRung) -> _Made:
         game.reset()
 
     def step(actions: np.ndarray) -> object:
-        seen = []
+        observations = []
         for game, action in zip(games, actions.tolist(), strict=True):
             game.step(action)
             if game.terminations["player_0"] or game.truncations["player_0"]:
                 game.reset()
-            seen.append(game.last())
-        return seen
+            observations.append(game.last())
+        return observations
 
     def sample_actions(rng: np.random.Generator) -> np.ndarray:
         masks = [game.observe(game.agent_selection)["action_mask"] for game in games]
@@ -194,10 +194,10 @@ def race(
     repeat: `adapter`, `package`, `version`, `num_envs`, `repeat`, `plies` (boards stepped),
     `seconds`.
     """
-    made = {}
+    environments = {}
     for name, (*_, make) in ADAPTERS.items():
         try:
-            made[name] = make(num_envs, rung)
+            environments[name] = make(num_envs, rung)
         except UnavailableError as error:
             say(f"{name} is left out: {error}")
     rng = np.random.default_rng(seed)
@@ -211,7 +211,9 @@ def race(
             seconds += time.perf_counter() - start
         return seconds
 
-    racers = {name: functools.partial(play, *each) for name, each in made.items()}
+    racers = {
+        name: functools.partial(play, *env_and_step) for name, env_and_step in environments.items()
+    }
     rows = [
         (name, package, importlib.metadata.version(package), num_envs, repeat, played, seconds)
         for name, repeat, seconds in timed_rounds(racers, repeats=repeats, warmup=warmup)
@@ -262,17 +264,17 @@ def write() -> None:
 
 def _adapters(times: pd.DataFrame) -> str:
     facts = times.attrs["provenance"]
-    found = table(times[times["adapter"].isin([*ADAPTERS])])
+    overheads = table(times[times["adapter"].isin([*ADAPTERS])])
     share = "{:+.0%}".format
     written = pd.DataFrame(
         {
-            "Through": found["adapter"],
-            "Version": found["version"],
-            "Plies": found["rate"].map(speed),
-            "A step": found["seconds"].map(duration),
-            "Added to a step": found["overhead"].map(share),
-            "Quartiles": found["low"].map(share) + " to " + found["high"].map(share),
-            "Its user's lines": found["adapter"].map(_lines),
+            "Through": overheads["adapter"],
+            "Version": overheads["version"],
+            "Plies": overheads["rate"].map(speed),
+            "A step": overheads["seconds"].map(duration),
+            "Added to a step": overheads["overhead"].map(share),
+            "Quartiles": overheads["low"].map(share) + " to " + overheads["high"].map(share),
+            "Its user's lines": overheads["adapter"].map(_lines),
         }
     )
     return (
@@ -300,9 +302,9 @@ def _lines(adapter: str) -> str:
 
 
 if __name__ == "__main__":
-    how = {"rung": "threads", "repeats": 15}
-    raced = race(**how)  # type: ignore[arg-type]
+    settings = {"rung": "threads", "repeats": 15}
+    raced = race(**settings)  # type: ignore[arg-type]
     print(table(raced).to_string(index=False))
     if len(sys.argv) > 1:
-        results.save(raced, Path(sys.argv[1]), how)
+        results.save(raced, Path(sys.argv[1]), settings)
         write()

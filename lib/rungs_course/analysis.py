@@ -58,6 +58,8 @@ def think(player: NetworkPlayer, board: chess.Board) -> Thoughts:
         prior = float(result.priors[0, k])
         candidates.append(Candidate(move, board.san(move), prior, visits, value))
     played = move_of(int(result.chosen[0]), board)
-    candidates.sort(key=lambda each: (each.move != played, -each.visits, -each.prior))
+    candidates.sort(
+        key=lambda candidate: (candidate.move != played, -candidate.visits, -candidate.prior)
+    )
     search = search_in_words(player.policy, player.simulations)
     return Thoughts(tuple(candidates), float(result.value[0]), search)

@@ -78,18 +78,19 @@ def measure(
     """
     if min([repeats, *boards], default=0) < 1 or not boards:
         raise ConfigurationError("boards and repeats must be at least 1")
-    ((label, (made, _)),) = peers.to_be_asked([name]).items()
-    if made in environments.ours():
-        theirs = Entry(OurChess, {"rung": made})
+    ((label, (environment, _)),) = peers.to_be_asked([name]).items()
+    if environment in environments.ours():
+        entry = Entry(OurChess, {"rung": environment})
     else:
-        theirs = Entry(make_racer, {"name": made}, parent=True)
+        entry = Entry(make_racer, {"name": environment}, parent=True)
     label = label.rpartition(":")[2]
     say(f"running the conformance suite on {label}")
     suite = load_suite()
-    results = run_aside(made, suite.cases)
+    results = run_aside(environment, suite.cases)
     before = disturbance.usage()
     with Field(
-        {label: theirs} | {ours: Entry(OurChess, how) for ours, how in OURS.items()}
+        {label: entry}
+        | {rung_label: Entry(OurChess, arguments) for rung_label, arguments in OURS.items()}
     ) as field:
         say(f"racing it on {' and '.join(map(str, boards))} boards, {repeats} turns")
         times = field.race(
@@ -107,15 +108,15 @@ def measure(
         "schema": SCHEMA,
         "name": label,
         "version": peers.version(name),
-        "step": _step(made),
+        "step": _step(environment),
         "facts": provenance({"seed": seed}, core_speed()),
         "disturbed": [phrase.format(much) for phrase, much in disturbed.items()],
         "times": times.drop(columns=["threads", "bytes_per_ply"]).to_dict("records"),
         "bytes_per_ply": written,
         "writing_seconds_per_ply": {
-            racer: writing_seconds(round(each * at[racer])) / at[racer]
-            for racer, each in written.items()
-            if each
+            racer: writing_seconds(round(num_bytes * at[racer])) / at[racer]
+            for racer, num_bytes in written.items()
+            if num_bytes
         },
         "conformance": {
             "suite": suite.version,
@@ -173,8 +174,8 @@ def read(path: Path) -> dict[str, Any]:
         result = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise ConfigurationError(f"{path} is not a result of bench: {error}") from None
-    if wrong := schema_error(result, _FORM) or _flaw(result):
-        raise ConfigurationError(f"{path} is not a result of bench: {wrong}")
+    if fault := schema_error(result, _FORM) or _flaw(result):
+        raise ConfigurationError(f"{path} is not a result of bench: {fault}")
     return result
 
 
@@ -187,8 +188,8 @@ def _flaw(result: dict[str, Any]) -> str:
         return f"facts has no {missing[0]!r}"
     named = [result["name"], result["version"], *facts.values(), *result["conformance"]["failed"]]
     texts = [text for text in named if isinstance(text, str) and text]
-    if wrong := [text for text in texts if not _PLAIN.fullmatch(text)]:
-        return f"{wrong[0]!r} is not plain text"
+    if formatted := [text for text in texts if not _PLAIN.fullmatch(text)]:
+        return f"{formatted[0]!r} is not plain text"
     racers = {row["racer"] for row in result["times"]}
     if racers != {result["name"], *OURS}:
         return f"times are of {', '.join(sorted(racers))}"
@@ -202,7 +203,7 @@ def _flaw(result: dict[str, Any]) -> str:
     return f"no times of {unknown.pop()!r}" if unknown else ""
 
 
-def _step(made: str) -> dict[str, str]:
+def _step(environment: str) -> dict[str, str]:
     """Returns what a step of an environment includes, where its class says so."""
-    step = getattr(environments.class_of(made), "STEP", None) if ":" in made else None
+    step = getattr(environments.class_of(environment), "STEP", None) if ":" in environment else None
     return dataclasses.asdict(step) if step else {}

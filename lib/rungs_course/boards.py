@@ -19,11 +19,11 @@ _GLYPHS = dict(zip("kqrbnp", "♚♛♜♝♞♟", strict=True))
 def bitboards(boards: dict[str, int]):
     """Draws bitboards, 64-bit sets of squares by title, side by side, rank 8 on top."""
     figure, axes = plots.axes(2.1 * len(boards), 2.5, ncols=len(boards), squeeze=False)
-    for each, (title, bits) in zip(axes[0], boards.items(), strict=True):
-        empty_board(each, title)
+    for panel, (title, bits) in zip(axes[0], boards.items(), strict=True):
+        empty_board(panel, title)
         for square in range(64):
             if int(bits) >> square & 1:
-                _mark(each, square, plots.BLUE)
+                _mark(panel, square, plots.BLUE)
     return figure
 
 
@@ -48,15 +48,15 @@ def action_planes(queen_from: int, pawn_from: int):
         "planes 64 to 72: promotions to N, B, R",
     )
     chosen = ((queen_from, moves), (pawn_from, promotions))
-    for each, (origin, actions), title in zip(axes, chosen, titles, strict=True):
-        empty_board(each, title)
+    for panel, (origin, actions), title in zip(axes, chosen, titles, strict=True):
+        empty_board(panel, title)
         planes: dict[int, list[str]] = {}
         for action in sorted(actions):
             if (target := target_of(action)) is not None:
                 planes.setdefault(target, []).append(str(action // 64))
         for square, texts in planes.items():
-            _write(each, square, "\n".join(texts))
-        _mark(each, origin, plots.ORANGE)
+            _write(panel, square, "\n".join(texts))
+        _mark(panel, origin, plots.ORANGE)
     return figure
 
 
@@ -67,15 +67,15 @@ def observation_planes(planes: np.ndarray):
     per_position = len(PLANE_NAMES[: -len(_constants())]) // HISTORY
     figure, axes = plots.axes(11.0, 8.2, nrows=HISTORY + 1, ncols=per_position)
     for plane, values in enumerate(planes):
-        each = axes.flat[plane]
-        shown = values > 0 if plane not in NUMBER_PLANES else np.zeros_like(values)
-        each.imshow(shown, origin="lower", cmap="Blues", vmin=0, vmax=1.4)
+        panel = axes.flat[plane]
+        darkness = values > 0 if plane not in NUMBER_PLANES else np.zeros_like(values)
+        panel.imshow(darkness, origin="lower", cmap="Blues", vmin=0, vmax=1.4)
         if plane in NUMBER_PLANES:
-            each.text(3.5, 3.5, f"{values[0, 0]:.0f}", ha="center", va="center")
-    for each in axes.flat:
-        each.set_xticks([])
-        each.set_yticks([])
-        each.spines[:].set_visible(True)
+            panel.text(3.5, 3.5, f"{values[0, 0]:.0f}", ha="center", va="center")
+    for panel in axes.flat:
+        panel.set_xticks([])
+        panel.set_yticks([])
+        panel.spines[:].set_visible(True)
     for empty in axes.flat[len(planes) :]:
         empty.set_visible(False)
     for column in range(per_position):
@@ -133,10 +133,10 @@ def rows_of(positions: Iterable, columns: int = 4):
     figure, panels = plots.axes(2.4 * across, 2.7 * down, nrows=down, ncols=across, squeeze=False)
     for axes in panels.flat[len(positions) :]:
         axes.axis("off")
-    for axes, each in zip(panels.flat, positions, strict=False):
-        move = chess.Move.from_uci(each.uci) if each.uci else chess.Move.null()
-        position(axes, each.fen, {move.from_square, move.to_square} if move else ())
-        axes.set_title(each.title, fontsize=9)
+    for axes, row in zip(panels.flat, positions, strict=False):
+        move = chess.Move.from_uci(row.uci) if row.uci else chess.Move.null()
+        position(axes, row.fen, {move.from_square, move.to_square} if move else ())
+        axes.set_title(row.title, fontsize=9)
     return figure
 
 
@@ -185,7 +185,7 @@ def position(axes, fen: str, moved: Iterable[int] = ()) -> None:
 
 def _changed(fen: str, before: str) -> set[int]:
     """Returns the squares on which two positions differ."""
-    now, earlier = (chess.Board(each).piece_map() for each in (fen, before))
+    now, earlier = (chess.Board(text).piece_map() for text in (fen, before))
     return {square for square in chess.SQUARES if now.get(square) != earlier.get(square)}
 
 

@@ -28,8 +28,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _add_commands(commands: argparse._SubParsersAction) -> None:
-    def add(name: str, command: Callable, what: str, extra: str = "course"):
-        parser = commands.add_parser(name, help=what)
+    def add(name: str, command: Callable, summary: str, extra: str = "course"):
+        parser = commands.add_parser(name, help=summary)
         parser.set_defaults(command=command, extra=extra)
         return parser
 
@@ -188,7 +188,7 @@ def _bench(options: argparse.Namespace) -> int:
     from rungs_course import bench
     from rungs_course.pages import bench as page
 
-    wrong = False
+    failed = False
     if options.name:
         result = bench.measure(
             options.name,
@@ -199,10 +199,10 @@ def _bench(options: argparse.Namespace) -> int:
         )
         print(page.bench_in_words(result))
         print(f"The result is {bench.write(result, options.out or bench.FOLDER)}")
-        wrong = bool(result["conformance"]["failed"])
+        failed = bool(result["conformance"]["failed"])
     if not options.out:
         page.write_bench(paths.ROOT)
-    return int(wrong)
+    return int(failed)
 
 
 def _book(options: argparse.Namespace) -> int:
@@ -226,7 +226,7 @@ def _doctor(options: argparse.Namespace) -> int:
     print(doctor.identity(), flush=True)
     for finding in doctor.examine():
         says = "works" if finding.works else "BROKEN" if finding.needed else "not here"
-        print(f"{says:<10}{finding.what:<26}{finding.detail}", flush=True)
+        print(f"{says:<10}{finding.name:<26}{finding.detail}", flush=True)
         broken |= finding.needed and not finding.works
     return 1 if broken else 0
 

@@ -100,9 +100,9 @@ class _Tables:
         for folder in self._folders:
             if (path := folder / f"{name}.csv").exists():
                 return self._load(path)
-        where = " or ".join(map(_short, self._folders))
-        where = f"no {name}.csv in {where}" if where else "none is here"
-        raise UnavailableError(f"No table: {where}. Notebook {name[:2]} makes it.")
+        reason = " or ".join(map(_short, self._folders))
+        reason = f"no {name}.csv in {reason}" if reason else "none is here"
+        raise UnavailableError(f"No table: {reason}. Notebook {name[:2]} makes it.")
 
     def of_here(self, *names: str) -> list[pd.DataFrame] | None:
         """Returns tables of one folder that were all measured on this machine, or None."""
@@ -141,8 +141,8 @@ def _default() -> list[Path]:
 
 
 def _tables_in(folder: Path) -> Path:
-    for each in filter(_has_tables, (folder / "results", folder)):
-        return each
+    for candidate in filter(_has_tables, (folder / "results", folder)):
+        return candidate
     raise ConfigurationError(f"results={str(folder)!r} holds no tables of notebooks")
 
 

@@ -49,7 +49,7 @@ _EXTRAS = {
 class Finding:
     """The result of trying one thing."""
 
-    what: str
+    name: str
     works: bool
     needed: bool  # in every installation, which is broken if it does not work
     detail: str  # result where it works; else why it doesn't, and how to get it
@@ -73,13 +73,13 @@ def summary() -> str:
     """Returns a few lines on what works here: all but CartPole, whose imports take long."""
     gpp.version()  # before anything is compiled, which takes seconds
     findings = list(_examine_quickly())
-    broken = [f"{one.what}: {one.detail}" for one in findings if one.needed and not one.works]
+    broken = [f"{one.name}: {one.detail}" for one in findings if one.needed and not one.works]
     if broken:
         raise UnavailableError(f"this installation is broken: {'; '.join(broken)}")
-    works = [one.what for one in findings if one.works]
-    rungs = [what.removeprefix(_CHESS) for what in works if what.startswith(_CHESS)]
-    others = [what for what in works if not what.startswith(_CHESS)]
-    lacks = [f"{one.what} ({one.detail})" for one in findings if not one.works]
+    works = [one.name for one in findings if one.works]
+    rungs = [name.removeprefix(_CHESS) for name in works if name.startswith(_CHESS)]
+    others = [name for name in works if not name.startswith(_CHESS)]
+    lacks = [f"{one.name} ({one.detail})" for one in findings if not one.works]
     lines = [f"works: {_CHESS}{', '.join(rungs)}; {', '.join(others)}"]
     lines += [f"not here: {', '.join(lacks)}"] if lacks else []
     return "\n".join(textwrap.fill(line, 100, subsequent_indent="  ") for line in lines)
@@ -114,13 +114,13 @@ def _examine_quickly() -> Iterator[Finding]:
             yield _tried(name, partial(_package, project.distribution, peers.how_to_get(name)))
 
 
-def _tried(what: str, attempt: Callable[[], str], needed: bool = False) -> Finding:
+def _tried(name: str, attempt: Callable[[], str], needed: bool = False) -> Finding:
     try:
-        return Finding(what, True, needed, attempt())
+        return Finding(name, True, needed, attempt())
     except RungsError as error:
-        return Finding(what, False, needed, str(error).strip().splitlines()[0])
+        return Finding(name, False, needed, str(error).strip().splitlines()[0])
     except Exception as error:  # whatever is broken, the rest is tried
-        return Finding(what, False, needed, repr(error).splitlines()[0])
+        return Finding(name, False, needed, repr(error).splitlines()[0])
 
 
 def _compiled() -> str:
@@ -159,10 +159,10 @@ def _play(rung: ChessRung) -> str:
     """Plays random chess on a rung, and the same games on python-chess."""
     if rung == "cuda":
         gpu.require()  # before PyTorch is imported, which takes seconds
-    ours = registry.make("chess", rung, 2)
+    env = registry.make("chess", rung, 2)
     oracle = registry.make("chess", "python", 2)
-    with contextlib.closing(ours), contextlib.closing(oracle):
-        verify_games({"python": oracle, rung: ours}, seed=0, steps=_STEPS)
+    with contextlib.closing(env), contextlib.closing(oracle):
+        verify_games({"python": oracle, rung: env}, seed=0, steps=_STEPS)
     return f"{_STEPS} plies, as python-chess plays them"
 
 

@@ -21,27 +21,27 @@ def reference(
     network: LegalActionNetwork | None,
     settings: PpoSettings,
     distribution: Callable[[Legal, torch.Tensor], Packed | Padded] = Padded,
-    **how,
+    **kwargs,
 ) -> TorchBackend:
     """Makes the backend that all others are compared with: plain PyTorch."""
-    made = network or PolicyValueNetwork()
-    return TorchBackend(made, settings, distribution=distribution, optimizer=Adam, **how)
+    network = network or PolicyValueNetwork()
+    return TorchBackend(network, settings, distribution=distribution, optimizer=Adam, **kwargs)
 
 
-def sparse(network: LegalActionNetwork | None, settings: PpoSettings, **how) -> TorchBackend:
+def sparse(network: LegalActionNetwork | None, settings: PpoSettings, **kwargs) -> TorchBackend:
     """Makes a backend that also adds up columns of the first layer."""
-    return reference(network or PolicyValueNetwork(squares=SparseSquares), settings, **how)
+    return reference(network or PolicyValueNetwork(squares=SparseSquares), settings, **kwargs)
 
 
-def packed(network: LegalActionNetwork | None, settings: PpoSettings, **how) -> TorchBackend:
+def packed(network: LegalActionNetwork | None, settings: PpoSettings, **kwargs) -> TorchBackend:
     """Makes a backend that also leaves out the padding of rows of legal actions."""
-    return sparse(network, settings, distribution=Packed, **how)
+    return sparse(network, settings, distribution=Packed, **kwargs)
 
 
-def in_place(network: LegalActionNetwork | None, settings: PpoSettings, **how) -> TorchBackend:
+def in_place(network: LegalActionNetwork | None, settings: PpoSettings, **kwargs) -> TorchBackend:
     """Makes a backend that also multiplies queries and keys in place."""
-    made = network or PolicyValueNetwork(squares=SparseSquares, score=scores_in_place)
-    return reference(made, settings, distribution=Packed, **how)
+    network = network or PolicyValueNetwork(squares=SparseSquares, score=scores_in_place)
+    return reference(network, settings, distribution=Packed, **kwargs)
 
 
 def _kind(implementation: str, mask: str, maker: Callable) -> LearnerKind:

@@ -58,11 +58,11 @@ def at_size(values: Mapping[str, Value], size: object) -> Value:
 
 def live() -> Callable[[str], None]:
     """Shows a line below a cell; returns the function that replaces it."""
-    shown = display(Markdown(""), display_id=True)
+    display_handle = display(Markdown(""), display_id=True)
 
     def replace(text: str) -> None:
-        if shown:  # nothing is shown outside a notebook
-            shown.update(Markdown(text))
+        if display_handle:  # nothing is shown outside a notebook
+            display_handle.update(Markdown(text))
 
     return replace
 
@@ -138,9 +138,9 @@ class NotebookRun:
         each by itself; the last title is the factor's.
         """
         rows = []
-        for row, each in factors.items():
-            verdict = self.judge(each, larger=larger, smaller=smaller, than=than)
-            text = with_interval(each.middle, each.low, each.high)
+        for row, factor in factors.items():
+            verdict = self.judge(factor, larger=larger, smaller=smaller, than=than)
+            text = with_interval(factor.middle, factor.low, factor.high)
             rows.append((*(row if isinstance(row, tuple) else (row,)), text, verdict))
         say(markdown(pd.DataFrame(rows, columns=[*titles, "verdict"])))
 
@@ -177,12 +177,12 @@ class NotebookRun:
             return
         facts = tables[table].attrs["provenance"]
         try:
-            where = f"{describe.in_words(facts)}, {facts['date'][:10]}, size `{facts['size']}`"
+            source = f"{describe.in_words(facts)}, {facts['date'][:10]}, size `{facts['size']}`"
             figure = draw(tables.pop(table), **tables)
         except (KeyError, IndexError, ValueError) as error:  # it may lack this size's boards
             say(f"*Recorded data can't be drawn here: {type(error).__name__}, {error}.*")
         else:
-            say(f"*As recorded on {where}:*")
+            say(f"*As recorded on {source}:*")
             display(figure)
 
     def _recorded(self, like: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame] | None:
@@ -201,23 +201,25 @@ class NotebookRun:
     def _end(self, *_) -> None:
         """Ends a measurement and begins the next."""
         after = usage()
-        found = disturbances(self._before, after, threads_share_cores=self._crowded)
+        causes = disturbances(self._before, after, threads_share_cores=self._crowded)
         measured = after.at - self._before.at > _MIN_MEASUREMENT
         self._before = after
         if measured and self._figure_shown:
             self._current, self._figure_shown = {}, False
-        if not found:
+        if not causes:
             return
         for worst in (self._current, self._all):
-            worst.update({what: max(much, worst.get(what, 0)) for what, much in found.items()})
+            worst.update(
+                {phrase: max(much, worst.get(phrase, 0)) for phrase, much in causes.items()}
+            )
         self._top(
             f"**This run was disturbed**: at worst {_listed(self._all)}. Figures of disturbed "
             "measurements are marked, with a recorded figure below; nothing is concluded from them."
         )
 
 
-def _listed(found: dict[str, float]) -> str:
-    return "; ".join(what.format(much) for what, much in found.items())
+def _listed(causes: dict[str, float]) -> str:
+    return "; ".join(phrase.format(much) for phrase, much in causes.items())
 
 
 class Guesses:
@@ -226,17 +228,17 @@ class Guesses:
     def __init__(self, notebook: str, file: Path | None = None):
         self._notebook = notebook
         self._file = file or user_dir("data") / "guesses.json"
-        self._asked: dict[str, tuple[str, str]] = {}
+        self._questions: dict[str, tuple[str, str]] = {}
         self._read()
 
     def ask(self, name: str, question: str, unit: str) -> ipywidgets.VBox:
         """Asks for a number in "×", "plies/s" or "%", before `beside` takes what was measured by
         this name.
         """
-        self._asked[name] = question, unit
-        kept = self._read().get(name)
+        self._questions[name] = question, unit
+        saved = self._read().get(name)
         number = ipywidgets.Text(
-            value=f"{kept['guess']:g}" if kept else "",
+            value=f"{saved['guess']:g}" if saved else "",
             placeholder="a number, then Enter",
             description=f"your guess, {unit}",
             style=WHOLE_LABEL,
@@ -266,18 +268,18 @@ class Guesses:
 
     def table(self, **measured: float) -> pd.DataFrame:
         """Returns what `beside` shows: a row per question, "guessed", "measured" and "off by"."""
-        if measured.keys() != self._asked.keys():
-            different = measured.keys() ^ self._asked.keys()
+        if measured.keys() != self._questions.keys():
+            different = measured.keys() ^ self._questions.keys()
             raise ConfigurationError(f"asked or measured, but not both: {', '.join(different)}")
-        kept, rows = self._read(), []
-        for name, (question, unit) in self._asked.items():
+        guesses, rows = self._read(), []
+        for name, (question, unit) in self._questions.items():
             value = float(measured[name])
-            guess = kept[name]["guess"] if name in kept else None
+            guess = guesses[name]["guess"] if name in guesses else None
             rows.append(
                 {
                     "question": question,
-                    "guessed": "no guess" if guess is None else _shown(guess, unit),
-                    "measured": _shown(value, unit),
+                    "guessed": "no guess" if guess is None else _with_unit(guess, unit),
+                    "measured": _with_unit(value, unit),
                     "off by": "" if guess is None else _off(guess, value, unit),
                 }
             )
@@ -291,24 +293,24 @@ class Guesses:
         if not self._file.exists():
             return {}
         try:
-            kept = json.loads(self._file.read_text())
+            guesses = json.loads(self._file.read_text())
         except ValueError:
-            kept = None
-        if schema_error(kept, {...: {...: {"guess": (int, float)}}}):
+            guesses = None
+        if schema_error(guesses, {...: {...: {"guess": (int, float)}}}):
             raise ConfigurationError(f"{self._file} holds no guesses; move it away")
-        return kept
+        return guesses
 
     def _keep(self, name: str, value: float) -> None:
         self._file.parent.mkdir(parents=True, exist_ok=True)
         with filelock.FileLock(f"{self._file}.lock"):
-            kept = self._all()
+            guesses = self._all()
             date = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-            kept.setdefault(self._notebook, {})[name] = {"guess": value, "date": date}
+            guesses.setdefault(self._notebook, {})[name] = {"guess": value, "date": date}
             with atomic_write(self._file) as unfinished:
-                unfinished.write_text(json.dumps(kept, indent=1))
+                unfinished.write_text(json.dumps(guesses, indent=1))
 
 
-def _shown(value: float, unit: str) -> str:
+def _with_unit(value: float, unit: str) -> str:
     number = f"{value:,.0f}" if abs(value) >= 999.5 else f"{value:.3g}"
     return f"{number}{'' if unit in '×%' else ' '}{unit}"
 
@@ -318,7 +320,7 @@ def _off(guess: float, value: float, unit: str) -> str:
     if unit == "%":
         return f"{abs(guess - value):.3g} points too {'high' if guess > value else 'low'}"
     if guess <= 0 or value <= 0:
-        return _shown(abs(guess - value), unit)
+        return _with_unit(abs(guess - value), unit)
     return f"{max(guess / value, value / guess):.3g}× too {'high' if guess > value else 'low'}"
 
 
@@ -364,26 +366,26 @@ def _in_python(lines: list[str], name: str, file: str) -> str:
     inside: Iterable[ast.AST] = ast.parse("\n".join(lines)).body
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
     for part in name.split("."):
-        found = [node for node in inside if isinstance(node, kinds) and node.name == part]
-        if not found:
+        definitions = [node for node in inside if isinstance(node, kinds) and node.name == part]
+        if not definitions:
             raise _missing(name, file)
-        inside = found[0].body
-    first = min(node.lineno for node in [found[0], *found[0].decorator_list])
-    text = _with_comment(lines, first - 1, "#") + lines[first - 1 : found[0].end_lineno]
+        inside = definitions[0].body
+    first = min(node.lineno for node in [definitions[0], *definitions[0].decorator_list])
+    text = _with_comment(lines, first - 1, "#") + lines[first - 1 : definitions[0].end_lineno]
     return textwrap.dedent("\n".join(text))
 
 
 def _in_cpp(lines: list[str], name: str, file: str) -> str:
     """Returns the lines of every definition of a name, each from its comment to its last brace."""
-    *scopes, own = name.split(".")
+    *scopes, member = name.split(".")
     low, high = 0, len(lines)
     for scope in scopes:
         low, high = next(iter(_definitions(lines, scope, low, high)), (0, 0))
-    found = list(_definitions(lines, own, low, high))
-    if not found:
+    spans = list(_definitions(lines, member, low, high))
+    if not spans:
         raise _missing(name, file)
     parts = []
-    for first, end in found:
+    for first, end in spans:
         while re.match(r"\s*(template|requires|__global__)\b", lines[first - 1]):
             first -= 1
         parts.append(

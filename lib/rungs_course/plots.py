@@ -87,10 +87,10 @@ def timeline_bars(axes, pieces: pd.DataFrame, looks: dict[str, dict], scale: flo
     Pieces have `row`, `kind`, `start` and `end` in seconds; the axis has `scale` units in a second.
     """
     rows = pieces["row"].unique().tolist()
-    for kind, own in pieces.groupby("kind", sort=False):
-        lengths = (own["end"] - own["start"]) * scale
-        places = [rows.index(row) for row in own["row"]]
-        axes.barh(places, lengths, left=own["start"] * scale, height=0.7, **looks[kind])
+    for kind, pieces_of_kind in pieces.groupby("kind", sort=False):
+        lengths = (pieces_of_kind["end"] - pieces_of_kind["start"]) * scale
+        places = [rows.index(row) for row in pieces_of_kind["row"]]
+        axes.barh(places, lengths, left=pieces_of_kind["start"] * scale, height=0.7, **looks[kind])
     axes.set_yticks(range(len(rows)), rows)
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.grid(False)
@@ -268,10 +268,10 @@ def repeats(rates: pd.DataFrame, unit: str, title: str):
     """
     figure, panel = axes(height=1.4 + 0.45 * rates["name"].nunique())
     palette = COLORS[: rates["racer"].nunique()]
-    what = {"x": "rate", "y": "name", "hue": "racer", "palette": palette, "legend": False}
+    row_kwargs = {"x": "rate", "y": "name", "hue": "racer", "palette": palette, "legend": False}
     bars = {"estimator": "median", "errorbar": None, "alpha": 0.5, "saturation": 1}
-    seaborn.barplot(rates, ax=panel, **bars, **what)
-    seaborn.stripplot(rates, jitter=False, ax=panel, **what)
+    seaborn.barplot(rates, ax=panel, **bars, **row_kwargs)
+    seaborn.stripplot(rates, jitter=False, ax=panel, **row_kwargs)
     panel.set(xlabel=f"{unit} (dots: repeats, bars: medians)", ylabel="", title=title)
     return figure
 

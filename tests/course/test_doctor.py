@@ -20,7 +20,7 @@ BROKEN = Finding("chess on openmp", False, True, "no such thing")
 
 @pytest.mark.system
 def test_all_that_is_needed_works_here():
-    findings = {finding.what: finding for finding in doctor.examine()}
+    findings = {finding.name: finding for finding in doctor.examine()}
     assert all(finding.works for finding in findings.values() if finding.needed), findings
     assert all(finding.detail for finding in findings.values())
     needed = {what for what, finding in findings.items() if finding.needed}
@@ -41,8 +41,8 @@ def test_whatever_breaks_is_said_and_the_rest_goes_on(monkeypatch, error):
     monkeypatch.setattr(cling, "load", lambda: None)  # which takes 20 s
     findings = {}
     for finding in doctor._examine_quickly():
-        findings[finding.what] = finding
-        if finding.what == "chess on cpp":
+        findings[finding.name] = finding
+        if finding.name == "chess on cpp":
             break
     broken = findings["chess on multiprocessing"]
     assert (broken.works, broken.needed) == (False, True)
@@ -57,7 +57,7 @@ def test_the_command_says_what_was_found(monkeypatch, capsys, findings, status):
     lines = capsys.readouterr().out.splitlines()[1:]
     assert lines[0].split(maxsplit=2) == ["works", "OpenMP", "a team of 2 threads"]
     for finding, line in zip(findings, lines, strict=True):
-        assert finding.what in line
+        assert finding.name in line
         assert finding.detail in line
     assert [line.split()[0] for line in lines[5:]] == ["BROKEN"] * status
 
