@@ -41,8 +41,7 @@ def known(root: Path = paths.ROOT) -> dict[str, Callable[[], Agent]]:
 
     Recorded ones come first, the last trained ones before earlier ones; then those of runs in
     `data/run`, the last update first, of self-play and of PPO; last an untrained one. A recorded
-    file that is not an agent is left out, with a warning that names it; others raise as
-    `rungs._src.selfplay.agent.load` does when they are loaded.
+    file that is not an agent is left out, with a warning that names it.
     """
     found: dict[str, Callable[[], Agent]] = {}
     for path in sorted(recorded_in(root).glob("*.pt"), reverse=True):
@@ -78,15 +77,8 @@ def evaluator(network: PolicyValueNetwork) -> Evaluator:
 def packed(agent: Agent, ratings: list[dict]) -> bytes:
     """Returns an agent as `js/agent.js` reads it: a line of JSON, then the weights, float16.
 
-    Args:
-        agent: the agent.
-        ratings: what is known of its strength, as `rungs_course.rating.recorded` returns it.
-
-    Returns:
-        The line, with its name, provenance and ratings, and the weights as `rungs.h` lists them.
-
-    Raises:
-        ConfigurationError: C++ has no code for a network of its sizes.
+    The line holds its name, its provenance and `ratings`, as `rungs_course.rating.recorded` returns
+    them.
     """
     about = {"name": agent.name, "provenance": agent.provenance, "ratings": ratings}
     weights = flat_weights(agent.network).astype("<f2")  # to which agents are rounded
@@ -94,33 +86,16 @@ def packed(agent: Agent, ratings: list[dict]) -> bytes:
 
 
 def load(source: Path) -> Agent:
-    """Reads an agent from its file, or from the folder of a run of `python -m rungs train`.
-
-    Raises:
-        ConfigurationError: there is none, or it holds something else.
-        InvalidStateError: it is corrupt.
-    """
+    """Reads an agent from its file, or from the folder of a run of `python -m rungs train`."""
     return _by_ppo(source) if source.is_dir() else files.load(source)
 
 
 def record(sources: list[Path], root: Path = paths.ROOT) -> list[Path]:
     """Saves agents in the repository, with their games as PGN, in place of all that were there.
 
-    Their weights are rounded to multiples of 1/64.
-
-    Args:
-        sources: files of a self-play run's pool, folders of `python -m rungs train`, or recorded
-            agents; in the order of the files' numbers, so that the page's first choice comes last.
-        root: of the source tree.
-
-    Returns:
-        The agents' files.
-
-    Raises:
-        ConfigurationError: one is not an agent, or does not say how and how long it was trained, or
-            they are too many for the repository; nothing has changed.
-        InvalidStateError: one is corrupt; nothing has changed.
-        StorageError: one can't be written; nothing has changed.
+    `sources` are files of a self-play run's pool, folders of `python -m rungs train`, or recorded
+    agents, in the order of the files' numbers: the page's first choice comes last. Weights are
+    rounded to multiples of 1/64. After an error nothing has changed.
     """
     if len(sources) > MAX_RECORDED:
         raise ConfigurationError(f"{len(sources)} agents: at most {MAX_RECORDED} are recorded")

@@ -42,7 +42,7 @@ ENGINES: Final[dict[str, dict[str, Any]]] = {
     "Stockfish, UCI_Elo 1350, 2,000 nodes": {"elo": 1350, "nodes": 2000},
     "Stockfish, Skill Level 3, depth 4": {"skill": 3, "depth": 4},
 }
-# How recorded agents search as opponents, whatever the rated one does.
+# The search of recorded agents as opponents, whatever the rated one's is.
 POLICY: Final[Policy] = "gumbel"
 SIMULATIONS: Final = 32
 
@@ -78,28 +78,11 @@ def rate(
     installed. Each of these also plays the next, so that all results together give one rating.
     Where there are two rules, they also play each other at equal simulations.
 
-    Args:
-        path: an agent, see `rungs_course.agents.load`.
-        out: a folder, for `matches.csv` (a row per match), `ratings.csv` and `games.pgn`, which are
-            complete after every match; those of a rating before are removed after the first.
-        say: where progress goes, line by line.
-        simulations: of each search; 0 for the network's policy alone.
-        policies: the rules of the search, "gumbel" or "puct"; by default the one that is stronger
-            with each number of simulations.
-        games: of each match, an even number.
-        seed: of the openings, and of random play.
-        root: of the source tree, where recorded agents are.
-
-    Returns:
-        A row for each way to search and each opponent, the best first, see
-        `rungs._src.selfplay.elo.rate`: Elo above random play.
-
-    Raises:
-        ConfigurationError: an argument is wrong, or `out` holds such files of others, or is in use;
-            it is named.
-        InvalidStateError: an agent is corrupt.
-        EngineError: Stockfish failed.
-        StorageError: `out` can't be written.
+    `simulations` of 0 play by the network's policy alone; `policies` are by default the rule that
+    is stronger with each number. `games` of each match are an even number. `out` receives
+    `matches.csv`, `ratings.csv` and `games.pgn`, which are complete after every match, and replace
+    those of a rating before. Returns the table of `rungs._src.selfplay.elo.rate`, in Elo above
+    random play.
     """
     agent = agents.load(path)
     ways = _ways(policies, simulations)
@@ -135,7 +118,7 @@ def rate(
 
 
 class _Record:
-    """What was played so far, and its files."""
+    """The matches played so far, and their files."""
 
     def __init__(self, folder: Folder, facts: dict, say: Say):
         self._folder, self._out, self._facts, self._say = folder, folder.path, facts, say
@@ -194,14 +177,10 @@ def of_matches(matches: pd.DataFrame, anchor: str = RandomPlayer.name) -> pd.Dat
 
 
 def of_ablations(matches: pd.DataFrame) -> pd.DataFrame:
-    """Returns what each change gains over the agent without it, in Elo, from all seeds together.
+    """Returns each change's gain in Elo over the agent without it, from all seeds of `ABLATIONS`.
 
-    Args:
-        matches: as `ABLATIONS` has them.
-
-    Returns:
-        A row for each `change` and what it played `against`: `elo` with its 95 % interval, `low`
-        and `high`, and whether it was `kept`.
+    A row has a `change` and its opponent `against`, `elo` with its 95 % interval, `low` and `high`,
+    and whether the change was `kept`.
     """
     rows = []
     for (change, against), played in matches.groupby(["change", "against"], sort=False):
@@ -216,13 +195,8 @@ def of_ablations(matches: pd.DataFrame) -> pd.DataFrame:
 def by_quarter(evaluations: pd.DataFrame, games: int) -> pd.DataFrame:
     """Returns a run's points against Stockfish, all matches of a quarter of an hour together.
 
-    Args:
-        evaluations: of one run, with `seconds` and `stockfish`, points a game.
-        games: of each match.
-
-    Returns:
-        A row for each quarter with a match after the run's start: `begin` and `end` in minutes,
-        `games`, `score`, and `low` and `high`, its 95 % interval.
+    A row has `begin` and `end` in minutes, `games`, `score`, and `low` and `high`, its 95 %
+    interval. `games` are those of one match.
     """
     later = evaluations[evaluations["seconds"] > 0]
     last = max(0, round(later["seconds"].max() / _QUARTER) - 1)  # which may end a little later
@@ -238,20 +212,9 @@ def by_quarter(evaluations: pd.DataFrame, games: int) -> pd.DataFrame:
 def record_curves(runs: Sequence[Path], root: Path = paths.ROOT) -> Path:
     """Records the evaluations of runs of self-play, next to those of other seeds.
 
-    Args:
-        runs: their folders, which differ by the seed, and the machine, alone.
-        root: of the source tree.
-
-    Returns:
-        The table: `seed`, `machine` and the columns of `evaluations.csv`. A seed that was recorded
-        before is replaced. The table's provenance is that of the first run's last agent.
-
-    Raises:
-        ConfigurationError: a folder lacks a run's evaluations or agents, its settings differ from
-            the first one's or those of the recorded runs, or two have the same seed; nothing has
-            changed.
-        InvalidStateError: an agent is corrupt; nothing has changed.
-        StorageError: the table can't be written; nothing has changed.
+    The runs may differ by the seed, and the machine, alone. The table has `seed`, `machine` and the
+    columns of `evaluations.csv`; a seed that was recorded before is replaced. Its provenance is
+    that of the first run's last agent. After an error nothing has changed.
     """
     path = root / CURVES
     settings: dict[str, str] = {}
@@ -316,7 +279,7 @@ def _ways(
     if policies is None:
         return [(stronger_rule(count), count) for count in counts]
     asked = {choice("policy", each, (*NOISELESS,)) for each in policies}
-    rules = [rule for rule in NOISELESS if rule in asked]  # tables say how the first does
+    rules = [rule for rule in NOISELESS if rule in asked]  # tables name the first
     return [(rule, count) for count in counts for rule in (rules if count else rules[:1])]
 
 

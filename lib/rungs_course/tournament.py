@@ -26,8 +26,8 @@ from rungs_course.labs.grading import cell
 from rungs_course.labs.judging import one_line, plain
 from rungs_course.labs.sandbox import chosen
 
-MAX_SECONDS, MAX_CORES = 600, 2  # that an agent may have been trained for, and on
-POLICY: Policy = "gumbel"  # the rule that all search by
+MAX_SECONDS, MAX_CORES = 600, 2  # of an agent's training
+POLICY: Policy = "gumbel"  # of all searches
 SIMULATIONS = 32  # a move
 MAX_PLIES = 200  # of a game
 _MAX_CODE = 1 << 20  # bytes
@@ -52,25 +52,11 @@ class Step(NamedTuple):
 def hold(
     folder: Path, out: Path, say: Say = line, *, games: int = 20, seed: int = 0, trust: bool = False
 ) -> Path:
-    """Holds a tournament: `docs/tournament.md` has its rules.
+    """Holds a tournament by the rules of `docs/tournament.md`; returns its page, `out/index.html`.
 
-    Args:
-        folder: with entries in `steps/*.hpp`, answers to the open lab, and in `agents/*.pt`.
-        out: a folder, for `steps.csv`, `agents.csv`, `games.pgn` and `index.html`; a tournament's
-            before is replaced.
-        say: where progress goes, line by line.
-        games: of each pair of agents, an even number.
-        seed: of the openings, and of random play.
-        trust: whether steps run without a sandbox.
-
-    Returns:
-        The page, `index.html`.
-
-    Raises:
-        ConfigurationError: there are no entries, `games` is out of its range, or `out` holds such
-            files of others, or is in use.
-        StorageError: `out` can't be written.
-        UnavailableError: there are steps and no sandbox, or the lab can't be judged here.
+    Entries are `steps/*.hpp`, answers to the open lab, and `agents/*.pt`. Each pair of agents plays
+    `games`, an even number; `seed` is that of openings and random play. `out` receives `steps.csv`,
+    `agents.csv`, `games.pgn` and the page, which replace those of a tournament before.
     """
     codes = sorted((folder / "steps").glob("*.hpp"))
     weights = sorted((folder / "agents").glob("*.pt"))
@@ -127,7 +113,7 @@ def _judged(file: Path, place) -> Step:
 
 
 def _entered(files: Iterable[Path]) -> tuple[list[NetworkPlayer], list[tuple[str, str]]]:
-    """Returns the players, and the names of those that may not play, each with why."""
+    """Returns the players, and the names of the refused agents, each with the reason."""
     players, refused = [], []
     for file in files:
         name = one_line(file.stem)
@@ -143,7 +129,7 @@ def _entered(files: Iterable[Path]) -> tuple[list[NetworkPlayer], list[tuple[str
 
 
 def _breach(name: str, facts: dict[str, str]) -> str:
-    """Returns which rule an agent breaks, by what its file says; "" where it breaks none."""
+    """Returns which rule an agent breaks, by the facts in its file; "" where it breaks none."""
     if name == "random":
         return "random play has that name"
     for fact, most in (("seconds", MAX_SECONDS), ("cores", MAX_CORES)):

@@ -1,4 +1,4 @@
-"""Agents of this repository: which are known, and that recording others loses none."""
+"""The known agents, and their recording, which loses none."""
 
 import dataclasses
 import shutil

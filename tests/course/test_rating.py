@@ -1,4 +1,4 @@
-"""A rating counts what was played, says how the agent searched, and names what is not here."""
+"""A rating counts all games, and names the agent's search and missing opponents."""
 
 import io
 
@@ -47,7 +47,7 @@ def root(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def rated(root):
-    """Its rating by both rules without Stockfish: the table, the folder, and what was said."""
+    """Its rating by both rules without Stockfish: the table, the folder, and all lines."""
     lines, settings = [], {"simulations": [2, 0], "policies": ["gumbel", "puct"], "games": 2}
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(rating, "find_program", lambda name: None)
@@ -75,7 +75,7 @@ def test_it_plays_all_opponents_by_each_rule_and_both_rules_each_other(rated):
     assert played["policy"].dropna().tolist() == ["gumbel"] * 4 + ["puct"] * 2 + ["gumbel"]
     assert str(matches.MAX_PLIES) in played.attrs["provenance"]["rule"]
     (missing,) = (line for line in lines if "Stockfish" in line)
-    assert f"random and {recorded}" in missing  # which are the scale
+    assert f"random and {recorded}" in missing  # the scale
 
 
 def test_its_tables_are_what_the_games_say(rated):
@@ -157,7 +157,7 @@ def test_wrong_use_is_named(root, tmp_path, capsys):
 
 
 def run_of(folder, seed, **changed):
-    """Writes what a run of self-play leaves of two evaluations; of its agents the last counts."""
+    """Writes the files of a run of self-play with two evaluations; only its last agent is read."""
     facts = {"setting seed": seed, "setting games": 60, "machine": "a", "cores": 2} | changed
     save_agent(folder / files.POOL / "000020.pt", seed, **facts)
     (folder / files.POOL / "000000.pt").write_bytes(b"not read")

@@ -1,4 +1,4 @@
-"""A tournament judges all entries, and shows what became of each."""
+"""A tournament judges all entries, and its page has a result for each."""
 
 import csv
 import io
@@ -33,7 +33,7 @@ def enter(folder, name, seed=0, **facts):
 
 @pytest.fixture
 def quick(monkeypatch):
-    """Short games of agents that do not search; a step's text says what becomes of it."""
+    """Short games of agents that do not search; a step's text is its outcome."""
     costs = {"yours": 1.0, "solution": 0.5, "bound": 0.25}
 
     def assess(name, code, place):

@@ -1,4 +1,4 @@
-"""Labs: the student writes code, and a check says whether it is right and how fast it is."""
+"""Labs: the student writes code, and a check finds whether it is right and how fast it is."""
 
 from IPython.display import Code
 
@@ -10,10 +10,6 @@ __all__ = ["RungMagics", "check", "predict", "solution", "submit"]
 
 
 def solution(name: str) -> Code:
-    """Shows a lab's best known solution.
-
-    Raises:
-        ConfigurationError: no such lab.
-    """
+    """Shows a lab's best known solution."""
     lab = find(name)
     return Code(lab.code("solution"), language="cpp" if lab.language == "cpp" else "python")

@@ -1,4 +1,4 @@
-"""Arrays passed to submissions, and the comparison of what they return."""
+"""Arrays passed to submissions, and the comparison of their results."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -18,7 +18,7 @@ def fixed(values, dtype=np.float64) -> np.ndarray:
 
 
 def as_numbers(value: Any) -> np.ndarray | None:
-    """Returns a value as an array; None where it isn't of real numbers: complex ones, or texts."""
+    """Returns a value as an array of real numbers, or None where it isn't one."""
     try:
         array = np.asarray(value)
     except (TypeError, ValueError):
@@ -36,17 +36,11 @@ def compare(
     last: bool = False,
     fen: Callable[..., str] | None = None,
 ) -> Difference | None:
-    """Compares what a function returned with what it should have.
+    """Compares a function's result, of any type, with the expected number or array.
 
-    Args:
-        got: what the function returned, of any type.
-        expected: a number, or an array of any shape.
-        what: what a number is, in words, or what is at an array's index: `what(i, j)`.
-        whole: what the whole array is, in words.
-        exact: whether `got` must be an array of the same dtype and equal; else numbers may be off
-            by a millionth.
-        last: whether to report the last wrong number, where each is computed from later ones.
-        fen: given an index, returns the position that it is about.
+    Numbers may be off by a millionth, or must be equal and of the same dtype if `exact`. `whole`
+    names the array, `what` a number or `what(*index)` an element, which `fen(*index)` shows as a
+    position. `last` reports the last wrong element, where each is computed from later ones.
     """
     found = got if exact else as_numbers(got)
     expected = np.asarray(expected, None if exact else np.float64)
@@ -104,13 +98,9 @@ def compare_bitboards(
     fen: Callable[[int], str],
     what: Callable[[int], str],
 ) -> Difference | None:
-    """Compares a function's bitboards with what they should be, square by square.
+    """Compares the uint64 that `run(*inputs, out, count)` writes with those expected, by squares.
 
-    Args:
-        run: `run(*inputs, out, count)` writes `count` uint64 from arrays of uint64.
-        expected: the bitboard of each case.
-        fen: a position that shows case `i`.
-        what: what case `i` is about, in words.
+    Case `i` is named by `what(i)` and shown as the position `fen(i)`.
     """
     out = guarded_empty(len(expected), np.uint64)
     run(*map(guarded, inputs), out, len(expected))

@@ -33,7 +33,7 @@ from rungs_course.measure.turns import rounds
 _SECONDS = 60.0
 _REPEATS = 31  # many short turns, so that the interval leaves out the disturbed ones
 _ENOUGH_SECONDS = 20.0  # after which a race needs only `MIN_REPEATS`
-_TRIED = 3  # turns whose median decides whether turns are long enough: one may be disturbed
+_TRIED = 3  # turns, whose median decides whether turns are long enough: one may be disturbed
 _TURN_SECONDS = 3e-3  # that the best known solution takes in a turn, at least
 _LONG_SECONDS = 0.1  # if the answer takes as long in a turn, turns are not made longer
 _SLOW_SECONDS = 0.1  # if the baseline takes as long in a turn, it gets no more inputs
@@ -43,19 +43,8 @@ _MAX_UNITS = 1 << 9
 def assess(name: str, code: str, place: Sandbox | Trusted, *, seconds: float = _SECONDS) -> Verdict:
     """Judges an answer; if it is right, races it against baseline and best known solution.
 
-    Args:
-        name: the lab's.
-        code: the answer.
-        place: where it, the baseline and the solution run.
-        seconds: the time limit for all its calls together.
-
-    Returns:
-        The verdict; its costs are those of "yours", "baseline", "solution" and, where the lab has
-        one, "bound".
-
-    Raises:
-        ConfigurationError: no such lab.
-        UnavailableError: this machine lacks something that the lab needs.
+    All run in `place`; `seconds` limits all calls together. The verdict's costs are those of
+    "yours", "baseline", "solution" and, where the lab has one, "bound".
     """
     lab = find(name)
     if lab.language == "cpp":
@@ -110,9 +99,6 @@ def _race(lab: Lab, yours: Answer, solution: Answer, baseline: Answer) -> dict[s
     """Returns each racer's seconds per call of `Lab.race`, minus the overhead: see `Lab.idle`.
 
     The baseline, which may be hundreds of times as slow, gets only the first of a turn's inputs.
-
-    Raises:
-        WrongError: the answer's results differ from the solution's.
     """
     assert lab.race
     race, rng = lab.race, np.random.default_rng()
@@ -153,7 +139,7 @@ def _race(lab: Lab, yours: Answer, solution: Answer, baseline: Answer) -> dict[s
     if lab.bound:
         racers["bound"] = alone(solution, named("bound"))
     for each in (yours, solution, baseline):
-        each.calls([])  # it is compiled before any clock runs
+        each.calls([])  # compiles it before any clock runs
         each.pause()
 
     def turns() -> Iterator[dict[str, float]]:
@@ -194,7 +180,7 @@ def _race(lab: Lab, yours: Answer, solution: Answer, baseline: Answer) -> dict[s
 def _seconds_alone(
     answer: Answer, run: Callable[[], tuple[float, list[Any]]]
 ) -> tuple[float, list[Any]]:
-    """Returns what `run` returns, with the seconds as if the answer had one core to itself.
+    """Calls `run`; returns its result, and its seconds as if the answer had one core to itself.
 
     The time that answer and judge waited for a busy core is subtracted. The CPU time of all threads
     counts: one after the other they would take that long.

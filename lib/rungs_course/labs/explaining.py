@@ -1,4 +1,4 @@
-"""What explains a race between kernels: instructions, what a loop waits for, bytes a second.
+"""Explains a race between kernels: instructions, a loop's stalls, bytes per second.
 
 An answer, the baseline and the best known solution are compiled once more, each to a program that
 calls it once, for processors with AVX2: valgrind 3.19 does not support AVX-512.
@@ -28,7 +28,7 @@ int main() {
   measured();
 }
 """
-# Functions of a program that are not the kernel's: what makes inputs, and what starts it.
+# A program's functions other than the kernel: they make inputs, or start it.
 _NOT_OURS = re.compile(
     r"4Case(4make|6digest|C\d)|7harness|_GLOBAL_|__cxx_global|^(main|idle|race)$"
 )
@@ -37,13 +37,7 @@ _JUMP = re.compile(r"^\s+j[a-z]+\s+(\.L\w+)")
 
 
 def explain(lab: Lab, code: str, seconds: Mapping[str, float]) -> list[str]:
-    """Returns sentences on why a kernel is as fast as it is; what can't be counted is named.
-
-    Args:
-        lab: one that has a `per`.
-        code: the answer.
-        seconds: of a call, by "yours", "baseline" and "solution".
-    """
+    """Returns sentences on why a kernel is as fast as it is, from each racer's seconds per call."""
     assert lab.per
     codes = {"yours": code} | {name: lab.code(name) for name in ("baseline", "solution")}
     with temporary_dir() as folder:
@@ -51,11 +45,7 @@ def explain(lab: Lab, code: str, seconds: Mapping[str, float]) -> list[str]:
 
 
 def compilers() -> list[str]:
-    """Returns the compilers that are installed: first Clang, on which Cling is based, then g++.
-
-    Raises:
-        CompilerError: neither is installed.
-    """
+    """Returns the installed compilers: first Clang, on which Cling is based, then g++."""
     found = [name for name in ("clang++", "g++") if shutil.which(name)]
     if not found:
         raise CompilerError("neither clang++ nor g++ is installed: apt-get install clang")
@@ -163,11 +153,7 @@ def bottleneck(report: str) -> str:
 
 
 def innermost_loop(assembly: str) -> list[str]:
-    """Returns a kernel's longest innermost loop, as instructions without jumps.
-
-    Args:
-        assembly: a compiler's output for x86, with all functions of a program.
-    """
+    """Returns the longest innermost loop in a compiler's output for x86, without its jumps."""
     loops: list[list[str]] = []
     labels: dict[str, int] = {}
     body: list[str] = []

@@ -1,4 +1,4 @@
-"""Grading of what students hand in, as a table."""
+"""Grades the answers that students hand in, as a table."""
 
 import csv
 import os
@@ -18,7 +18,7 @@ from rungs_course.labs.lab import labs
 from rungs_course.labs.sandbox import Sandbox, Trusted, chosen
 from rungs_course.labs.verdict import Verdict
 
-_CELL = 30_000  # characters: the limit of spreadsheets is a little higher
+_CELL = 30_000  # characters; spreadsheets' limit is a little higher
 _EXPECTED = ("expected_gain", "expected_bound")
 _MAX_EXPECTED = 1e12  # times, or nanoseconds
 
@@ -27,35 +27,18 @@ NOT_JUDGED = ("unreadable", "no such lab", "not judged")
 
 
 class Row(NamedTuple):
-    """The outcome of one answer.
+    """The outcome of one answer."""
 
-    Attributes:
-        student: the file's name, without ".json".
-        lab: its name; "" where the row is about the whole file.
-        state: "right", "target reached", "wrong" or "not handed in"; or one of `NOT_JUDGED`.
-        gain: the baseline's time, or cost, over the answer's, measured here in turns: the inverse
-            of the time normalised by the machine. None where the answer is not right.
-        gain_low, gain_high: the interval of `gain`, within the noise of this run.
-        expected_gain: the gain that the student predicted before the race on their machine; None
-            where nothing was predicted.
-        nanoseconds: of the answer here, per unit of its lab (`Unit.name`); None where the lab asks
-            for no prediction.
-        expected_bound: the fewest `nanoseconds` possible, as the student predicted.
-        share: of the best known solution's rate, or of the bound's; None where `gain` is.
-        share_low, share_high: the interval of `share`.
-        why: what is wrong.
-    """
-
-    student: str
-    lab: str
-    state: str
-    gain: float | None = None
+    student: str  # the file's name, without ".json"
+    lab: str  # "" where the row is about the whole file
+    state: str  # "right", "target reached", "wrong", "not handed in", or one of `NOT_JUDGED`
+    gain: float | None = None  # the baseline's cost over the answer's, measured here in turns
     gain_low: float | None = None
     gain_high: float | None = None
-    expected_gain: float | None = None
-    nanoseconds: float | None = None
-    expected_bound: float | None = None
-    share: float | None = None
+    expected_gain: float | None = None  # predicted before the race on the student's machine
+    nanoseconds: float | None = None  # of the answer here, per unit of its lab (`Unit.name`)
+    expected_bound: float | None = None  # the fewest `nanoseconds` possible, as predicted
+    share: float | None = None  # of the best known solution's rate, or of the bound's
     share_low: float | None = None
     share_high: float | None = None
     why: str = ""
@@ -64,23 +47,8 @@ class Row(NamedTuple):
 def grade(folder: Path, out: Path, say: Say = line, *, trust: bool = False) -> int:
     """Judges students' answers again, on this machine; the results in their files are ignored.
 
-    Each answer runs in a sandbox, in processes of its own: see `assessing.assess`.
-
-    Args:
-        folder: of JSON files. Other files are reported and skipped.
-        out: a CSV file, a `Row` a line. It is replaced only when all is judged: until then rows are
-            written, one by one, to a file next to it, with ".unfinished" after its name.
-        say: receives lines of progress.
-        trust: whether answers run without a sandbox, as the user who grades.
-
-    Returns:
-        How many rows have a state of `NOT_JUDGED`.
-
-    Raises:
-        ConfigurationError: `folder` has no JSON file; `out` is one of those or is not a regular
-            file; the ".unfinished" file is not a grading's table. Then nothing was judged.
-        StorageError: `out` can't be written.
-        UnavailableError: there is no sandbox here, and answers are not trusted.
+    Rows are written to `out` with ".unfinished" after its name, which replaces `out` when all is
+    judged; returns how many rows have a state of `NOT_JUDGED`.
     """
     files = sorted(folder.glob("*.json")) if folder.is_dir() else []
     if not files:

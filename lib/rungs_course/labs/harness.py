@@ -16,7 +16,7 @@ from rungs_course.labs.lab import Call, timed
 BLOCK = 512  # inputs that an answer is called with at a time
 RACED_CASES = 2  # per call of a race
 
-# SplitMix64's last step: makes pseudo-random numbers of consecutive ones.
+# SplitMix64's last step, which maps consecutive numbers to pseudo-random ones.
 MIXED = """
 inline std::uint64_t mixed(std::uint64_t n) {
   n = (n ^ n >> 30) * 0xBF58476D1CE4E5B9;
@@ -25,7 +25,7 @@ inline std::uint64_t mixed(std::uint64_t n) {
 }
 """
 
-# What makes inputs and digests, eight words at a time.
+# Inputs and digests are made eight words at a time.
 EIGHT_WORDS = """
 namespace harness {
 typedef std::uint64_t Words __attribute__((vector_size(64)));
@@ -77,12 +77,9 @@ inline std::uint64_t digest(const void* bytes, std::int64_t count) {
 
 
 def for_bitboards(function: str, inputs: Sequence[str], made: str) -> str:
-    """Returns the harness of a function of bitboards that returns a bitboard.
+    """Returns the harness of a function that maps bitboards to a bitboard.
 
-    Args:
-        function: its name.
-        inputs: its arguments' names.
-        made: C++ that sets `NAME[i]` of each to something random: `r(0)`, `r(1)` … are random.
+    `made` is C++ that sets `NAME[i]` of each input from the random numbers `r(0)`, `r(1)` …
     """
     parameters = "".join(f"const std::uint64_t* {name}, " for name in inputs)
     values = ", ".join(f"{name}[i]" for name in inputs)
@@ -130,11 +127,10 @@ void idle({parameters}) {{ play<true>({arguments}); }}
 def for_case(case: str, *, bounded: bool = False) -> str:
     """Returns the harness of a kernel that works on arrays of its own.
 
-    Args:
-        case: C++ of a `struct Case` with `void make(std::uint64_t seed)`, which makes inputs;
-            `void run()`, which calls the answer and leaves the inputs as they are; and
-            `std::uint64_t digest()`, which mixes all that was written. `EIGHT_WORDS` helps both.
-        bounded: whether it has `void bound()`, too, which does only what every answer must do.
+    `case` is C++ of a `struct Case` with `void make(std::uint64_t seed)`, which makes inputs; `void
+    run()`, which calls the answer and leaves the inputs as they are; `std::uint64_t digest()`,
+    which mixes all that was written; and, if `bounded`, `void bound()`, which does only what every
+    answer must do. `EIGHT_WORDS` helps to make and to digest.
     """
     what = {"race": "each.run();", "idle": ""} | ({"bound": "each.bound();"} if bounded else {})
     called = "\n".join(

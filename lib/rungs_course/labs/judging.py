@@ -29,7 +29,7 @@ from rungs_course.measure.turns import timed_rounds
 
 _SECONDS = 60.0
 _REPEATS = 11
-MAX_SHOWN = 2000  # characters of what it printed
+MAX_SHOWN = 2000  # characters that it printed
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
@@ -39,19 +39,6 @@ def check(name: str, code: str | None = None, *, seconds: float = _SECONDS) -> V
     It runs in a process of its own with limits on time, memory and output. That guards against
     mistakes; it is not a sandbox against malice. Where a lab asks for a prediction (`predict`), the
     submission is raced only once there is one; then counts explain the race.
-
-    Args:
-        name: of the lab, "03a" or "lab-03a".
-        code: what is judged; by default what was last submitted in this process.
-        seconds: after which its process is killed.
-
-    Returns:
-        The verdict; a notebook shows it in words and, where a position differs, as a board. A
-        warning is issued where it can't be kept in the user's record.
-
-    Raises:
-        ConfigurationError: no such lab, nothing was submitted, or the last cell failed.
-        UnavailableError: this machine lacks a package that the lab needs.
     """
     lab = find(name)
     answer = submissions.code_of(lab) if code is None else code
@@ -70,11 +57,7 @@ def check(name: str, code: str | None = None, *, seconds: float = _SECONDS) -> V
 
 
 def plain(text: str, limit: int = 4000) -> str:
-    """Escapes lone surrogates, and control characters except tab and newline.
-
-    Args:
-        limit: characters; of a longer text the beginning and the end are kept.
-    """
+    """Escapes lone surrogates and control characters except tab and newline; shortens long text."""
     if len(text) > limit:
         text = f"{text[: limit // 2]} […] {text[-(limit // 2) :]}"
     return _CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
@@ -86,11 +69,7 @@ def one_line(text: str) -> str:
 
 
 def _supervised(lab: Lab, code: str, seconds: float, race: bool = True) -> Verdict:
-    """Judges in a separate process, and returns the verdict.
-
-    Args:
-        race: whether a right answer is raced.
-    """
+    """Judges in a separate process, and returns the verdict."""
     key = secrets.token_hex(8)
     # Files rather than pipes: neither writing to them nor reading from them blocks.
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as messages:
@@ -137,11 +116,7 @@ def _supervised(lab: Lab, code: str, seconds: float, race: bool = True) -> Verdi
 
 
 def _messages(written: bytes, key: str) -> list[tuple[str, Any]]:
-    """Returns the judge's messages, each with its kind.
-
-    Raises:
-        ValueError: something else was written between them.
-    """
+    """Returns the judge's messages, each with its kind; ValueError if anything else was written."""
     messages: list[tuple[str, Any]] = []
     for line in written.splitlines():
         begins, _, text = line.partition(b" ")
@@ -154,9 +129,8 @@ def _messages(written: bytes, key: str) -> list[tuple[str, Any]]:
 def judge(descriptor: int) -> None:
     """Judges the request on standard input, and ends the process, which may crash or hang before.
 
-    Args:
-        descriptor: of a file that receives a line for each stage that begins, and a last one for
-            the result. Each begins with the request's key, which no submission writes by accident.
+    The file of `descriptor` receives a line for each stage that begins, and one for the result,
+    each after the request's key, which no submission writes by accident.
     """
     request = json.load(sys.stdin)
     for message in _judged(find(request["lab"]), request["code"], request["race"]):
@@ -168,7 +142,7 @@ def judge(descriptor: int) -> None:
 
 
 def _judged(lab: Lab, code: str, race: bool) -> Iterator[dict[str, Any]]:
-    """Yields each stage that is about to begin, and at last the result."""
+    """Yields each stage before it begins, and at last the result."""
     try:
         if lab.language == "cpp":
             cling.interpreter()  # the first time it writes larger files than are allowed below

@@ -1,4 +1,4 @@
-"""What a lab is: a notebook with the task, and how an answer is judged and raced."""
+"""Defines a lab: its notebook with the task, and how an answer is judged and raced."""
 
 import dataclasses
 import functools
@@ -36,19 +36,12 @@ CAUSES = (
 
 @dataclasses.dataclass(frozen=True)
 class Unit:
-    """The unit of work that a kernel's cost is given for.
+    """The unit of work that a kernel's cost is given for."""
 
-    Attributes:
-        name: "position", "message".
-        count: how many of them a call of `Lab.work`, and a `Case` of the harness, processes.
-        num_bytes: the fewest bytes that must be moved for each; 0 where caches hold all.
-        level: where they are moved from: "memory", "L2"; see `peaks.measure_bandwidth`.
-    """
-
-    name: str
-    count: int
-    num_bytes: float = 0
-    level: str = "memory"
+    name: str  # "position", "message"
+    count: int  # per call of `Lab.work`, and per `Case` of the harness
+    num_bytes: float = 0  # the fewest that must be moved per unit; 0 where caches hold all
+    level: str = "memory"  # from which bytes are moved, as in `peaks.measure_bandwidth`
 
 
 class Head(NamedTuple):
@@ -61,31 +54,18 @@ class Head(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Difference:
-    """The first thing that a submission gets wrong.
+    """The first wrong output of a submission."""
 
-    Attributes:
-        what: which output of what, in words.
-        expected: what it should be.
-        got: what it is.
-        fen: the position, where there is one.
-        wrong: squares (0 to 63) that the submission has and shouldn't.
-        missing: squares that it should have and hasn't.
-    """
-
-    what: str
+    what: str  # names the output, in words
     expected: str
     got: str
     fen: str | None = None
-    wrong: tuple[int, ...] = ()
-    missing: tuple[int, ...] = ()
+    wrong: tuple[int, ...] = ()  # squares (0 to 63) that the submission has and shouldn't
+    missing: tuple[int, ...] = ()  # squares that it should have and hasn't
 
 
 class WrongError(Exception):
-    """A result is wrong while a cost is counted or a clock runs.
-
-    Attributes:
-        difference: the first thing that is wrong.
-    """
+    """A result is wrong while a cost is counted or a clock runs."""
 
     def __init__(self, difference: Difference):
         super().__init__(difference.what)
@@ -93,70 +73,55 @@ class WrongError(Exception):
 
 
 class Call(NamedTuple):
-    """A call of an answer's function: its name, its arguments, and how.
-
-    Attributes:
-        how: None for a single call; "each" for a call per row of the arguments, which are columns;
-            "chain" for a call per row of the second argument, whose first argument is the first
-            part of the previous result; or a list, to launch a kernel on that grid.
-    """
+    """A call, or calls, of an answer's function."""
 
     name: str
     args: Sequence[Any]
+    # None for a single call; "each" for a call per row of the arguments, which are columns; "chain"
+    # for a call per row of the second argument, whose first argument is the first part of the
+    # previous result; or a list, to launch a kernel on that grid.
     how: str | list[int] | None = None
 
 
 @dataclasses.dataclass(frozen=True)
 class Lab:
-    """How answers to a lab are judged. The task and its stub are in its notebook.
+    """The rules by which answers to a lab are judged; the task and its stub are in its notebook."""
 
-    Attributes:
-        name: its notebook's number, and a letter where that has several: "03a".
-        defines: the functions that a submission must define.
-        judge: given the functions of a submission and of the baseline, which is slow and right,
-            yields what differs in each case, or None.
-        work: given a submission's functions, returns a function that does some work with them and
-            returns its cost. Where the cost is counted, a second argument is the seed of the case,
-            and WrongError is raised where a result is wrong.
-        target: the share of the best known solution's rate, or the bound's, that counts as reached.
-        cause: one of `CAUSES`.
-        language: "cpp", "python", or "cuda" for Python whose kernels Numba simulates.
-        harness: C++ that calls a submission, compiled after it in its namespace.
-        alone: whether nothing else of its kind may run in its process: Cling compiles OpenMP's
-            pragmas right only in the first code that has any, and Numba decides when it is
-            imported whether it simulates.
-        unit: of what `work` returns; "s" is raced, anything else is counted once.
-        race: given a random generator, returns the calls that are timed where an answer is graded:
-            their inputs can't be foreseen, and their results can be compared with those of the
-            best known solution. None where a cost is counted.
-        idle: a function of the harness that does all that the race's does, except for calling the
-            answer; "" where sending and receiving are the only overhead.
-        agrees: given the race's calls, their results and the solution's, returns whether the former
-            are right; None where both must be the same.
-        per: the unit of a kernel's cost, where a prediction is asked for before the race and counts
-            explain it afterwards; its harness is of `harness.for_case`. None for other labs.
-        bound: given the best known solution's functions, returns a function that does only what
-            every answer must do and returns the seconds; then the target is a share of its rate,
-            and the harness has a function `bound`, called as its `race` is.
-        headers: below `cpp/`, that answers may use in addition to those that all may.
-    """
-
-    name: str
-    defines: tuple[str, ...]
+    name: str  # its notebook's number, and a letter where that has several: "03a"
+    defines: tuple[str, ...]  # functions that a submission must define
+    # Given the functions of a submission and of the baseline, which is slow and right, yields the
+    # difference of each case, or None.
     judge: Callable[[Any, Any], Iterator[Difference | None]]
+    # Given a submission's functions, returns a function that does some work with them and returns
+    # its cost. Where the cost is counted, a second argument is the seed of the case, and WrongError
+    # is raised where a result is wrong.
     work: Callable[..., Callable[[], float]]
-    target: float
-    cause: str
-    language: str = "cpp"
-    harness: str = ""
+    target: float  # share of the best known solution's rate, or the bound's, that must be reached
+    cause: str  # one of `CAUSES`
+    language: str = "cpp"  # or "python", or "cuda" for Python whose kernels Numba simulates
+    harness: str = ""  # C++ that calls a submission, compiled after it in its namespace
+    # Whether nothing else of its kind may run in its process: Cling compiles OpenMP's pragmas right
+    # only in the first code that has any, and Numba decides at its import whether it simulates.
     alone: bool = False
-    unit: str = "s"
+    unit: str = "s"  # of a cost; "s" is raced, anything else is counted once
+    # Given a random generator, returns the calls that are timed where an answer is graded: their
+    # inputs can't be foreseen, and their results can be compared with those of the best known
+    # solution. None where a cost is counted.
     race: Callable[[np.random.Generator], list[Call]] | None = None
+    # A function of the harness that does all that the race's does, except for calling the answer;
+    # "" where sending and receiving are the only overhead.
     idle: str = ""
+    # Given the race's calls, their results and the solution's, returns whether the former are
+    # right; None where both must be the same.
     agrees: Callable[[list[Call], list, list], bool] | None = None
+    # The unit of a kernel's cost, where the lab asks for a prediction before the race and counts
+    # explain it afterwards; its harness is of `harness.for_case`.
     per: Unit | None = None
+    # Given the best known solution's functions, returns a function that does only what every answer
+    # must do and returns the seconds; then the target is a share of its rate, and the harness has a
+    # function `bound`, called as its `race` is.
     bound: Callable[[Any], Callable[[], float]] | None = None
-    headers: tuple[str, ...] = ()
+    headers: tuple[str, ...] = ()  # below `cpp/`, in addition to those that all answers may use
 
     @property
     def on_one_core(self) -> bool:
@@ -182,11 +147,7 @@ class Lab:
         return next(filter(None, self.judge(yours, baseline)), None)
 
     def head(self) -> Head:
-        """Reads the beginning of its notebook.
-
-        Raises:
-            ConfigurationError: the notebook is gone, or its first lines are not a lab's.
-        """
+        """Reads title, notebook and minutes from its notebook; ConfigurationError without them."""
         import nbformat
 
         try:
@@ -207,11 +168,7 @@ def labs() -> dict[str, Lab]:
 
 
 def find(name: str) -> Lab:
-    """Returns the lab called `name`, "03a" or "lab-03a".
-
-    Raises:
-        ConfigurationError: there is none; the message names those that there are.
-    """
+    """Returns the lab called `name`, "03a" or "lab-03a"; ConfigurationError where there is none."""
     lab = labs().get(str(name).removeprefix("lab-"))
     if lab is None:
         raise ConfigurationError(f"no lab {name!r}; there are: {', '.join(labs())}")

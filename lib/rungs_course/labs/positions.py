@@ -1,4 +1,4 @@
-"""Positions that labs are about."""
+"""Positions that labs use as cases."""
 
 from collections.abc import Callable
 
@@ -9,15 +9,10 @@ from rungs_course.labs.arrays import fixed
 
 
 def random_steps(num_envs: int, steps: int, seed: int, **settings):
-    """Steps the Python rung's boards with random legal actions, T times.
+    """Steps the Python rung's N boards T times with random legal actions.
 
-    Args:
-        num_envs: boards, N.
-        settings: other arguments of `rungs.make`.
-
-    Returns:
-        Observations, (T + 1, N, 72) int8; legal actions as bits, (T + 1, N, 73) uint64; and the
-        FENs of each time, T + 1 lists.
+    Returns observations, (T + 1, N, 72) int8; legal actions as bits, (T + 1, N, 73) uint64; and T +
+    1 lists of FENs. `settings` are further arguments of `rungs.make`.
     """
     import rungs
     from rungs.chess import random_actions
@@ -38,12 +33,10 @@ def random_game(
     plies: int,
     choose: Callable[[chess.Board, list[chess.Move]], list[chess.Move]] | None = None,
 ) -> list[chess.Board]:
-    """Returns the positions of a game by random moves, each with the moves that led to it.
+    """Returns a random game's positions, each with the moves that led to it.
 
-    Args:
-        plies: the most that are played.
-        choose: given a position and its legal moves, returns those to pick one from; by default
-            all.
+    At most `plies` are played. `choose` returns the moves to pick from, given a position and its
+    legal moves; by default all.
     """
     board = chess.Board()
     positions = [board.copy()]

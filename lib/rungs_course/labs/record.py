@@ -1,4 +1,4 @@
-"""What a student has reached: kept in the user's own folder, handed in as a file if they like."""
+"""A student's record: kept in the user's own folder, and handed in as a file."""
 
 import datetime
 import json
@@ -37,16 +37,7 @@ def path() -> Path:
 
 
 def read(file: Path | None = None) -> dict[str, dict]:
-    """Returns a record: by lab, `right`, `reached`, `tries`, `gain`, `share`, `code`, `date`.
-
-    Where something was predicted, there are `expected_gain` and `expected_bound`, too.
-
-    Args:
-        file: the record; by default this user's.
-
-    Raises:
-        ConfigurationError: the file is not a record of labs.
-    """
+    """Returns a checked record, by default this user's: by lab, a dictionary as `_FORM` has it."""
     file = file or path()
     if not os.path.lexists(file):
         return {}
@@ -72,11 +63,7 @@ def _entry_error(entry: Any, name: str) -> str:
 
 
 def load(file: Path) -> dict[str, Any]:
-    """Returns a file's entries by lab, unchecked: others may have written it.
-
-    Raises:
-        ConfigurationError: it is not a file, is empty, too large, unreadable or not a JSON object.
-    """
+    """Returns a file's entries by lab, unchecked: others may have written it."""
     try:
         if not file.is_file():  # opening a pipe would wait for its writer
             raise ConfigurationError(f"{file} is not a file")
@@ -129,15 +116,7 @@ def _expected(verdict: Verdict) -> dict[str, float]:
 
 
 def hand_in(file: Path) -> int:
-    """Copies this user's record, with the code of every right answer, to a new file.
-
-    Returns:
-        How many right answers it holds.
-
-    Raises:
-        ConfigurationError: something of that name is there already, or no lab is right yet.
-        StorageError: it can't be written.
-    """
+    """Copies this user's record to a new file; returns how many right answers it holds."""
     kept = read()
     count = sum(entry.get("right", False) for entry in kept.values())
     if not count:
@@ -150,11 +129,7 @@ def hand_in(file: Path) -> int:
 
 
 def table(kept: dict[str, dict]):
-    """Returns a row per lab: name, title, minutes, whether it is right, tries, how fast it is.
-
-    Args:
-        kept: what `read` returned.
-    """
+    """Returns a row per lab of a record: its title, whether it is right, tries, speed."""
     import pandas as pd
 
     rows = []

@@ -29,30 +29,20 @@ class EndedError(SubmissionError):
 
 
 class Clocks(NamedTuple):
-    """The time that an answer's processes have used so far, in seconds.
+    """The time that an answer's processes have used so far, in seconds."""
 
-    Attributes:
-        computed: CPU time of all of them together, including those that have ended.
-        waited: for which the thread that calls the answer waited for a busy core.
-    """
-
-    computed: float
-    waited: float
+    computed: float  # CPU time of all of them together, including those that have ended
+    waited: float  # for which the thread that calls the answer waited for a busy core
 
 
 class Answer:
     """The functions that an answer defines, as attributes.
 
-    Its process is started by the first call. Arguments are copied; when a C++ function returns, its
-    changes to writeable arrays are copied back. Objects whose class has `asked` stay in this
-    process: an answer can call their methods that `asked` names, over the same connection.
-
-    Args:
-        lab: the lab that it answers.
-        code: its text.
-        place: where it runs.
-        seconds: the time limit for all its calls together.
-        ours: whether it is the lab's own code, whose errors are raised as UnavailableError.
+    Its process is started by the first call; `seconds` limits all its calls together. Arguments are
+    copied; when a C++ function returns, its changes to writeable arrays are copied back. Objects
+    whose class has `asked` stay in this process: an answer can call their methods that `asked`
+    names, over the same connection. Errors of the lab's own code (`ours`) are raised as
+    UnavailableError.
     """
 
     def __init__(
@@ -159,19 +149,10 @@ class Answer:
         self._say(wire.encode(about), self._memory)
 
     def calls(self, calls: Sequence[Call], guard: bool = False) -> tuple[float, list[Any]]:
-        """Calls functions one after the other.
+        """Calls functions one after the other; returns the seconds they took, and the results.
 
-        Args:
-            guard: whether arrays end at a guard page, which can't be read or written.
-
-        Returns:
-            The seconds until all results had arrived, and the results: in C++, each is a tuple of
-            the value and the writeable arrays.
-
-        Raises:
-            SubmissionError: it does not compile, or raised.
-            EndedError: its process ended, took too long, or sent something that is not a reply.
-            Exception: raised by a method of an object that stays here, if the answer lets it pass.
+        In C++ a result is a tuple of the value and the writeable arrays. If `guard`, arrays end at
+        a guard page, which can't be read or written.
         """
         asked: dict[int, Any] = {}
         request = {"calls": [list(call) for call in calls], "guard": guard}
@@ -182,7 +163,7 @@ class Answer:
         return seconds, values
 
     def decoded(self, calls: Sequence[Call]) -> tuple[float, list[Any]]:
-        """Sends calls without making them; returns seconds, and what those made last returned."""
+        """Sends calls without making them; returns seconds, and the results of the last made."""
         return self._exchange(wire.encode({"idle": [list(call) for call in calls]}), {})
 
     def _exchange(self, parts: list[Any], asked: dict[int, Any]) -> tuple[float, list[Any]]:

@@ -1,4 +1,4 @@
-"""Where answers that somebody else wrote run: without a network, and without others' files."""
+"""Runs answers that somebody else wrote: without a network, and without others' files."""
 
 import os
 import sys
@@ -21,14 +21,10 @@ class Sandbox:
     """Runs Python in bubblewrap: it sees the interpreter, its packages and the library, read-only.
 
     It has no network, can write only a few files of its own, and sees no other process.
-
-    Attributes:
-        processes: how many it may have at a time.
-        started_by: how many of its ancestors are processes of the sandbox.
     """
 
-    processes: int | None = _PROCESSES
-    started_by = 2
+    processes: int | None = _PROCESSES  # at a time
+    started_by = 2  # of an answer's ancestors, those that are processes of the sandbox
 
     def command(self, code: str) -> list[str]:
         """Returns the command that runs `code`, which can import the package `inside`."""
@@ -54,7 +50,7 @@ class Sandbox:
         return [
             *("--unshare-all", "--cap-drop", "ALL", "--new-session", "--die-with-parent"),
             *("--clearenv", *variables),
-            # Before what is seen, which may be below it.
+            # Before the read-only folders, which may be below it.
             *("--size", str(_FILES_BYTES), "--tmpfs", "/tmp", "--chdir", "/tmp"),
             *(*seen, "--proc", "/proc", "--dev", "/dev"),
             *("--remount-ro", "/dev", "--remount-ro", "/"),
@@ -77,14 +73,7 @@ class Trusted:
 
 
 def chosen(trust: bool) -> Sandbox | Trusted:
-    """Returns where answers run.
-
-    Args:
-        trust: whether to run them without a sandbox.
-
-    Raises:
-        UnavailableError: there is no sandbox here, and answers are not trusted.
-    """
+    """Returns what runs answers: a sandbox, which must work, or none where they are trusted."""
     if trust:
         return Trusted()
     sandbox = Sandbox()

@@ -1,4 +1,4 @@
-"""What the student has written: the cell magic `%%rung`, and its function."""
+"""A student's submissions: the cell magic `%%rung`, and its function."""
 
 import itertools
 import math
@@ -16,15 +16,10 @@ _numbers = itertools.count(1)
 
 
 class Prediction(NamedTuple):
-    """What a student predicted of an answer before it was raced.
+    """A student's prediction for an answer, made before it is raced."""
 
-    Attributes:
-        gain: how many times as fast as the baseline it will be.
-        bound: the fewest nanoseconds that it can take per unit of its lab (`Unit.name`).
-    """
-
-    gain: float
-    bound: float
+    gain: float  # how many times as fast as the baseline
+    bound: float  # the fewest nanoseconds per unit of its lab (`Unit.name`)
 
 
 @magics_class
@@ -43,16 +38,9 @@ class RungMagics(Magics):
 
 
 def submit(name: str, code: str):
-    """Compiles an answer to a lab and keeps it for `check`.
+    """Compiles an answer to a lab, keeps it for `check`, and returns an object with its functions.
 
-    Returns:
-        An object with the functions that it defines, to be tried.
-
-    Raises:
-        ConfigurationError: no such lab.
-        SubmissionError: it does not compile, or lacks a function. After this and any other error
-            the previous answer is forgotten, as it is no longer what the cell says.
-        UnavailableError: it is C++, and cppyy is not installed.
+    After an error the previous answer is forgotten, as it is no longer what the cell says.
     """
     lab = find(name)
     _codes[lab.name] = None
@@ -62,11 +50,7 @@ def submit(name: str, code: str):
 
 
 def code_of(lab: Lab) -> str:
-    """Returns what was last submitted for a lab.
-
-    Raises:
-        ConfigurationError: nothing was submitted, or the last cell failed.
-    """
+    """Returns the last submission for a lab; ConfigurationError if there is none or it failed."""
     if lab.name not in _codes:
         raise ConfigurationError(
             f"nothing was submitted for lab {lab.name}: begin a cell with %%rung {lab.name}"
@@ -83,15 +67,9 @@ def code_of(lab: Lab) -> str:
 def predict(name: str, *, gain: float | None = None, bound: float | None = None) -> None:
     """Keeps a prediction for an answer, to be compared with what is measured.
 
-    If a number is missing, the prediction is asked for again, and `check` races nothing.
-
-    Args:
-        name: of a lab that asks for a prediction.
-        gain: how many times as fast as the baseline the answer will be.
-        bound: the fewest nanoseconds that it can take per unit of the lab.
-
-    Raises:
-        ConfigurationError: no such lab, it asks for no prediction, or a number is not positive.
+    `gain` is how many times as fast as the baseline the answer will be, `bound` the fewest
+    nanoseconds per unit of the lab. If one is missing, it is asked for again, and `check` races
+    nothing.
     """
     lab = find(name)
     if not lab.per:
@@ -111,5 +89,5 @@ def predict(name: str, *, gain: float | None = None, bound: float | None = None)
 
 
 def prediction_of(lab: Lab) -> Prediction | None:
-    """Returns what was predicted for an answer to a lab; None where nothing was."""
+    """Returns the prediction for an answer to a lab; None where there is none."""
     return _predictions.get(lab.name)

@@ -1,4 +1,4 @@
-"""What a check found, in words and as a board."""
+"""A check's result, in words and as a board."""
 
 import dataclasses
 import html
@@ -22,26 +22,16 @@ def _percent(share: float) -> int:
 
 @dataclasses.dataclass(frozen=True)
 class Verdict:
-    """What a check found.
-
-    Attributes:
-        lab: the lab.
-        problem: why it could not be judged or is wrong, or None.
-        difference: the first wrong output, if one is wrong.
-        costs: by "yours", "baseline" and "solution", what each turn cost; empty where it was not
-            raced, as nothing was predicted.
-        printed: what the submission printed.
-        prediction: what the student predicted.
-        counts: sentences that explain the race.
-    """
+    """A check's result."""
 
     lab: Lab
-    problem: str | None = None
-    difference: Difference | None = None
+    problem: str | None = None  # why it could not be judged or is wrong
+    difference: Difference | None = None  # the first wrong output
+    # By "yours", "baseline" and "solution", each turn's cost; empty where it was not raced.
     costs: dict[str, list[float]] = dataclasses.field(default_factory=dict)
     printed: str = ""
     prediction: Prediction | None = None
-    counts: tuple[str, ...] = ()
+    counts: tuple[str, ...] = ()  # sentences that explain the race
 
     @property
     def right(self) -> bool:

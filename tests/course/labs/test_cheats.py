@@ -1,7 +1,7 @@
 """Answers that cheat: each is caught, or gains nothing.
 
-What holds by where oracle, inputs and clock are is tested without a sandbox, so everywhere; what a
-sandbox forbids needs bubblewrap.
+Protection by the place of oracle, inputs and clock is tested without a sandbox, so everywhere;
+protection by a sandbox needs bubblewrap.
 """
 
 import csv
@@ -131,8 +131,8 @@ inline void list_legal(const std::uint64_t* masks, std::int16_t* lists, std::int
 }}
 """
 
-# The lab, the answer, and what the verdict names: what a race calls has another name than what a
-# check compares, so that these show where a cheat was caught.
+# The lab, the answer, and a name in the verdict: races and checks name their functions differently,
+# so that these show which of them caught a cheat.
 CAUGHT = [
     ("01", FORGES_REPLIES, "game 0"),
     ("01", sends('{"right": true}'), "interfered"),
@@ -157,8 +157,8 @@ def test_a_cheat_is_caught_by_a_judge_that_is_elsewhere(lab, code, names):
     assert names in (verdict.problem or verdict.difference.what + verdict.difference.got)
 
 
-# Stops every clock that a judge might read, keeps results, and is slow at first, so that turns are
-# made of few calls.
+# Stops every clock that a judge might read, keeps results, and is slow at first, so that turns have
+# few calls.
 GAINS_NOTHING = f"""
 import time
 for clock in ("perf_counter", "monotonic", "time", "process_time", "thread_time"):
@@ -219,7 +219,7 @@ def third_times(keys):
 def test_clocks_tell_computing_from_waiting():
     """Several processes share a core, one of which computes for an answer by two threads."""
     cores = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {min(cores)})  # of what is started below, too
+    os.sched_setaffinity(0, {min(cores)})  # and that of the processes below
     busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2)]
     try:
         with Answer(find("01"), TWO_THREADS, Trusted(), seconds=60) as answer:

@@ -1,4 +1,4 @@
-"""What explains a race counts what it says, and names what it can't count."""
+"""An explanation counts correctly, and names everything that it can't count."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Grading goes on whatever a student handed in, and keeps every verdict."""
+"""Grading survives any file of a student, and keeps every verdict."""
 
 import csv
 import json
@@ -23,7 +23,7 @@ SANDBOX_PROBLEM = Sandbox.problem
 
 @pytest.fixture(autouse=True)
 def judged(monkeypatch):
-    """The labs, codes and places that a judge got which runs nothing: the code is its verdict."""
+    """The calls of a judge that runs nothing: the code is its verdict."""
     judged = []
 
     def assess(name, code, place):

@@ -1,4 +1,4 @@
-"""Whatever a submission does, its verdict says what it did, and the caller lives on."""
+"""A verdict names a submission's failure, and the caller survives it."""
 
 import contextlib
 import json
@@ -52,7 +52,7 @@ def fit(threads, seconds):
     return np.polyfit(1 / threads, seconds, 1)[::-1]
 """
 
-# By what a submission does: its lab, its code, and what its verdict names.
+# By a submission's failure: its lab, its code, and a text of its verdict.
 FAILURES = {
     "raises": ("01", PYTHON.format("return keys[9999]"), "line 2, in third_times"),
     "hangs": ("01", PYTHON.format("while True: pass"), "8 s"),

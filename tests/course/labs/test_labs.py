@@ -95,7 +95,7 @@ def patched(codes, old, new):
 
 
 def reported(verdict):
-    """Returns what a verdict names, in a form that does not depend on its sentences."""
+    """Returns a verdict's names and numbers without its sentences."""
     difference = verdict.difference
     if not difference:
         return f"raises {verdict.problem}"

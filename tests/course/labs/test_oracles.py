@@ -1,4 +1,4 @@
-"""What judges the labs is right itself."""
+"""The labs' oracles, and their comparisons, are right themselves."""
 
 import types
 

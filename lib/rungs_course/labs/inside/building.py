@@ -13,7 +13,7 @@ from rungs._src.native import cling
 from rungs.errors import RungsError, UnavailableError
 
 _CELL = "cell"  # the file that messages name
-# What every answer in C++ may use: within its namespace it can include nothing new.
+# Headers of every answer in C++: within its namespace it can include nothing new.
 _HEADERS = ("algorithm", "atomic", "bit", "cstddef", "cstdint", "thread", "unistd.h", "vector")
 
 
@@ -33,22 +33,14 @@ class Task(Protocol):
 
 
 class SubmissionError(RungsError):
-    """What a student wrote does not compile, lacks a function or raised; the message says where."""
+    """A student's code does not compile, lacks a function or raised; the message names the line."""
 
 
 def build(lab: Task, codes: dict[str, str], unit: str = "") -> dict[str, Any]:
-    """Compiles several answers to a lab, each in a namespace of its own.
+    """Compiles several answers to a lab, each in a namespace of its own; returns their functions.
 
-    Args:
-        codes: the answers by name; messages refer to lines of the first.
-        unit: a different name for every call in a process, as C++ can't be defined twice.
-
-    Returns:
-        By name, an object with the functions that an answer defines.
-
-    Raises:
-        SubmissionError: an answer does not compile, lacks a function or raised.
-        UnavailableError: cppyy, or a package that another answer than the first needs, is missing.
+    Messages refer to lines of the first. `unit` differs for every call in a process, as C++ can't
+    be defined twice.
     """
     made = _cpp(lab, codes, unit) if lab.language == "cpp" else _python(lab, codes)
     for functions in made.values():
@@ -59,12 +51,12 @@ def build(lab: Task, codes: dict[str, str], unit: str = "") -> dict[str, Any]:
 
 
 def included(headers: Sequence[str]) -> str:
-    """Returns the lines that include what an answer may use: `headers` are below `cpp/`."""
+    """Returns the lines that include an answer's headers: `headers` are below `cpp/`."""
     names = [f"<{name}>" for name in _HEADERS] + [f'"{paths.CPP / name}"' for name in headers]
     return "".join(f"#include {name}\n" for name in names)
 
 
-# What may hold a brace that does not count: comments, strings and characters.
+# Comments, strings and characters, whose braces do not count.
 _TEXT = re.compile(
     r"""//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<!\w)'(?:\\.|[^'\\\n])*'""",
     re.DOTALL,
@@ -137,7 +129,7 @@ def _cpp(lab: Task, codes: dict[str, str], unit: str) -> dict[str, Any]:
     try:
         cppyy.cppdef(text)
     except SyntaxError as error:
-        # What the compiler printed of the cell, without the words around it.
+        # The compiler's messages about the cell, without the words around them.
         lines = str(error).splitlines()
         begin = next((i for i, line in enumerate(lines) if line.startswith(f"{_CELL}:")), 0)
         shown = [line for line in lines[begin:] if not line.startswith("Failed to parse")]

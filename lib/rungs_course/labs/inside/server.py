@@ -42,9 +42,7 @@ WHY: dict[int, str] = {
 def serve(descriptor: int, memory: int) -> None:
     """Compiles the answer in the first message, and calls its functions until the judge ends it.
 
-    Args:
-        descriptor: of a socket.
-        memory: the descriptor of a file that is shared with the judge.
+    `descriptor` is that of a socket, `memory` that of a file that is shared with the judge.
     """
     link, arrays = _Link(socket.socket(fileno=descriptor)), wire.shared(memory)
     lab = SimpleNamespace(**link.receive(arrays))
@@ -61,7 +59,7 @@ def serve(descriptor: int, memory: int) -> None:
     except SubmissionError as error:
         link.send({"error": str(error), "stage": "building"})
         _end()
-    gc.disable()  # it would run at any time, because of what the judge has sent
+    gc.disable()  # else it would run at any time, after so many objects that the judge has sent
     link.send({"value": None})
     last: dict = {"value": []}
     while True:
@@ -98,7 +96,7 @@ def die_plainly() -> None:
 
 
 def _answered(lab: Any, functions: Any, link: "_Link", calls: list, guard: bool) -> dict:
-    """Returns a reply: what each call returned, or what the first that failed raised."""
+    """Returns a reply: the results of all calls, or what the first that failed raised."""
     try:
         if lab.language == "cpp":
             return {"value": [_called_cpp(functions, guard, *call) for call in calls]}
@@ -109,13 +107,7 @@ def _answered(lab: Any, functions: Any, link: "_Link", calls: list, guard: bool)
 
 
 def _called(functions: Any, name: str, args: list, how: Any) -> Any:
-    """Calls a function.
-
-    Args:
-        how: "each" to call it for each row of arguments that are arrays; "chain" to call it with
-            each row of its last argument, and with the first part of what it returned before as
-            its first; or a list, to launch a kernel on that grid.
-    """
+    """Calls a function of Python, as `Call.how` tells."""
     function = getattr(functions, name)
     if how == "each":
         return np.array([function(*row) for row in zip(*(a.tolist() for a in args), strict=True)])
@@ -128,7 +120,7 @@ def _called(functions: Any, name: str, args: list, how: Any) -> Any:
 
 
 def _called_cpp(functions: Any, guard: bool, name: str, args: list, _: Any) -> tuple:
-    """Calls a function of C++; returns what it returned, and the arrays that it may write to."""
+    """Calls a function of C++; returns its result, and the arrays that it may write to."""
     if guard:
         args = [_guarded(each) if isinstance(each, np.ndarray) else each for each in args]
     value = getattr(functions, name)(*args)
@@ -144,15 +136,11 @@ def _guarded(array: np.ndarray) -> np.ndarray:
 
 
 class _Link:
-    """The connection to the judge.
-
-    Attributes:
-        raised: exceptions that methods of the judge's objects raised here.
-    """
+    """The connection to the judge."""
 
     def __init__(self, connection: socket.socket):
         self._connection, self._lock = connection, threading.Lock()
-        self.raised: list[Exception] = []
+        self.raised: list[Exception] = []  # by methods of the judge's objects
         self._make: dict[str, Callable[[Any], Any]] = {
             "generator": np.random.default_rng,
             "random": random.Random,

@@ -23,19 +23,15 @@ _MAX_TEXT = 8 << 20
 
 
 class GarbageError(ValueError):
-    """What was received is not a message."""
+    """The bytes received are not a message."""
 
 
 def encode(value: Any, refer: Callable[[Any], dict] | None = None) -> list[Any]:
     """Returns a message's parts, to be sent one after the other.
 
     Numbers, texts, bytes, arrays, and lists, tuples and dictionaries of them are sent as they are;
-    random generators as the seed of a new one; other iterables as lists; and anything else as its
-    `repr`.
-
-    Args:
-        value: what is sent.
-        refer: given an object with a class attribute `asked`, returns what is sent in its place.
+    random generators as the seed of a new one; objects with a class attribute `asked` as what
+    `refer` returns of them; other iterables as lists; and anything else as its `repr`.
     """
     blobs: list[memoryview] = []
 
@@ -91,14 +87,7 @@ def encode(value: Any, refer: Callable[[Any], dict] | None = None) -> list[Any]:
 
 
 def send(connection: socket.socket, parts: list[Any], memory: np.ndarray | None = None) -> None:
-    """Sends a message that `encode` made.
-
-    Args:
-        memory: shared with the receiver; where it is given, arrays' bytes go there.
-
-    Raises:
-        OSError: the other end is gone.
-    """
+    """Sends a message of `encode`; the bytes of arrays go to `memory` where it is shared."""
     head, text, *blobs = parts
     if memory is not None:
         place = 0
@@ -113,15 +102,10 @@ def send(connection: socket.socket, parts: list[Any], memory: np.ndarray | None 
 def receive(
     connection: socket.socket, seconds: float | None = None, memory: np.ndarray | None = None
 ) -> tuple[bytes, np.ndarray]:
-    """Waits for a message: returns its JSON and its arrays' bytes.
+    """Returns a message's JSON and the bytes of its arrays, which are in `memory` if it is shared.
 
-    Args:
-        memory: shared with the sender, where arrays' bytes are.
-
-    Raises:
-        EOFError: the other end is gone.
-        TimeoutError: it took longer than `seconds`.
-        GarbageError: it is too large.
+    Raises EOFError if the other end is gone, TimeoutError after `seconds`, GarbageError if it is
+    too large.
     """
     end = None if seconds is None else time.monotonic() + seconds
     length, following = _HEAD.unpack(_read(connection, _HEAD.size, end).tobytes())
@@ -155,14 +139,10 @@ def shared(descriptor: int) -> np.ndarray:
 def decode(
     text: bytes, blobs: np.ndarray, make: dict[str, Callable[[Any], Any]] | None = None
 ) -> Any:
-    """Returns the value of a message.
+    """Returns the value of a message that `receive` returned.
 
-    Args:
-        text, blobs: what `receive` returned.
-        make: by kind, what makes a value of what `encode` sent in its place. A judge makes none.
-
-    Raises:
-        GarbageError: it is not a message of `encode`, or has a kind that is not in `make`.
+    `make` has, by kind, the maker of a value from what `encode` sent in its place; a judge makes
+    none.
     """
     place = 0
 

@@ -11,9 +11,7 @@ from rungs_course.labs.lab import Call, Lab, timed
 def _rollout(seed: int, steps: int, envs: int, ends: list[int] | float, *settings: float) -> tuple:
     """Returns rewards, (T, N), ends, (T, N), values, (T + 1, N), and gamma and lambda.
 
-    Args:
-        ends: at which steps episodes end, or with which probability a step ends one.
-        settings: gamma and lambda.
+    `ends` lists the steps at which episodes end, or is the probability that a step ends one.
     """
     rng = np.random.default_rng(seed)
     ended = np.zeros((steps, envs), bool)
@@ -25,7 +23,7 @@ def _rollout(seed: int, steps: int, envs: int, ends: list[int] | float, *setting
     return fixed(reward), fixed(ended, bool), fixed(value), *settings
 
 
-# By what is special about them, the simplest first.
+# By their special property, the simplest first.
 CASES = {
     "no episode ends": _rollout(1, 4, 1, [], 0.9, 0.8),
     "an episode ends with step 1": _rollout(2, 4, 1, [1], 0.9, 0.8),

@@ -1,4 +1,4 @@
-"""Lab 14: what an all-reduce takes."""
+"""Lab 14: the time of an all-reduce."""
 
 import numbers
 

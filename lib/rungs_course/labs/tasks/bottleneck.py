@@ -12,33 +12,20 @@ _NOISE, _MAX_UPDATES = 0.05, 20_000
 
 @dataclasses.dataclass(frozen=True)
 class Stage:
-    """What a stage does in an update.
-
-    Attributes:
-        seconds: that it takes.
-        first: additional seconds, the first time.
-        every: it does something in one of this many updates.
-        where: "here", in the process that runs the loop; on the "device", which queues work and
-            does it later, in order; or "beside", in another process, which does its work for the
-            next update during this one.
-    """
+    """A stage's work in an update."""
 
     seconds: float
-    first: float = 0.0
-    every: int = 1
+    first: float = 0.0  # additional seconds, the first time
+    every: int = 1  # it does something in one of this many updates
+    # "here", in the process that runs the loop; on the "device", which queues work and does it
+    # later, in order; or "beside", in another process, which works ahead by one update.
     where: str = "here"
 
 
 class System:
     """A simulated system that generates, infers, learns and logs, with a clock of its own.
 
-    Args:
-        stages: by name of `STAGES`.
-        noise: how far off a stage's seconds are each time, a standard deviation of logarithms.
-        seed: of the noise.
-
-    Attributes:
-        updates: how many there were.
+    `noise` is a standard deviation, of the logarithms of a stage's seconds.
     """
 
     asked, shown = ("clock", "update"), ("updates",)
@@ -54,14 +41,10 @@ class System:
         return self._now
 
     def update(self, free: str | None = None) -> dict[str, float]:
-        """Goes through all stages once.
+        """Goes through all stages once; returns the seconds that a stopwatch shows for each.
 
-        Args:
-            free: a stage that is skipped: a stand-in replaces its output.
-
-        Returns:
-            Seconds that a stopwatch shows for each stage, by name. The update ends, as part of the
-            last stage, when the device has done its work.
+        The stage `free` is skipped: a stand-in replaces its output. The update ends, as part of the
+        last stage, when the device has done its work.
         """
         laps = {}
         for name in STAGES:
@@ -110,7 +93,7 @@ def _stages(**stages: Stage | float) -> dict[str, Stage]:
     }
 
 
-# The broken systems, by what makes their bottlenecks hard to see.
+# The broken systems, by the property that makes their bottlenecks hard to see.
 CASES = {
     "all is done in turns": _stages(generate=6.0),
     "all is done in turns, with another stage slow": _stages(learn=5.0),

@@ -13,12 +13,8 @@ NAMES = ("x", "x_dot", "theta", "theta_dot")
 def play_gymnasium(state: np.ndarray, action: np.ndarray) -> tuple[np.ndarray, ...]:
     """Plays Gymnasium's CartPole, a cart after the other, until each has fallen.
 
-    Args:
-        state: (4, N), where carts begin.
-        action: (T, N), what they do.
-
-    Returns:
-        (4, N) states at the end; (N,) steps played; (N,) bool, which have fallen.
+    Takes initial states, (4, N), and actions, (T, N); returns final states, (4, N), steps played,
+    (N,), and which carts have fallen, (N,) bool.
     """
     from gymnasium.envs.classic_control.cartpole import CartPoleEnv
 

@@ -12,15 +12,7 @@ _CARTS, _STEPS, _THREADS = 70, 40, 32  # some threads of the last block have no 
 
 
 class Memory:
-    """An array that a simulated kernel reads and writes, number by number; it counts accesses.
-
-    Args:
-        values: the initial ones; copied.
-
-    Attributes:
-        values: the current ones.
-        accesses: loads and stores so far.
-    """
+    """An array that a simulated kernel reads and writes, number by number; it counts accesses."""
 
     asked, shown = ("__len__", "__getitem__", "__setitem__"), ("shape", "size")
 

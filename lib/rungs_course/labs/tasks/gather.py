@@ -1,4 +1,4 @@
-"""Lab 05: what all ranks have comes together at rank 0, in few messages."""
+"""Lab 05: all ranks' arrays come together at rank 0, in few messages."""
 
 import collections
 import threading
@@ -24,17 +24,19 @@ class DeadlockError(RuntimeError):
 
 
 class _Network:
-    """What all ranks share: messages under way, clocks, and which rank waits for which."""
+    """The ranks' shared state: messages under way, clocks, and which rank waits for which."""
 
     def __init__(self, size: int):
         self.size = size
         self.clocks = [0.0] * size  # in microseconds
-        # By sender and receiver: when each was sent, and what.
+        # By sender and receiver: the time of sending, and the array.
         self.boxes: dict[tuple[int, int], collections.deque] = collections.defaultdict(
             collections.deque
         )
         self.sent = 0  # bytes
-        self.waiting: dict[int, int] = {}  # by rank, for which; a rank that is done, for itself
+        self.waiting: dict[
+            int, int
+        ] = {}  # the awaited rank, by rank; a rank that is done awaits itself
         self.changed = threading.Condition()
 
     def stuck(self) -> bool:
@@ -44,12 +46,7 @@ class _Network:
 
 
 class Communicator:
-    """A rank's end of a simulated network; ranks are threads of this process.
-
-    Attributes:
-        rank: its number, from 0.
-        size: how many ranks there are.
-    """
+    """A rank's end of a simulated network; ranks are threads of this process."""
 
     asked, shown = ("send", "recv"), ("rank", "size")
 
@@ -97,13 +94,9 @@ class Communicator:
 
 
 def on_ranks(bodies: Sequence[Callable], arguments: Sequence[Any]) -> tuple[Any, float]:
-    """Runs each rank's `body(communicator, argument)` with its argument.
+    """Runs `body(communicator, argument)` on each rank; returns rank 0's result and microseconds.
 
-    Returns:
-        What rank 0 returned, and the microseconds until it was done.
-
-    Raises:
-        Exception: of the first rank that raised one; a DeadlockError only if all are.
+    Raises the error of the first rank that had one; a DeadlockError only if all are.
     """
     network = _Network(len(arguments))
 

@@ -8,7 +8,7 @@ import chess
 from rungs_course.labs.lab import Difference, Lab, require
 
 _MAX_PLIES = 5000  # plies of a search
-_TIMES = 4  # how often each peer's bug is to be found, where plies are counted
+_TIMES = 4  # searches for each peer's bug, where plies are counted
 
 
 class TooLongError(Exception):
@@ -16,15 +16,7 @@ class TooLongError(Exception):
 
 
 class Game:
-    """A game from a position on.
-
-    Args:
-        start: FEN.
-        most: plies that may be played in all.
-
-    Attributes:
-        plies: played so far, in all games.
-    """
+    """A game from a position on, of at most `most` plies in all."""
 
     asked, shown = ("reset", "step"), ("board", "legal", "result", "plies")
 
@@ -37,12 +29,7 @@ class Game:
         self._set(chess.Board(self._start))
 
     def step(self, move: str) -> None:
-        """Plays a legal move, "e2e4" or "e7e8q".
-
-        Raises:
-            ValueError: it is not legal, or the game is over.
-            TooLongError: `most` plies have been played already.
-        """
+        """Plays a legal move, "e2e4" or "e7e8q"."""
         if move not in self.legal:
             raise ValueError(f"{move} is not legal in {self.board}")
         if self.plies == self._most:

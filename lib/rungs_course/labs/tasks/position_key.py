@@ -32,7 +32,7 @@ def _rare(board: chess.Board, moves: list[chess.Move]) -> list[chess.Move]:
 
 @functools.cache
 def _names() -> dict[int, str]:
-    """Returns what each of Polyglot's random numbers stands for."""
+    """Returns the names of Polyglot's random numbers."""
     names = [
         f"a {chess.COLOR_NAMES[color]} {chess.PIECE_NAMES[piece]} on {square}"
         for piece in chess.PIECE_TYPES

@@ -1,4 +1,4 @@
-"""Lab 16: which move a simulation tries."""
+"""Lab 16: the move that a simulation tries."""
 
 import functools
 
@@ -9,11 +9,7 @@ from rungs_course.labs.lab import Call, Lab, timed
 
 
 def _nodes(prior, visits, value_sum, c: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
-    """Returns N nodes of trees with K moves each.
-
-    Returns:
-        (N, K) priors, visits, and sums of what visits found; and PUCT's constant.
-    """
+    """Returns (N, K) priors, visits and sums of values, and PUCT's constant, of N nodes."""
     return fixed(prior), fixed(visits), fixed(value_sum), c
 
 
@@ -26,7 +22,7 @@ def _random(seed: int, nodes: int, moves: int, most: int, c: float):
     return _nodes(prior / prior.sum(axis=1, keepdims=True), visits, value_sum, c)
 
 
-# By what is special about them, the simplest first.
+# By their special property, the simplest first.
 CASES = {
     "every move was visited": _nodes([[0.5, 0.5]], [[1, 3]], [[0.5, -0.9]], 1.0),
     "a move was not visited yet": _nodes([[0.9, 0.1]], [[4, 0]], [[2.0, 0.0]], 1.0),

@@ -1,4 +1,4 @@
-"""Lab 07: what a faster step is worth in training, in a formula that a simulation agrees with."""
+"""Lab 07: a faster step's gain in training, in a formula that a simulation agrees with."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Lab 08c: what a rollout wrote by time, read by game."""
+"""Lab 08c: a rollout written by time, read by game."""
 
 import numpy as np
 

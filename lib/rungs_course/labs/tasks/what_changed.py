@@ -1,4 +1,4 @@
-"""Lab 02: sends through a pipe only what has changed."""
+"""Lab 02: only changes are sent through a pipe."""
 
 import functools
 import itertools
@@ -29,7 +29,7 @@ def _sent(functions, seed: int = 9) -> list[bytes]:
 
 
 def _judged(functions, sent: list[bytes], seed: int = 9):
-    """Yields what is wrong with what was sent, and with what another process decodes of it."""
+    """Yields what is wrong with the bytes sent, and with what another process decodes of them."""
     seen, fens = _observations(seed)
     _, receiver = apart(functions, 2)
     for step, data in reversed(list(enumerate(sent))):
