@@ -43,24 +43,24 @@ def known(root: Path = paths.ROOT) -> dict[str, Callable[[], Agent]]:
     `data/run`, the last update first, of self-play and of PPO; last an untrained one. A recorded
     file that is not an agent is left out, with a warning that names it.
     """
-    found: dict[str, Callable[[], Agent]] = {}
+    loaders: dict[str, Callable[[], Agent]] = {}
     for path in sorted(recorded_in(root).glob("*.pt"), reverse=True):
         try:
             agent = files.load(path)
         except RungsError as error:
             warnings.warn(f"left out: {error}", RuntimeWarning, stacklevel=2)
             continue
-        name = agent.name if agent.name not in found else f"{agent.name} ({path.name})"
-        found[name] = functools.partial(_same, agent)
+        name = agent.name if agent.name not in loaders else f"{agent.name} ({path.name})"
+        loaders[name] = functools.partial(_same, agent)
     runs = root / "data" / "run"
     for pool in sorted(runs.glob(f"*/{POOL}"), reverse=True):
         for update, path in sorted(frozen_in(pool).items(), reverse=True):
-            found[f"{pool.parent.name}, update {update}"] = functools.partial(files.load, path)
+            loaders[f"{pool.parent.name}, update {update}"] = functools.partial(files.load, path)
     for path in sorted(runs.glob(f"*/{CHECKPOINT}")):
         if not (path.parent / POOL).exists():
-            found[f"{path.parent.name}, by PPO"] = functools.partial(_by_ppo, path.parent)
-    found["untrained"] = untrained
-    return found
+            loaders[f"{path.parent.name}, by PPO"] = functools.partial(_by_ppo, path.parent)
+    loaders["untrained"] = untrained
+    return loaders
 
 
 def evaluator(network: PolicyValueNetwork) -> Evaluator:
@@ -99,15 +99,15 @@ def record(sources: list[Path], root: Path = paths.ROOT) -> list[Path]:
     """
     if len(sources) > MAX_RECORDED:
         raise ConfigurationError(f"{len(sources)} agents: at most {MAX_RECORDED} are recorded")
-    found = [_to_record(path) for path in sources]
+    agents = [_to_record(path) for path in sources]
     games = [_games_of(path) for path in sources]
     folder = recorded_in(root)
-    targets = [folder / f"{number}.pt" for number in range(len(found))]
+    targets = [folder / f"{number}.pt" for number in range(len(agents))]
     with reraise_as_storage_error(folder):
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder, prefix=UNFINISHED) as unfinished:
-            for each, played, target in zip(found, games, targets, strict=True):
-                files.save(each, Path(unfinished, target.name))
+            for agent, played, target in zip(agents, games, targets, strict=True):
+                files.save(agent, Path(unfinished, target.name))
                 if played is not None:
                     Path(unfinished, target.name).with_suffix(".pgn").write_bytes(played)
             new = sorted(Path(unfinished).iterdir())
@@ -155,14 +155,14 @@ def _by_ppo(run: Path) -> Agent:
     saved = checkpoint.load(run)
     network = PolicyValueNetwork()
     weights = saved["learner"]["network"]
-    wrong = tensor_flaw(weights, "network")
+    flaw = tensor_flaw(weights, "network")
     try:
-        if not wrong:
+        if not flaw:
             network.load_state_dict(weights)
     except RuntimeError as error:
-        wrong = str(error).partition("\n")[0]
-    if wrong:
-        raise InvalidStateError(f"{run / CHECKPOINT}: {wrong}")
+        flaw = str(error).partition("\n")[0]
+    if flaw:
+        raise InvalidStateError(f"{run / CHECKPOINT}: {flaw}")
     facts = {"kind": "PPO", "seconds": f"{saved['clock']:.0f}"}
     facts |= {"updates": saved["learner"]["updates"], "steps": saved["learner"]["steps"]}
     return files.freeze(network, f"{run.name}, by PPO", provenance(facts))

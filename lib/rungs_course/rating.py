@@ -85,13 +85,13 @@ def rate(
     random play.
     """
     agent = agents.load(path)
-    ways = _ways(policies, simulations)
+    searches = _searches(policies, simulations)
     matches.half_of(games)
     facts: dict[str, Any] = {"agent": agent.name, "trained at": agent.provenance.get("commit")}
     facts |= {"games": games, "seed": seed, "rule": matches.rule_in_words(matches.MAX_PLIES)}
-    with contextlib.ExitStack() as held:
-        found = _opponents(agent, seed, root)
-        opponents = [held.enter_context(contextlib.closing(player)) for player in found]
+    with contextlib.ExitStack() as stack:
+        available = _opponents(agent, seed, root)
+        opponents = [stack.enter_context(contextlib.closing(player)) for player in available]
         if engine := find_program("stockfish"):
             facts["engine"] = engine_name(engine)
         else:
@@ -99,25 +99,25 @@ def rate(
                 "Stockfish is not installed (apt-get install stockfish): the scale is "
                 f"{' and '.join(player.name for player in opponents)}"
             )
-        ours = held.enter_context(locked_output_dir(out, "rating", _NAMES))
-        record = _Record(ours, facts, say)
-        how: dict[str, Any] = {"games": games, "seed": seed}
+        out_folder = stack.enter_context(locked_output_dir(out, "rating", _NAMES))
+        record = _MatchRecord(out_folder, facts, say)
+        options: dict[str, Any] = {"games": games, "seed": seed}
         for first, second in itertools.pairwise(opponents):
-            record.add(matches.play(second, first, **how), second)
-        for _, group in itertools.groupby(ways, key=lambda way: way[1]):
-            with contextlib.ExitStack() as open_now:
+            record.add(matches.play(second, first, **options), second)
+        for _, group in itertools.groupby(searches, key=lambda search: search[1]):
+            with contextlib.ExitStack() as group_stack:
                 players = [
-                    open_now.enter_context(contextlib.closing(_player(agent, *way)))
-                    for way in group
+                    group_stack.enter_context(contextlib.closing(_player(agent, *search)))
+                    for search in group
                 ]
                 for player, opponent in itertools.product(players, opponents):
-                    record.add(matches.play(player, opponent, **how), player, rated=True)
+                    record.add(matches.play(player, opponent, **options), player, rated=True)
                 for first, second in itertools.combinations(players, 2):
-                    record.add(matches.play(first, second, **how), first, rated=True)
+                    record.add(matches.play(first, second, **options), first, rated=True)
         return record.ratings()
 
 
-class _Record:
+class _MatchRecord:
     """The matches played so far, and their files."""
 
     def __init__(self, folder: Folder, facts: dict, say: Say):
@@ -136,7 +136,7 @@ class _Record:
         outcome = Evaluation(*(mine[points] for points in (1, 0.5, 0)))
         (opponent,) = set(names) - {player.name}
         row: dict[str, Any] = {"player": player.name, "opponent": opponent}
-        row |= {name: getattr(player, name) if rated else "" for name in _WAY}
+        row |= {name: getattr(player, name) if rated else "" for name in _SEARCH_COLUMNS}
         row |= outcome.row() | {"adjudicated": sum(game.adjudicated for game in played)}
         if not self._rows:
             self._folder.clear()
@@ -164,7 +164,7 @@ class _Record:
         return table
 
 
-_WAY = ("policy", "simulations")
+_SEARCH_COLUMNS = ("policy", "simulations")
 
 
 def of_matches(matches: pd.DataFrame, anchor: str = RandomPlayer.name) -> pd.DataFrame:
@@ -219,36 +219,38 @@ def record_curves(runs: Sequence[Path], root: Path = paths.ROOT) -> Path:
     path = root / CURVES
     settings: dict[str, str] = {}
     facts: dict[str, str] = {}
-    found: dict[int, pd.DataFrame] = {}
+    curves: dict[int, pd.DataFrame] = {}
     for run in runs:
         last = [*frozen_in(run / POOL).values()][-1:]
         if not last or not (run / EVALUATIONS).is_file():
             raise ConfigurationError(f"{run} holds no evaluations of self-play")
-        told = agents.load(last[0]).provenance
-        own = {name: told[name] for name in told if name.startswith("setting ")}
-        seed = int(own.pop("setting seed"))
-        if seed in found:
+        provenance = agents.load(last[0]).provenance
+        run_settings = {
+            name: provenance[name] for name in provenance if name.startswith("setting ")
+        }
+        seed = int(run_settings.pop("setting seed"))
+        if seed in curves:
             raise ConfigurationError(f"{run} has seed {seed}, as another run has")
-        settings, facts = settings or own, facts or told
-        if difference := differing(own, settings, (*sorted({*own, *settings}),)):
+        settings, facts = settings or run_settings, facts or provenance
+        if difference := differing(run_settings, settings, (*sorted({*run_settings, *settings}),)):
             raise ConfigurationError(
                 f"{run} and {runs[0]} differ by more than their seed: {difference}"
             )
-        found[seed] = pd.read_csv(run / EVALUATIONS).assign(machine=in_words(told))
+        curves[seed] = pd.read_csv(run / EVALUATIONS).assign(machine=in_words(provenance))
     facts = {name.removeprefix("setting "): value for name, value in facts.items()}
     if path.exists():
-        before = results.load(path)
+        recorded_table = results.load(path)
         names = [name.removeprefix("setting ") for name in settings]
-        if difference := differing(facts, before.attrs["provenance"], (*sorted(names),)):
+        if difference := differing(facts, recorded_table.attrs["provenance"], (*sorted(names),)):
             raise ConfigurationError(
                 f"{runs[0]} and the runs in {path} differ by more than their seed: {difference}; "
                 "remove that file to begin anew"
             )
-        kept = before.groupby("seed")
-        found = {int(seed): rows.drop(columns="seed") for seed, rows in kept} | found
-    table = pd.concat(dict(sorted(found.items())), names=["seed"]).reset_index("seed")
+        recorded_runs = recorded_table.groupby("seed")
+        curves = {int(seed): rows.drop(columns="seed") for seed, rows in recorded_runs} | curves
+    table = pd.concat(dict(sorted(curves.items())), names=["seed"]).reset_index("seed")
     table.insert(1, "machine", table.pop("machine"))
-    results.write(table, path, facts | {"seed": ", ".join(map(str, sorted(found)))})
+    results.write(table, path, facts | {"seed": ", ".join(map(str, sorted(curves)))})
     return path
 
 
@@ -269,17 +271,17 @@ def recorded(name: str, root: Path = paths.ROOT) -> list[dict]:
     ]
 
 
-def _ways(
+def _searches(
     policies: Sequence[Policy] | None, simulations: Sequence[int]
 ) -> list[tuple[Policy, int]]:
     """Returns all ways to search, by simulations; with 0 of them all rules are the same."""
-    counts = sorted({integer("simulations", each, 0, MAX_SIMULATIONS) for each in simulations})
+    counts = sorted({integer("simulations", value, 0, MAX_SIMULATIONS) for value in simulations})
     if not counts or (policies is not None and not policies):
         raise ConfigurationError("a rating needs at least one policy and one number of simulations")
     if policies is None:
         return [(stronger_rule(count), count) for count in counts]
-    asked = {choice("policy", each, (*NOISELESS,)) for each in policies}
-    rules = [rule for rule in NOISELESS if rule in asked]  # tables name the first
+    chosen_rules = {choice("policy", value, (*NOISELESS,)) for value in policies}
+    rules = [rule for rule in NOISELESS if rule in chosen_rules]  # tables name the first
     return [(rule, count) for count in counts for rule in (rules if count else rules[:1])]
 
 
@@ -291,19 +293,19 @@ def _player(agent: Agent, policy: Policy, simulations: int, name: str = "") -> N
 
 def _opponents(agent: Agent, seed: int, root: Path) -> list[Player]:
     """Returns the available opponents, roughly the weakest first."""
-    found: list[Player] = [RandomPlayer(seed)]
+    opponents: list[Player] = [RandomPlayer(seed)]
     for path in sorted(agents.recorded_in(root).glob("*.pt")):
         recorded = agents.load(path)
         if not _same(recorded, agent):
-            found.append(_player(recorded, POLICY, SIMULATIONS, f"recorded {recorded.name}"))
+            opponents.append(_player(recorded, POLICY, SIMULATIONS, f"recorded {recorded.name}"))
     if program := find_program("stockfish"):
         for name, limits in ENGINES.items():
             engine = UciEngine(program, timeout=ENGINE_TIMEOUT, options={"Hash": 1}, **limits)
-            found.append(EnginePlayer(engine, name))
-    return found
+            opponents.append(EnginePlayer(engine, name))
+    return opponents
 
 
 def _same(one: Agent, other: Agent) -> bool:
     """Returns whether two agents have the same weights."""
-    ours, theirs = one.network.state_dict(), other.network.state_dict()
-    return ours.keys() == theirs.keys() and all(ours[key].equal(theirs[key]) for key in ours)
+    first, second = one.network.state_dict(), other.network.state_dict()
+    return first.keys() == second.keys() and all(first[key].equal(second[key]) for key in first)
