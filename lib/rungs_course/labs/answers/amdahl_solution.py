@@ -6,9 +6,9 @@ def fit(threads, seconds):
     terms = np.stack([np.ones(len(threads)), 1 / threads], axis=1)
     weight = 1 / seconds  # a percent counts the same wherever it is
     for _ in range(30):
-        found, *_ = np.linalg.lstsq(terms * weight[:, None], seconds * weight)
-        off = seconds / (terms @ found) - 1
+        parts, *_ = np.linalg.lstsq(terms * weight[:, None], seconds * weight)
+        off = seconds / (terms @ parts) - 1
         # Runs far from the others were disturbed, and count for less.
         usual = 3 * np.median(np.abs(off)) + 1e-12
         weight = 1 / (seconds * (1 + (off / usual) ** 2))
-    return found[0], found[1]
+    return parts[0], parts[1]

@@ -6,9 +6,9 @@ def misses(rows, columns, item, line, sets, ways):
     row_lines = columns * item // line
     # How many lines apart a column's items are, and how many of the sets they use, in turns.
     used = sets // math.gcd(row_lines, sets)
-    each, more = divmod(rows, used)
-    # Sets with `each` lines of a column, and those with one more. A set that can't hold its lines
-    # loses each of them before it is needed again.
-    kept = (used - more) * each * (each <= ways) + more * (each + 1) * (each < ways)
-    lost = rows - kept
-    return rows * row_lines, kept * row_lines + lost * columns
+    per_set, more = divmod(rows, used)
+    # Sets with `per_set` lines of a column, and others with one more. A set that can't hold its
+    # lines loses each of them before it is needed again.
+    reused = (used - more) * per_set * (per_set <= ways) + more * (per_set + 1) * (per_set < ways)
+    lost = rows - reused
+    return rows * row_lines, reused * row_lines + lost * columns

@@ -13,11 +13,11 @@ inline void slider_attacks(const std::uint64_t* bishops, const std::uint64_t* ro
   constexpr int kBy[8] = {9, 7, -7, -9, 8, 1, -1, -8};
   for (std::int64_t i = 0; i < count; ++i) {
     out[i] = 0;
-    for (int way = 0; way < 8; ++way) {
-      std::uint64_t reached = step(way < 4 ? bishops[i] : rooks[i], kBy[way]);
+    for (int direction = 0; direction < 8; ++direction) {
+      std::uint64_t reached = step(direction < 4 ? bishops[i] : rooks[i], kBy[direction]);
       while (reached) {
         out[i] |= reached;
-        reached = step(reached & ~pieces[i], kBy[way]);
+        reached = step(reached & ~pieces[i], kBy[direction]);
       }
     }
   }

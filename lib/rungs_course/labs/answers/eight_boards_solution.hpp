@@ -42,8 +42,8 @@ inline void slider_attacks(const std::uint64_t* bishops, const std::uint64_t* ro
                            const std::uint64_t* pieces, std::uint64_t* out, std::int64_t count) {
   std::int64_t i = 0;
   for (; i + 8 <= count; i += 8) {
-    const Boards found = attacks(load(bishops + i), load(rooks + i), load(pieces + i));
-    __builtin_memcpy(out + i, &found, sizeof found);
+    const Boards attacked = attacks(load(bishops + i), load(rooks + i), load(pieces + i));
+    __builtin_memcpy(out + i, &attacked, sizeof attacked);
   }
   for (; i < count; ++i)
     out[i] = attacks(Boards{bishops[i]}, Boards{rooks[i]}, Boards{pieces[i]})[0];

@@ -5,14 +5,15 @@ inline void count_planes(const std::int16_t* actions, std::int64_t count, std::i
 #pragma omp parallel for num_threads(threads)
   for (std::int32_t t = 0; t < threads; ++t) {
     // Tables take turns: a count of a plane need not wait for the one just before.
-    std::int32_t own[4][73] = {};
+    std::int32_t counts[4][73] = {};
     std::int64_t i = count * t / threads;
     const std::int64_t end = count * (t + 1) / threads;
     for (; i + 4 <= end; i += 4)
-      for (int j = 0; j < 4; ++j) ++own[j][actions[i + j] >> 6];
-    for (; i < end; ++i) ++own[0][actions[i] >> 6];
+      for (int j = 0; j < 4; ++j) ++counts[j][actions[i + j] >> 6];
+    for (; i < end; ++i) ++counts[0][actions[i] >> 6];
 #pragma omp critical
     for (int plane = 0; plane < 73; ++plane)
-      totals[plane] += std::int64_t{own[0][plane]} + own[1][plane] + own[2][plane] + own[3][plane];
+      totals[plane] +=
+          std::int64_t{counts[0][plane]} + counts[1][plane] + counts[2][plane] + counts[3][plane];
   }
 }

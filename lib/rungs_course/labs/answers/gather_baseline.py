@@ -7,7 +7,7 @@ def gather(comm, block):
         for array in block.values():
             comm.send(0, array)
         return None
-    whole = {}
+    joined = {}
     for name, array in block.items():
-        whole[name] = np.concatenate([array, *(comm.recv(rank) for rank in range(1, comm.size))])
-    return whole
+        joined[name] = np.concatenate([array, *(comm.recv(rank) for rank in range(1, comm.size))])
+    return joined

@@ -13,19 +13,19 @@ inline void list_legal(const std::uint64_t* masks, std::int16_t* lists, std::int
       num_some += planes[plane] != 0;
     }
     std::int16_t* list = lists + 256 * i;
-    std::int32_t found = 0;
-    for (int each = 0; each < num_some; ++each) {
-      const int plane = some[each];
+    std::int32_t length = 0;
+    for (int index = 0; index < num_some; ++index) {
+      const int plane = some[index];
       std::uint64_t left = planes[plane];
       const int legal = std::popcount(left);
       const auto write = [&](int n) {
-        list[found + n] = static_cast<std::int16_t>(64 * plane + std::countr_zero(left));
+        list[length + n] = static_cast<std::int16_t>(64 * plane + std::countr_zero(left));
         left &= left - 1;
       };
       for (int n = 0; n < kAlways; ++n) write(n);
       for (int n = kAlways; n < legal; ++n) write(n);
-      found += legal;
+      length += legal;
     }
-    counts[i] = found;
+    counts[i] = length;
   }
 }

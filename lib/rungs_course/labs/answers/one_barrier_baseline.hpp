@@ -43,5 +43,5 @@ inline void play(std::uint64_t* boards, std::int32_t count, std::int32_t plies,
   std::vector<std::thread> team;
   for (int t = 1; t < threads; ++t) team.emplace_back(member, t);
   member(0);
-  for (std::thread& each : team) each.join();
+  for (std::thread& thread : team) thread.join();
 }

@@ -17,11 +17,11 @@ inline void play(std::uint64_t* boards, std::int32_t count, std::int32_t plies,
   std::vector<Slot> slots(2 * threads);
   const auto member = [&](int t) {
     const int first = count * t / threads, end = count * (t + 1) / threads;
-    std::uint64_t own = 0;
-    for (int i = first; i < end; ++i) own += boards[i];
+    std::uint64_t part = 0;
+    for (int i = first; i < end; ++i) part += boards[i];
     for (int ply = 0; ply < plies; ++ply) {
       Slot* now = slots.data() + threads * (ply % 2);
-      now[t].sum = own;
+      now[t].sum = part;
       now[t].ply.store(ply, std::memory_order_release);
       std::uint64_t total = 0;
       for (int other = 0; other < threads; ++other) {
@@ -29,12 +29,12 @@ inline void play(std::uint64_t* boards, std::int32_t count, std::int32_t plies,
           if (tries > 1000) std::this_thread::yield();
         total += now[other].sum;
       }
-      own = 0;
-      for (int i = first; i < end; ++i) own += boards[i] = played(boards[i], total);
+      part = 0;
+      for (int i = first; i < end; ++i) part += boards[i] = played(boards[i], total);
     }
   };
   std::vector<std::thread> team;
   for (int t = 1; t < threads; ++t) team.emplace_back(member, t);
   member(0);
-  for (std::thread& each : team) each.join();
+  for (std::thread& thread : team) thread.join();
 }

@@ -8,10 +8,10 @@ def find(ours, peer, rng):
             moves.append(rng.choice(ours.legal))
             ours.step(moves[-1])
             peer.step(moves[-1])
-            if seen(ours) != seen(peer):
+            if state(ours) != state(peer):
                 return moves
 
 
-def seen(game):
+def state(game):
     """Returns all that there is to compare."""
     return game.board, game.legal, game.result

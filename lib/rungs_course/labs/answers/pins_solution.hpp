@@ -16,20 +16,20 @@ inline std::uint64_t pinned(std::uint64_t king, std::uint64_t own, std::uint64_t
 
   const std::uint64_t empty = ~(own | theirs);
   const Lanes by2 = by * 2 & 63, by4 = by * 4 & 63;
-  Lanes seen = Lanes{} + king, free = out & empty;
-  seen |= free & outward(seen, by);
+  Lanes reached = Lanes{} + king, free = out & empty;
+  reached |= free & outward(reached, by);
   free &= outward(free, by);
-  seen |= free & outward(seen, by2);
+  reached |= free & outward(reached, by2);
   free &= outward(free, by2);
-  seen |= free & outward(seen, by4);
+  reached |= free & outward(reached, by4);
   Lanes back = (which & diagonal) | (~which & straight), open = in & empty;
   back |= open & inward(back, by);
   open &= inward(open, by);
   back |= open & inward(back, by2);
   open &= inward(open, by2);
   back |= open & inward(back, by4);
-  const Lanes both = out & outward(seen, by) & in & inward(back, by);
-  std::uint64_t found = 0;
-  for (int way = 0; way < 8; ++way) found |= both[way];
-  return found & own;
+  const Lanes both = out & outward(reached, by) & in & inward(back, by);
+  std::uint64_t pins = 0;
+  for (int direction = 0; direction < 8; ++direction) pins |= both[direction];
+  return pins & own;
 }

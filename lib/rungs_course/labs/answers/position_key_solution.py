@@ -27,7 +27,7 @@ STAY[chess.E8], STAY[chess.H8], STAY[chess.A8] = 3, 11, 7
 def keys(moves):
     """Returns the keys of a game's positions, from the first on."""
     at, key, rights, passing = FIRST.copy(), FIRST_KEY, 15, 0
-    found = [key]
+    all_keys = [key]
     for move in moves:
         start, end = move.from_square, move.to_square
         kind, taken = at[start], at[end]
@@ -59,5 +59,5 @@ def keys(moves):
         if left != rights:
             key ^= RIGHTS[rights] ^ RIGHTS[left]
             rights = left
-        found.append(key)
-    return found
+        all_keys.append(key)
+    return all_keys

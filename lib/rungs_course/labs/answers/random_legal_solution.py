@@ -10,8 +10,8 @@ def random_actions(mask, rng):
     before = np.concatenate([[0], np.bitwise_count(words[some]).cumsum(dtype=np.int64)])
     # Each board draws one of its own among all that are legal, and finds its word.
     ends = before[np.searchsorted(some, actions // 8 * np.arange(boards + 1))]
-    drawn = rng.integers(ends[:-1], ends[1:])
-    which = np.searchsorted(before, drawn, side="right") - 1
+    picks = rng.integers(ends[:-1], ends[1:])
+    which = np.searchsorted(before, picks, side="right") - 1
     up_to = mask.reshape(-1, 8)[some[which]].cumsum(axis=1)
-    inside = (up_to <= (drawn - before[which])[:, None]).sum(axis=1)
+    inside = (up_to <= (picks - before[which])[:, None]).sum(axis=1)
     return (8 * some[which] + inside) % actions

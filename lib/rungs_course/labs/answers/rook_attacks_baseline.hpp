@@ -4,14 +4,14 @@ inline std::uint64_t rook_attacks(std::uint64_t rooks, std::uint64_t pieces) {
   std::uint64_t attacked = 0;
   for (int square = 0; square < 64; ++square) {
     if (!(rooks >> square & 1)) continue;
-    for (int way = 0; way < 4; ++way) {
-      int file = square % 8 + files[way], rank = square / 8 + ranks[way];
+    for (int direction = 0; direction < 4; ++direction) {
+      int file = square % 8 + files[direction], rank = square / 8 + ranks[direction];
       while (file >= 0 && file < 8 && rank >= 0 && rank < 8) {
         const std::uint64_t bit = std::uint64_t{1} << (8 * rank + file);
         attacked |= bit;
         if (pieces & bit) break;
-        file += files[way];
-        rank += ranks[way];
+        file += files[direction];
+        rank += ranks[direction];
       }
     }
   }

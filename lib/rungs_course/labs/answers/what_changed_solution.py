@@ -29,9 +29,9 @@ def encode(before, now):
     """Returns, squeezed: bits of squares that change, bits of what that leaves wrong, and that."""
     guess = predicted(before)
     changed = now[:, :64] != guess[:, :64]
-    wrong = now != moved(guess, changed)
-    bits = np.packbits(np.concatenate([changed, wrong], axis=1))
-    return zlib.compress(bits.tobytes() + now[wrong].tobytes(), 9, wbits=-15)
+    differs = now != moved(guess, changed)
+    bits = np.packbits(np.concatenate([changed, differs], axis=1))
+    return zlib.compress(bits.tobytes() + now[differs].tobytes(), 9, wbits=-15)
 
 
 def decode(before, data):
