@@ -24,7 +24,7 @@ from rungs_course import agents
 from rungs_course.labs.assessing import assess
 from rungs_course.labs.grading import cell
 from rungs_course.labs.judging import one_line, plain
-from rungs_course.labs.sandbox import chosen
+from rungs_course.labs.sandbox import choose_launcher
 
 MAX_SECONDS, MAX_CORES = 600, 2  # of an agent's training
 POLICY: Policy = "gumbel"  # of all searches
@@ -63,7 +63,7 @@ def hold(
     if not codes and not weights:
         raise ConfigurationError(f"{folder} has neither steps/*.hpp nor agents/*.pt")
     matches.half_of(games)
-    with locked_output_dir(out, "tournament", _NAMES) as ours:
+    with locked_output_dir(out, "tournament", _NAMES) as out_folder:
         steps = race(codes, say, trust=trust) if codes else []
         players, refused = _entered(weights)
         played: list[Match] = []
@@ -77,7 +77,7 @@ def hold(
         rows = [] if ratings is None else ratings.itertuples(index=False)
         rows = [(*row, "") for row in rows] + [(name, *[""] * 5, why) for name, why in refused]
         columns = ("player", "elo", "low", "high", "games", "score", "why")
-        ours.note(out / name for name in _NAMES)
+        out_folder.note(out / name for name in _NAMES)
         _write_csv(out / "steps.csv", _COLUMNS, steps)
         _write_csv(out / "agents.csv", columns, rows)
         with atomic_write(out / "games.pgn") as file:
@@ -89,15 +89,15 @@ def hold(
 
 def race(codes: Iterable[Path], say: Say, *, trust: bool) -> list[Step]:
     """Judges steps as `python -m rungs_course grade` does; the one that gains most comes first."""
-    place = chosen(trust)
+    launcher = choose_launcher(trust)
     steps = []
     for file in codes:
-        steps.append(_judged(file, place))
+        steps.append(_judged(file, launcher))
         say(f"step {steps[-1].entry}: {steps[-1].state}")
     return sorted(steps, key=lambda step: -(step.gain or 0))
 
 
-def _judged(file: Path, place) -> Step:
+def _judged(file: Path, launcher) -> Step:
     name = one_line(file.stem)
     try:
         if not file.is_file() or file.stat().st_size > _MAX_CODE:
@@ -105,7 +105,7 @@ def _judged(file: Path, place) -> Step:
         code = file.read_text(encoding="utf-8")
     except (OSError, UnicodeError) as error:
         return Step(name, "refused", why=plain(str(error)))
-    verdict = assess(_LAB, code, place)
+    verdict = assess(_LAB, code, launcher)
     if not verdict.right:
         return Step(name, "wrong", why=str(verdict))
     gain = verdict.gain
@@ -118,10 +118,10 @@ def _entered(files: Iterable[Path]) -> tuple[list[NetworkPlayer], list[tuple[str
     for file in files:
         name = one_line(file.stem)
         try:
-            found = agent.load(file)
-            if why := _breach(name, found.provenance):
+            entry = agent.load(file)
+            if why := _breach(name, entry.provenance):
                 raise ConfigurationError(why)
-            network, evaluate = found.network, agents.evaluator(found.network)
+            network, evaluate = entry.network, agents.evaluator(entry.network)
             players.append(NetworkPlayer(name, network, SIMULATIONS, evaluate, policy=POLICY))
         except (RungsError, OSError) as error:
             refused.append((name, plain(str(error))))
@@ -132,13 +132,13 @@ def _breach(name: str, facts: dict[str, str]) -> str:
     """Returns which rule an agent breaks, by the facts in its file; "" where it breaks none."""
     if name == "random":
         return "random play has that name"
-    for fact, most in (("seconds", MAX_SECONDS), ("cores", MAX_CORES)):
+    for fact, limit in (("seconds", MAX_SECONDS), ("cores", MAX_CORES)):
         try:
-            fits = 0 <= float(facts[fact]) <= most
+            fits = 0 <= float(facts[fact]) <= limit
         except (KeyError, ValueError):
             return f"it does not say its {fact}"
         if not fits:
-            return f"it was trained with {fact}={facts[fact]}, more than {most}"
+            return f"it was trained with {fact}={facts[fact]}, more than {limit}"
     return ""
 
 
@@ -225,14 +225,14 @@ def _page(
             for row in ratings.itertuples()
         ]
         columns = ("player", "Elo above random play", "95 % interval", "games", "points a game")
-        how = search_in_words(POLICY, SIMULATIONS)
-        parts += ["<h2>The best agent</h2>", f"<p>By {how} a move.</p>", _table(columns, rows)]
+        search = search_in_words(POLICY, SIMULATIONS)
+        parts += ["<h2>The best agent</h2>", f"<p>By {search} a move.</p>", _table(columns, rows)]
         parts += ["<h3>Points of the row against the column</h3>", _crosstable(ratings, played)]
     if refused:
         parts += ["<h3>Refused</h3>", _table(("agent", "why"), refused)]
     if played:
-        shown = json.dumps([_watched(game) for game in played]).replace("<", "\\u003c")
-        parts += [f'<script type="application/json" id="games">{shown}</script>', _WATCH]
+        games_json = json.dumps([_watched(game) for game in played]).replace("<", "\\u003c")
+        parts += [f'<script type="application/json" id="games">{games_json}</script>', _WATCH]
     return "\n".join([*parts, "</html>\n"])
 
 
@@ -245,8 +245,8 @@ def _in_words(step: Step) -> tuple[str, str, str, str]:
 
 def _crosstable(ratings: pd.DataFrame, played: Sequence[Match]) -> str:
     points: dict[tuple[str, str], float] = {}
-    for (first, second), (mine, theirs) in matches.points_of([*played]).items():
-        points |= {(first, second): mine, (second, first): theirs}
+    for (first, second), (first_points, second_points) in matches.points_of([*played]).items():
+        points |= {(first, second): first_points, (second, first): second_points}
     names = ratings["player"].tolist()
     rows = [(a, *(f"{points[a, b]:g}" if a != b else "" for b in names)) for a in names]
     return _table(("", *names), rows)
@@ -265,8 +265,8 @@ def _watched(game: Match) -> dict:
 
 def _table(titles: Sequence[str], rows: Iterable[Sequence]) -> str:
     def line_of(cells: Sequence, kind: str) -> str:
-        texts = (f"{each:.2f}" if isinstance(each, float) else str(each) for each in cells)
-        return "<tr>" + "".join(f"<{kind}>{html.escape(each)}</{kind}>" for each in texts) + "</tr>"
+        texts = (f"{cell:.2f}" if isinstance(cell, float) else str(cell) for cell in cells)
+        return "<tr>" + "".join(f"<{kind}>{html.escape(text)}</{kind}>" for text in texts) + "</tr>"
 
     body = "\n".join(line_of(row, "td") for row in rows)
     return f"<table><thead>{line_of(titles, 'th')}</thead><tbody>{body}</tbody></table>"

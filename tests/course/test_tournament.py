@@ -36,7 +36,7 @@ def quick(monkeypatch):
     """Short games of agents that do not search; a step's text is its outcome."""
     costs = {"yours": 1.0, "solution": 0.5, "bound": 0.25}
 
-    def assess(name, code, place):
+    def assess(name, code, launcher):
         lab = find(name)
         if code == "wrong":
             return Verdict(lab, problem="<b>it fails</b>")

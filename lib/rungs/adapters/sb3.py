@@ -329,9 +329,7 @@ class LegalActionPolicy(ActorCriticPolicy):
         for unknown in optimizer.keys() - {"optimizer_class", "optimizer_kwargs"}:
             raise ConfigurationError(f"{unknown}: LegalActionPolicy trains what `network` makes")
         self._make = network
-        super().__init__(
-            observation_space, action_space, lr_schedule, use_sde=use_sde, **optimizer
-        )
+        super().__init__(observation_space, action_space, lr_schedule, use_sde=use_sde, **optimizer)
 
     def save(self, path: str) -> None:
         """Saves the policy for `load`; `network` may be a function without a name."""

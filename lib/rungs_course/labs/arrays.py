@@ -29,53 +29,54 @@ def as_numbers(value: Any) -> np.ndarray | None:
 def compare(
     got,
     expected,
-    what: str | Callable[..., str],
+    label: str | Callable[..., str],
     *,
-    whole: str = "",
+    array_label: str = "",
     exact: bool = False,
     last: bool = False,
     fen: Callable[..., str] | None = None,
 ) -> Difference | None:
     """Compares a function's result, of any type, with the expected number or array.
 
-    Numbers may be off by a millionth, or must be equal and of the same dtype if `exact`. `whole`
-    names the array, `what` a number or `what(*index)` an element, which `fen(*index)` shows as a
-    position. `last` reports the last wrong element, where each is computed from later ones.
+    Numbers may be off by a millionth, or must be equal and of the same dtype if `exact`.
+    `array_label` names the array, `label` a number or `label(*index)` an element, which
+    `fen(*index)` shows as a position. `last` reports the last wrong element, where each is computed
+    from later ones.
     """
-    found = got if exact else as_numbers(got)
+    values = got if exact else as_numbers(got)
     expected = np.asarray(expected, None if exact else np.float64)
-    if not isinstance(found, np.ndarray) or _form(found, exact) != _form(expected, exact):
-        array = isinstance(found, np.ndarray) and found.ndim
-        shown = _form(np.asarray(found), exact) if array else f"{got!r:.200}"
-        return Difference(whole or str(what), _form(expected, exact), shown)
-    found = found if exact else found.astype(np.float64)
-    wrong = found != expected if exact else ~np.isclose(found, expected, rtol=1e-6, atol=1e-9)
-    places = np.argwhere(wrong)
-    if not len(places):  # a number that is wrong gives one index, without parts
+    if not isinstance(values, np.ndarray) or _form(values, exact) != _form(expected, exact):
+        is_array = isinstance(values, np.ndarray) and values.ndim
+        got_form = _form(np.asarray(values), exact) if is_array else f"{got!r:.200}"
+        return Difference(array_label or str(label), _form(expected, exact), got_form)
+    values = values if exact else values.astype(np.float64)
+    differs = values != expected if exact else ~np.isclose(values, expected, rtol=1e-6, atol=1e-9)
+    indices = np.argwhere(differs)
+    if not len(indices):  # a number that is wrong gives one index, without parts
         return None
-    index = tuple(map(int, places[-1 if last else 0]))
-    should, shown = (_number(array[index], exact) for array in (expected, found))
-    words = what if isinstance(what, str) else what(*index)
-    return Difference(words, should, shown, fen(*index) if fen else None)
+    index = tuple(map(int, indices[-1 if last else 0]))
+    expected_text, got_text = (_number(array[index], exact) for array in (expected, values))
+    output = label if isinstance(label, str) else label(*index)
+    return Difference(output, expected_text, got_text, fen(*index) if fen else None)
 
 
 def same(_, got: Any, expected: Any) -> bool:
     """Returns whether the results of calls are equal: integers exactly, floats approximately."""
-    parts = isinstance(expected, list | tuple) and any(
-        isinstance(each, list | tuple | np.ndarray) for each in expected
+    is_nested = isinstance(expected, list | tuple) and any(
+        isinstance(part, list | tuple | np.ndarray) for part in expected
     )
-    if parts:
-        pairs = isinstance(got, list | tuple) and len(got) == len(expected)
-        return pairs and all(same(_, *each) for each in zip(got, expected, strict=True))
+    if is_nested:
+        same_length = isinstance(got, list | tuple) and len(got) == len(expected)
+        return same_length and all(same(_, *pair) for pair in zip(got, expected, strict=True))
     try:
-        found, should = np.asarray(got), np.asarray(expected)
-        if found.shape != should.shape:
+        got_array, expected_array = np.asarray(got), np.asarray(expected)
+        if got_array.shape != expected_array.shape:
             return False
-        if should.dtype.kind in "biuf" and as_numbers(found) is None:
+        if expected_array.dtype.kind in "biuf" and as_numbers(got_array) is None:
             return False
-        if should.dtype.kind in "biuO":
-            return bool((found == should).all())
-        return np.allclose(found, should, rtol=1e-6, atol=1e-9)
+        if expected_array.dtype.kind in "biuO":
+            return bool((got_array == expected_array).all())
+        return np.allclose(got_array, expected_array, rtol=1e-6, atol=1e-9)
     except (TypeError, ValueError):
         return False
 
@@ -96,19 +97,19 @@ def compare_bitboards(
     inputs: Sequence[np.ndarray],
     expected: Sequence[int],
     fen: Callable[[int], str],
-    what: Callable[[int], str],
+    label: Callable[[int], str],
 ) -> Difference | None:
     """Compares the uint64 that `run(*inputs, out, count)` writes with those expected, by squares.
 
-    Case `i` is named by `what(i)` and shown as the position `fen(i)`.
+    Case `i` is named by `label(i)` and shown as the position `fen(i)`.
     """
     out = guarded_empty(len(expected), np.uint64)
     run(*map(guarded, inputs), out, len(expected))
-    for i, (should, got) in enumerate(zip(expected, out.tolist(), strict=True)):
-        if got != should:
-            wrong, missing = chess.SquareSet(got & ~should), chess.SquareSet(should & ~got)
-            words = what(i), _squares(should), _squares(got), fen(i)
-            return Difference(*words, tuple(wrong), tuple(missing))
+    for i, (bitboard, got) in enumerate(zip(expected, out.tolist(), strict=True)):
+        if got != bitboard:
+            extra, missing = chess.SquareSet(got & ~bitboard), chess.SquareSet(bitboard & ~got)
+            texts = label(i), _squares(bitboard), _squares(got), fen(i)
+            return Difference(*texts, tuple(extra), tuple(missing))
     return None
 
 

@@ -25,7 +25,7 @@ from rungs_course.labs.inside.wire import MAX_BYTES
 from rungs_course.labs.judging import MAX_SHOWN, plain
 from rungs_course.labs.lab import Call, Difference, Lab, WrongError, find
 from rungs_course.labs.remote import Answer, EndedError, waited
-from rungs_course.labs.sandbox import Sandbox, Trusted
+from rungs_course.labs.sandbox import Launcher
 from rungs_course.labs.verdict import Verdict
 from rungs_course.measure.noise import MIN_REPEATS
 from rungs_course.measure.turns import rounds
@@ -40,10 +40,10 @@ _SLOW_SECONDS = 0.1  # if the baseline takes as long in a turn, it gets no more 
 _MAX_UNITS = 1 << 9
 
 
-def assess(name: str, code: str, place: Sandbox | Trusted, *, seconds: float = _SECONDS) -> Verdict:
+def assess(name: str, code: str, launcher: Launcher, *, seconds: float = _SECONDS) -> Verdict:
     """Judges an answer; if it is right, races it against baseline and best known solution.
 
-    All run in `place`; `seconds` limits all calls together. The verdict's costs are those of
+    All run by `launcher`; `seconds` limits all calls together. The verdict's costs are those of
     "yours", "baseline", "solution" and, where the lab has one, "bound".
     """
     lab = find(name)
@@ -51,29 +51,29 @@ def assess(name: str, code: str, place: Sandbox | Trusted, *, seconds: float = _
         cling.interpreter()  # fills its cache on disk, which a sandbox can't write to
     with contextlib.ExitStack() as stack:
 
-        def run(text: str, ours: bool = True) -> Answer:
-            return stack.enter_context(Answer(lab, text, place, seconds, ours))
+        def run(text: str, from_lab: bool = True) -> Answer:
+            return stack.enter_context(Answer(lab, text, launcher, seconds, from_lab))
 
         solution, baseline = run(lab.code("solution")), run(lab.code("baseline"))
-        yours = run(code, ours=False)
-        for answer in (solution, yours):  # both compile at the same time
-            answer.start()
-        found = _found(lab, yours, solution, baseline)
-        printed = plain(yours.printed(), MAX_SHOWN)
-    return Verdict(lab, **found, printed=printed)
+        answer = run(code, from_lab=False)
+        for process in (solution, answer):  # both compile at the same time
+            process.start()
+        fields = _verdict_fields(lab, answer, solution, baseline)
+        printed = plain(answer.printed(), MAX_SHOWN)
+    return Verdict(lab, **fields, printed=printed)
 
 
-def _found(lab: Lab, yours: Answer, solution: Answer, baseline: Answer) -> dict[str, Any]:
+def _verdict_fields(lab: Lab, answer: Answer, solution: Answer, baseline: Answer) -> dict[str, Any]:
     """Returns the fields of a verdict."""
     stage = "being checked"
     try:
-        if difference := lab.first_difference(yours, baseline):
+        if difference := lab.first_difference(answer, baseline):
             return {"difference": _plain(difference)}
         if lab.race:
             stage = "being raced"
-            return {"costs": _race(lab, yours, solution, baseline)}
+            return {"costs": _race(lab, answer, solution, baseline)}
         stage = "its cost being counted"
-        return {"costs": _count(lab, yours, solution, baseline)}
+        return {"costs": _count(lab, answer, solution, baseline)}
     except UnavailableError:
         raise
     except WrongError as error:
@@ -85,17 +85,17 @@ def _found(lab: Lab, yours: Answer, solution: Answer, baseline: Answer) -> dict[
         return {"problem": plain(text)}
 
 
-def _count(lab: Lab, yours: Answer, solution: Answer, baseline: Answer) -> dict[str, list[float]]:
+def _count(lab: Lab, answer: Answer, solution: Answer, baseline: Answer) -> dict[str, list[float]]:
     """Returns the counted costs of all three, on the same new case."""
     seed = int(np.random.SeedSequence().generate_state(1)[0])
-    answers = {"yours": yours, "solution": solution, "baseline": baseline}
-    costs = {which: lab.work(answer, seed)() for which, answer in answers.items()}
+    answers = {"yours": answer, "solution": solution, "baseline": baseline}
+    costs = {which: lab.work(process, seed)() for which, process in answers.items()}
     if not (math.isfinite(costs["yours"]) and costs["yours"] > 0):
         raise SubmissionError(f"it costs {costs['yours']:g} {lab.unit}, which can't be compared")
     return {which: [float(cost)] for which, cost in costs.items()}
 
 
-def _race(lab: Lab, yours: Answer, solution: Answer, baseline: Answer) -> dict[str, list[float]]:
+def _race(lab: Lab, answer: Answer, solution: Answer, baseline: Answer) -> dict[str, list[float]]:
     """Returns each racer's seconds per call of `Lab.race`, minus the overhead: see `Lab.idle`.
 
     The baseline, which may be hundreds of times as slow, gets only the first of a turn's inputs.
@@ -105,71 +105,71 @@ def _race(lab: Lab, yours: Answer, solution: Answer, baseline: Answer) -> dict[s
     units = {"all": 1, "first": 1}
     calls: dict[str, list[Call]] = {}
 
-    def new() -> None:
-        made = [race(rng) for _ in range(units["all"])]
+    def draw_calls() -> None:
+        batches = [race(rng) for _ in range(units["all"])]
         for part, count in units.items():
-            calls[part] = list(itertools.chain(*made[:count]))
+            calls[part] = list(itertools.chain(*batches[:count]))
 
-    def alone(answer: Answer, run: Callable[[], tuple[float, list[Any]]]) -> Callable:
+    def alone(process: Answer, run: Callable[[], tuple[float, list[Any]]]) -> Callable:
         """Returns a racer that runs while the processes of all others are paused."""
 
         def turn() -> tuple[float, list[Any]]:
-            answer.resume()
+            process.resume()
             try:
-                return _seconds_alone(answer, run) if lab.on_one_core else run()
+                return _seconds_alone(process, run) if lab.on_one_core else run()
             finally:
-                answer.pause()
+                process.pause()
 
         return turn
 
-    def named(name: str, part: str = "all") -> Callable[[], tuple[float, list[Any]]]:
+    def renamed(name: str, part: str = "all") -> Callable[[], tuple[float, list[Any]]]:
         return lambda: solution.calls([call._replace(name=name) for call in calls[part]])
 
     def idle(part: str) -> Callable:
-        nothing = named(lab.idle, part) if lab.idle else lambda: solution.decoded(calls[part])
+        nothing = renamed(lab.idle, part) if lab.idle else lambda: solution.decoded(calls[part])
         return alone(solution, nothing)
 
     racers = {
-        "yours": alone(yours, lambda: yours.calls(calls["all"])),
+        "yours": alone(answer, lambda: answer.calls(calls["all"])),
         "solution": alone(solution, lambda: solution.calls(calls["all"])),
         "all": idle("all"),
         "baseline": alone(baseline, lambda: baseline.calls(calls["first"])),
         "first": idle("first"),
     }
     if lab.bound:
-        racers["bound"] = alone(solution, named("bound"))
-    for each in (yours, solution, baseline):
-        each.calls([])  # compiles it before any clock runs
-        each.pause()
+        racers["bound"] = alone(solution, renamed("bound"))
+    for process in (answer, solution, baseline):
+        process.calls([])  # compiles it before any clock runs
+        process.pause()
 
     def turns() -> Iterator[dict[str, float]]:
         """Yields each racer's seconds, turn by turn; every turn has new inputs."""
-        new()
+        draw_calls()
         for turn in rounds(racers):
             expected, got = turn["solution"][1], turn["yours"][1]
             if not (lab.agrees or same)(calls["all"], got, expected):
-                raise WrongError(_wrong(calls["all"], got, expected))
+                raise WrongError(_race_difference(calls["all"], got, expected))
             yield {name: seconds for name, (seconds, _) in turn.items()}
-            new()
+            draw_calls()
 
     costs: dict[str, list[float]] = {name: [] for name in racers if name not in units}
-    took: list[dict[str, float]] = []  # turns of one length
+    recent_turns: list[dict[str, float]] = []  # turns of one length
     began, long_enough = time.monotonic(), False
     for turn in islice(turns(), 1, None):  # skips the first, in which something may be compiled
-        took.append(turn)
+        recent_turns.append(turn)
         for name, seconds in costs.items():
             part = "first" if name == "baseline" else "all"
             # A tiny difference is noise: a cost is at least a hundredth of the time measured.
             cost = max(turn[name] - turn[part], turn[name] / 100)
             seconds.append(cost / units[part])
-        if not long_enough and len(took) >= _TRIED:
-            middle = {n: statistics.median(each[n] for each in took[-_TRIED:]) for n in turn}
-            long_enough = middle["solution"] - middle["all"] >= _TURN_SECONDS
+        if not long_enough and len(recent_turns) >= _TRIED:
+            medians = {n: statistics.median(t[n] for t in recent_turns[-_TRIED:]) for n in turn}
+            long_enough = medians["solution"] - medians["all"] >= _TURN_SECONDS
             small = sum(map(_nbytes, calls["all"])) < MAX_BYTES // 4 and units["all"] < _MAX_UNITS
-            if not long_enough and small and middle["yours"] < _LONG_SECONDS:
+            if not long_enough and small and medians["yours"] < _LONG_SECONDS:
                 units["all"] *= 2
-                units["first"] *= 2 if middle["baseline"] < _SLOW_SECONDS else 1
-                costs, took = {name: [] for name in costs}, []
+                units["first"] *= 2 if medians["baseline"] < _SLOW_SECONDS else 1
+                costs, recent_turns = {name: [] for name in costs}, []
                 continue
         late = time.monotonic() - began > _ENOUGH_SECONDS
         if len(costs["yours"]) >= (MIN_REPEATS if late else _REPEATS):
@@ -178,16 +178,16 @@ def _race(lab: Lab, yours: Answer, solution: Answer, baseline: Answer) -> dict[s
 
 
 def _seconds_alone(
-    answer: Answer, run: Callable[[], tuple[float, list[Any]]]
+    process: Answer, run: Callable[[], tuple[float, list[Any]]]
 ) -> tuple[float, list[Any]]:
     """Calls `run`; returns its result, and its seconds as if the answer had one core to itself.
 
     The time that answer and judge waited for a busy core is subtracted. The CPU time of all threads
     counts: one after the other they would take that long.
     """
-    before, judge = answer.clocks(), waited("thread-self")
+    before, judge = process.clocks(), waited("thread-self")
     seconds, value = run()
-    after = answer.clocks()
+    after = process.clocks()
     seconds -= after.waited - before.waited + waited("thread-self") - judge
     return max(seconds, after.computed - before.computed), value
 
@@ -196,7 +196,7 @@ def _nbytes(call: Call) -> int:
     return sum(arg.nbytes for arg in call.args if isinstance(arg, np.ndarray))
 
 
-def _wrong(calls: list[Call], got: Any, expected: Any) -> Difference:
+def _race_difference(calls: list[Call], got: Any, expected: Any) -> Difference:
     names = " and ".join(sorted({call.name for call in calls}))
     return Difference(
         f"what {names} returned in a timed turn, for inputs made for that turn",
@@ -208,7 +208,7 @@ def _wrong(calls: list[Call], got: Any, expected: Any) -> Difference:
 def _plain(difference: Difference) -> Difference:
     return dataclasses.replace(
         difference,
-        what=plain(difference.what),
+        output=plain(difference.output),
         expected=plain(difference.expected),
         got=plain(difference.got),
     )

@@ -29,7 +29,7 @@ int main() {
 }
 """
 # A program's functions other than the kernel: they make inputs, or start it.
-_NOT_OURS = re.compile(
+_NOT_KERNEL = re.compile(
     r"4Case(4make|6digest|C\d)|7harness|_GLOBAL_|__cxx_global|^(main|idle|race)$"
 )
 _LABEL = re.compile(r"^(\.L\w+|[A-Za-z_]\w*):")
@@ -46,10 +46,10 @@ def explain(lab: Lab, code: str, seconds: Mapping[str, float]) -> list[str]:
 
 def compilers() -> list[str]:
     """Returns the installed compilers: first Clang, on which Cling is based, then g++."""
-    found = [name for name in ("clang++", "g++") if shutil.which(name)]
-    if not found:
+    installed = [name for name in ("clang++", "g++") if shutil.which(name)]
+    if not installed:
         raise CompilerError("neither clang++ nor g++ is installed: apt-get install clang")
-    return found
+    return installed
 
 
 def _run(*command: str) -> str:
@@ -110,13 +110,13 @@ def _totals(compiler: str, program: Path) -> dict[str, int]:
 
 
 def _compared(
-    lab: Lab, words: str, event: str, counted: dict[str, dict[str, int]], how: str
+    lab: Lab, words: str, event: str, counted: dict[str, dict[str, int]], method: str
 ) -> str:
     assert lab.per
-    each = {name: counts[event] / lab.per.count for name, counts in counted.items()}
+    per_unit = {name: counts[event] / lab.per.count for name, counts in counted.items()}
     return (
-        f"{words} per {lab.per.name} ({how}): yours {each['yours']:.3g}, the baseline "
-        f"{each['baseline']:.3g}, the best known solution {each['solution']:.3g}."
+        f"{words} per {lab.per.name} ({method}): yours {per_unit['yours']:.3g}, the baseline "
+        f"{per_unit['baseline']:.3g}, the best known solution {per_unit['solution']:.3g}."
     )
 
 
@@ -138,7 +138,7 @@ def _waits(folder: Path, name: str, words: str) -> str:
 
 def bottleneck(report: str) -> str:
     """Returns in words what a loop waits for, according to a report of llvm-mca."""
-    found = {
+    shares = {
         words: float(_number(rf"{name}\s+\[ *([\d.]+)%", report, "0"))
         for words, name in (
             ("it waits for execution units", r"Resource Pressure"),
@@ -146,7 +146,7 @@ def bottleneck(report: str) -> str:
             ("it waits for stores and loads", r"Memory Dependencies"),
         )
     }
-    words, share = max(found.items(), key=lambda each: each[1])
+    words, share = max(shares.items(), key=lambda pair: pair[1])
     if not share:
         return "only the width of the processor's front end limits it"
     return f"in {share:.0f}% of the cycles {words}"
@@ -157,27 +157,27 @@ def innermost_loop(assembly: str) -> list[str]:
     loops: list[list[str]] = []
     labels: dict[str, int] = {}
     body: list[str] = []
-    ours = False
+    in_kernel = False
     for line in assembly.splitlines():
         label, jump = _LABEL.match(line), _JUMP.match(line)
         if label and not label[1].startswith(".L"):
-            ours, labels, body = not _NOT_OURS.search(label[1]), {}, []
+            in_kernel, labels, body = not _NOT_KERNEL.search(label[1]), {}, []
         elif label:
             labels[label[1]] = len(body)
-        elif jump and ours and jump[1] in labels:
+        elif jump and in_kernel and jump[1] in labels:
             begin = labels[jump[1]]
             loops.append(body[begin:])
             labels = {name: at for name, at in labels.items() if at > begin}
-        elif ours and line.startswith("\t") and not re.match(r"\s+(\.|j|call|ret|#)", line):
+        elif in_kernel and line.startswith("\t") and not re.match(r"\s+(\.|j|call|ret|#)", line):
             body.append(line.partition("#")[0].rstrip())
     return max(loops, key=len, default=[])
 
 
 def _number(pattern: str, report: str, otherwise: str | None = None) -> str:
-    found = re.search(pattern, report)
-    if not found and otherwise is None:
+    match = re.search(pattern, report)
+    if not match and otherwise is None:
         raise CompilerError("llvm-mca's output has an unexpected format")
-    return found[1] if found else str(otherwise)
+    return match[1] if match else str(otherwise)
 
 
 def _bandwidth(lab: Lab, seconds: Mapping[str, float]) -> Iterator[str]:

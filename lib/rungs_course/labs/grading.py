@@ -15,7 +15,7 @@ from rungs_course.labs.assessing import assess
 from rungs_course.labs.harness import RACED_CASES
 from rungs_course.labs.judging import one_line, plain
 from rungs_course.labs.lab import labs
-from rungs_course.labs.sandbox import Sandbox, Trusted, chosen
+from rungs_course.labs.sandbox import Launcher, choose_launcher
 from rungs_course.labs.verdict import Verdict
 
 _CELL = 30_000  # characters; spreadsheets' limit is a little higher
@@ -60,8 +60,8 @@ def grade(folder: Path, out: Path, say: Say = line, *, trust: bool = False) -> i
         raise ConfigurationError(f"{out} was handed in: choose another file for the result")
     for other in sorted(set(folder.iterdir()) - {*files, out}):
         say(f"{one_line(other.name)} is not a *.json file: skipped")
-    place = chosen(trust)
-    missed = 0
+    launcher = choose_launcher(trust)
+    not_judged = 0
     unfinished = out.with_name(f"{out.name}.unfinished")
 
     def write(row: Iterable[Any], mode: str = "a") -> None:
@@ -74,10 +74,10 @@ def grade(folder: Path, out: Path, say: Say = line, *, trust: bool = False) -> i
     _check_is_left_over(unfinished)
     write(Row._fields, "w")
     try:
-        rows = (row for path in files for row in _judged(path, place))
+        rows = (row for path in files for row in _judged(path, launcher))
         for row in watched(rows, "labs judged", len(files) * len(labs()), say):
             write(map(cell, row))
-            missed += row.state in NOT_JUDGED
+            not_judged += row.state in NOT_JUDGED
             if row.state != "not handed in":
                 say(f"{row.student}, {f'lab {row.lab}' if row.lab else 'file'}: {row.state}")
     except BaseException:
@@ -85,7 +85,7 @@ def grade(folder: Path, out: Path, say: Say = line, *, trust: bool = False) -> i
         raise
     with reraise_as_storage_error(out):
         os.replace(unfinished, out)
-    return missed
+    return not_judged
 
 
 def _check_is_left_over(unfinished: Path) -> None:
@@ -100,22 +100,22 @@ def _check_is_left_over(unfinished: Path) -> None:
     raise ConfigurationError(f"{unfinished} exists already, and is not a table of a grading")
 
 
-def _judged(file: Path, place: Sandbox | Trusted) -> Iterator[Row]:
+def _judged(file: Path, launcher: Launcher) -> Iterator[Row]:
     """Yields the rows of a student's file, one for each lab."""
     blank = Row(one_line(file.stem), "", "")
     try:
-        kept = record.load(file)
+        entries = record.load(file)
     except ConfigurationError as error:
         yield blank._replace(state="unreadable", why=str(error))
         return
     for name in labs():
-        yield _row(blank._replace(lab=name), kept.get(name, {}), place)
-    for name in (name for name in kept if name not in labs()):
+        yield _row(blank._replace(lab=name), entries.get(name, {}), launcher)
+    for name in (name for name in entries if name not in labs()):
         why = "perhaps it is of another version of Rungs"
         yield blank._replace(lab=one_line(name), state="no such lab", why=why)
 
 
-def _row(blank: Row, entry: Any, place: Sandbox | Trusted) -> Row:
+def _row(blank: Row, entry: Any, launcher: Launcher) -> Row:
     if not isinstance(entry, dict):
         return blank._replace(state="unreadable", why=f"it is of type {type(entry).__name__}")
     if "code" not in entry:
@@ -124,13 +124,13 @@ def _row(blank: Row, entry: Any, place: Sandbox | Trusted) -> Row:
     if not isinstance(code, str):
         why = f"its code is of type {type(code).__name__}"
         return blank._replace(state="unreadable", why=why)
-    said = {key: entry[key] for key in _EXPECTED if key in entry}
-    for key, value in said.items():
+    predictions = {key: entry[key] for key in _EXPECTED if key in entry}
+    for key, value in predictions.items():
         if type(value) not in (int, float) or not 0 < value < _MAX_EXPECTED:
             return blank._replace(state="unreadable", why=f"its {key} is not a positive number")
-    blank = blank._replace(**said)
+    blank = blank._replace(**predictions)
     try:
-        verdict = assess(blank.lab, code, place)
+        verdict = assess(blank.lab, code, launcher)
     except (UnavailableError, OSError) as error:
         return blank._replace(state="not judged", why=str(error))
     if not verdict.right:

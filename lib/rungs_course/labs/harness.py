@@ -76,10 +76,10 @@ inline std::uint64_t digest(const void* bytes, std::int64_t count) {
 """
 
 
-def for_bitboards(function: str, inputs: Sequence[str], made: str) -> str:
+def for_bitboards(function: str, inputs: Sequence[str], make_inputs: str) -> str:
     """Returns the harness of a function that maps bitboards to a bitboard.
 
-    `made` is C++ that sets `NAME[i]` of each input from the random numbers `r(0)`, `r(1)` …
+    `make_inputs` is C++ that sets `NAME[i]` of each input from the random numbers `r(0)`, `r(1)` …
     """
     parameters = "".join(f"const std::uint64_t* {name}, " for name in inputs)
     values = ", ".join(f"{name}[i]" for name in inputs)
@@ -95,7 +95,7 @@ void play(std::uint64_t seed, std::int64_t times, std::uint64_t* out) {{
   for (std::int64_t time = 0; time < times; ++time) {{
     for (int i = 0; i < {BLOCK}; ++i) {{
       const auto r = [&](int n) {{ return mixed(seed + 8 * ({BLOCK} * time + i) + n); }};
-      {made}
+      {make_inputs}
     }}
     if constexpr (kIdle)
       for (int i = 0; i < {BLOCK}; ++i) got[i] = {inputs[-1]}[i];
@@ -132,32 +132,34 @@ def for_case(case: str, *, bounded: bool = False) -> str:
     which mixes all that was written; and, if `bounded`, `void bound()`, which does only what every
     answer must do. `EIGHT_WORDS` helps to make and to digest.
     """
-    what = {"race": "each.run();", "idle": ""} | ({"bound": "each.bound();"} if bounded else {})
-    called = "\n".join(
+    bodies = {"race": "kernel.run();", "idle": ""} | (
+        {"bound": "kernel.bound();"} if bounded else {}
+    )
+    entry_points = "\n".join(
         f"void {name}(std::uint64_t seed, std::int64_t times, std::uint64_t* out) {{ "
-        f"play(seed, times, out, [](Case& each) {{ {body} }}); }}"
-        for name, body in what.items()
+        f"play(seed, times, out, [](Case& kernel) {{ {body} }}); }}"
+        for name, body in bodies.items()
     )
     return f"""
 {MIXED}
 {EIGHT_WORDS}
 {case}
-inline Case& kept() {{
+inline Case& only_case() {{
   static Case only;
   return only;
 }}
-void prepare(std::uint64_t seed) {{ kept().make(seed); }}
-void turn() {{ kept().run(); }}
-{"void bound_turn() { kept().bound(); }" if bounded else ""}
+void prepare(std::uint64_t seed) {{ only_case().make(seed); }}
+void turn() {{ only_case().run(); }}
+{"void bound_turn() { only_case().bound(); }" if bounded else ""}
 template <class Work>
 void play(std::uint64_t seed, std::int64_t times, std::uint64_t* out, const Work& work) {{
   for (std::int64_t time = 0; time < times; ++time) {{
-    kept().make(mixed(seed + time));
-    work(kept());
-    *out = std::rotl(*out, 7) + kept().digest();
+    only_case().make(mixed(seed + time));
+    work(only_case());
+    *out = std::rotl(*out, 7) + only_case().digest();
   }}
 }}
-{called}
+{entry_points}
 """
 
 

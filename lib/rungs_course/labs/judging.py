@@ -98,21 +98,21 @@ def _supervised(lab: Lab, code: str, seconds: float, race: bool = True) -> Verdi
         written = messages.read(PRINTED_BYTES)
         output.seek(0)
         printed = output.read(PRINTED_BYTES + 1).decode(errors="replace")
-    shown = plain(printed[:MAX_SHOWN]) + (" …" if len(printed) > MAX_SHOWN else "")
+    printed_text = plain(printed[:MAX_SHOWN]) + (" …" if len(printed) > MAX_SHOWN else "")
     try:
-        kind, what = [("stage", "being started"), *_messages(written, key)][-1]
-        difference = Difference(**what) if kind == "difference" else None
+        kind, content = [("stage", "being started"), *_messages(written, key)][-1]
+        difference = Difference(**content) if kind == "difference" else None
     except (ValueError, TypeError, AttributeError):
         problem = "It interfered with its judging: it wrote to a file that it had not opened."
-        return Verdict(lab, problem=problem, printed=shown)
+        return Verdict(lab, problem=problem, printed=printed_text)
     if kind == "unavailable":
-        raise UnavailableError(what)
+        raise UnavailableError(content)
     if kind == "costs":
-        return Verdict(lab, costs=what, printed=shown)
+        return Verdict(lab, costs=content, printed=printed_text)
     if difference:
-        return Verdict(lab, difference=difference, printed=shown)
-    problem = what if kind == "problem" else f"While {what}, {ending}."
-    return Verdict(lab, problem=problem, printed=shown)
+        return Verdict(lab, difference=difference, printed=printed_text)
+    problem = content if kind == "problem" else f"While {content}, {ending}."
+    return Verdict(lab, problem=problem, printed=printed_text)
 
 
 def _messages(written: bytes, key: str) -> list[tuple[str, Any]]:
@@ -176,7 +176,7 @@ def _judged(lab: Lab, code: str, race: bool) -> Iterator[dict[str, Any]]:
 
 def _plain(difference: Difference) -> dict:
     fields = dataclasses.asdict(difference)
-    return fields | {name: plain(fields[name]) for name in ("what", "expected", "got")}
+    return fields | {name: plain(fields[name]) for name in ("output", "expected", "got")}
 
 
 def _costs(lab: Lab, versions: dict) -> dict[str, list[float]]:

@@ -56,11 +56,11 @@ class Head(NamedTuple):
 class Difference:
     """The first wrong output of a submission."""
 
-    what: str  # names the output, in words
+    output: str  # names the output, in words
     expected: str
     got: str
     fen: str | None = None
-    wrong: tuple[int, ...] = ()  # squares (0 to 63) that the submission has and shouldn't
+    extra: tuple[int, ...] = ()  # squares (0 to 63) that the submission has and shouldn't
     missing: tuple[int, ...] = ()  # squares that it should have and hasn't
 
 
@@ -68,7 +68,7 @@ class WrongError(Exception):
     """A result is wrong while a cost is counted or a clock runs."""
 
     def __init__(self, difference: Difference):
-        super().__init__(difference.what)
+        super().__init__(difference.output)
         self.difference = difference
 
 
@@ -80,7 +80,7 @@ class Call(NamedTuple):
     # None for a single call; "each" for a call per row of the arguments, which are columns; "chain"
     # for a call per row of the second argument, whose first argument is the first part of the
     # previous result; or a list, to launch a kernel on that grid.
-    how: str | list[int] | None = None
+    mode: str | list[int] | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -142,29 +142,29 @@ class Lab:
         suffix = "hpp" if self.language == "cpp" else "py"
         return (_ANSWERS / f"{self._title}_{which}.{suffix}").read_text()
 
-    def first_difference(self, yours: Any, baseline: Any) -> Difference | None:
+    def first_difference(self, submission: Any, baseline: Any) -> Difference | None:
         """Returns the first thing that a submission's functions get wrong, if any."""
-        return next(filter(None, self.judge(yours, baseline)), None)
+        return next(filter(None, self.judge(submission, baseline)), None)
 
     def head(self) -> Head:
         """Reads title, notebook and minutes from its notebook; ConfigurationError without them."""
         import nbformat
 
         try:
-            found = _HEAD.match(nbformat.read(self.notebook, 4).cells[0].source)
+            match = _HEAD.match(nbformat.read(self.notebook, 4).cells[0].source)
         except (OSError, ValueError, IndexError) as error:
             raise ConfigurationError(f"{self.notebook} can't be read: {error}") from None
-        if not found:
+        if not match:
             raise ConfigurationError(f"{self.notebook} doesn't begin with a lab's title and time")
-        return Head(found[1], found[3], int(found[2]))
+        return Head(match[1], match[3], int(match[2]))
 
 
 @functools.cache
 def labs() -> dict[str, Lab]:
     """Returns all labs by name, in the course's order."""
     modules = (entry.name for entry in pkgutil.iter_modules(tasks.__path__))
-    found = [importlib.import_module(f"{tasks.__name__}.{name}").LAB for name in modules]
-    return {lab.name: lab for lab in sorted(found, key=lambda lab: lab.name)}
+    all_labs = [importlib.import_module(f"{tasks.__name__}.{name}").LAB for name in modules]
+    return {lab.name: lab for lab in sorted(all_labs, key=lambda lab: lab.name)}
 
 
 def find(name: str) -> Lab:

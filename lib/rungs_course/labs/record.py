@@ -41,25 +41,25 @@ def read(file: Path | None = None) -> dict[str, dict]:
     file = file or path()
     if not os.path.lexists(file):
         return {}
-    kept = load(file)
-    for name, entry in kept.items():
-        wrong = _entry_error(entry, f"it[{shown(name)}]")
-        if wrong:
-            raise ConfigurationError(f"{file} is not a record of labs: {wrong}")
-    return kept
+    entries = load(file)
+    for name, entry in entries.items():
+        flaw = _entry_error(entry, f"it[{shown(name)}]")
+        if flaw:
+            raise ConfigurationError(f"{file} is not a record of labs: {flaw}")
+    return entries
 
 
 def _entry_error(entry: Any, name: str) -> str:
     """Returns in a few words what is wrong with an entry of a record; "" where nothing is."""
     if not isinstance(entry, dict):
         return f"{name} is of type {type(entry).__name__}"
-    wrong = schema_error(entry, {key: form for key, form in _FORM.items() if key in entry}, name)
-    if not wrong and not 0 <= entry.get("tries", 0) < 1 << 31:
+    flaw = schema_error(entry, {key: form for key, form in _FORM.items() if key in entry}, name)
+    if not flaw and not 0 <= entry.get("tries", 0) < 1 << 31:
         return f"{name}['tries'] is not a number of tries"
     numbers = ("gain", "share", "expected_gain", "expected_bound")
-    if not wrong and not all(math.isfinite(entry.get(key, 0)) for key in numbers):
+    if not flaw and not all(math.isfinite(entry.get(key, 0)) for key in numbers):
         return f"{name} has a gain, share or expectation that is not a number"
-    return wrong
+    return flaw
 
 
 def load(file: Path) -> dict[str, Any]:
@@ -70,14 +70,14 @@ def load(file: Path) -> dict[str, Any]:
         size = file.stat().st_size  # 0 also for the system's own files, which may be endless
         if not 0 < size <= _MAX_BYTES:
             raise ConfigurationError(f"{file} is empty or larger than {_MAX_BYTES >> 20} MB")
-        kept = json.loads(file.read_bytes())
+        entries = json.loads(file.read_bytes())
     except (OSError, ValueError, RecursionError) as error:
         if isinstance(error, ConfigurationError):
             raise
         raise ConfigurationError(f"{file} is not a record of labs: {error}") from None
-    if not isinstance(kept, dict):
+    if not isinstance(entries, dict):
         raise ConfigurationError(f"{file} is not a record of labs: it is not a JSON object")
-    return kept
+    return entries
 
 
 def add(verdict: Verdict, code: str) -> None:
@@ -88,8 +88,8 @@ def add(verdict: Verdict, code: str) -> None:
     file = path()
     file.parent.mkdir(parents=True, exist_ok=True)
     with filelock.FileLock(f"{file}.lock"):
-        kept = read(file)
-        before = {"right": False, "tries": 0} | kept.get(verdict.lab.name, {})
+        entries = read(file)
+        before = {"right": False, "tries": 0} | entries.get(verdict.lab.name, {})
         after = before | {"tries": before["tries"] + 1}
         date = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
         if verdict.right and not verdict.costs and "share" not in before:
@@ -105,7 +105,7 @@ def add(verdict: Verdict, code: str) -> None:
                 "date": date,
             }
         with atomic_write(file) as unfinished:
-            unfinished.write_text(json.dumps(kept | {verdict.lab.name: after}, indent=1))
+            unfinished.write_text(json.dumps(entries | {verdict.lab.name: after}, indent=1))
 
 
 def _expected(verdict: Verdict) -> dict[str, float]:
@@ -117,24 +117,24 @@ def _expected(verdict: Verdict) -> dict[str, float]:
 
 def hand_in(file: Path) -> int:
     """Copies this user's record to a new file; returns how many right answers it holds."""
-    kept = read()
-    count = sum(entry.get("right", False) for entry in kept.values())
+    entries = read()
+    count = sum(entry.get("right", False) for entry in entries.values())
     if not count:
         raise ConfigurationError("no lab is right yet: there is nothing to hand in")
     if os.path.lexists(file):  # also a dangling link, whose target would be written
         raise ConfigurationError(f"{file} exists already")
     with atomic_write(file) as unfinished:
-        unfinished.write_text(json.dumps(kept, indent=1))
+        unfinished.write_text(json.dumps(entries, indent=1))
     return count
 
 
-def table(kept: dict[str, dict]):
+def table(entries: dict[str, dict]):
     """Returns a row per lab of a record: its title, whether it is right, tries, speed."""
     import pandas as pd
 
     rows = []
     for name, lab in labs().items():
-        entry = kept.get(name, {})
+        entry = entries.get(name, {})
         state = "right" if entry.get("right") else "tried" if entry else "to do"
         state = "target reached" if state == "right" and entry.get("reached") else state
         tries, gain, share = entry.get("tries", 0), entry.get("gain"), entry.get("share")

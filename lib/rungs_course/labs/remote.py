@@ -21,7 +21,7 @@ from rungs_course.labs.inside import wire
 from rungs_course.labs.inside.building import SubmissionError
 from rungs_course.labs.inside.server import PRINTED_BYTES, WHY
 from rungs_course.labs.lab import Call, Lab
-from rungs_course.labs.sandbox import Sandbox, Trusted
+from rungs_course.labs.sandbox import Launcher
 
 
 class EndedError(SubmissionError):
@@ -40,15 +40,14 @@ class Answer:
 
     Its process is started by the first call; `seconds` limits all its calls together. Arguments are
     copied; when a C++ function returns, its changes to writeable arrays are copied back. Objects
-    whose class has `asked` stay in this process: an answer can call their methods that `asked`
-    names, over the same connection. Errors of the lab's own code (`ours`) are raised as
-    UnavailableError.
+    whose class has `remote_methods` stay in this process: an answer can call these methods over the
+    same connection. Errors of the lab's own code (`from_lab`) are raised as UnavailableError.
     """
 
     def __init__(
-        self, lab: Lab, code: str, place: Sandbox | Trusted, seconds: float, ours: bool = False
+        self, lab: Lab, code: str, launcher: Launcher, seconds: float, from_lab: bool = False
     ):
-        self._lab, self._code, self._place, self._ours = lab, code, place, ours
+        self._lab, self._code, self._launcher, self._from_lab = lab, code, launcher, from_lab
         self._seconds, self._left = seconds, seconds
         self._process: subprocess.Popen | None = None
         self._copies: list[Answer] = []
@@ -78,12 +77,12 @@ class Answer:
         """Returns `count` answers of the same text, this one among them, that share nothing."""
         while len(self._copies) < count - 1:
             self._copies.append(
-                Answer(self._lab, self._code, self._place, self._seconds, self._ours)
+                Answer(self._lab, self._code, self._launcher, self._seconds, self._from_lab)
             )
-        all_of_them = [self, *self._copies[: count - 1]]
-        for each in all_of_them:
-            each.start()
-        return all_of_them
+        answers = [self, *self._copies[: count - 1]]
+        for answer in answers:
+            answer.start()
+        return answers
 
     def pause(self) -> None:
         """Stops all its processes, whatever they do, until `resume`."""
@@ -109,14 +108,14 @@ class Answer:
     def _processes(self) -> set[int]:
         """Returns the ids of its first process and of all of that one's descendants."""
         assert self._process
-        found, ahead = set(), [self._process.pid]
-        while ahead:
-            parent = ahead.pop()
-            found.add(parent)
+        ids, pending = set(), [self._process.pid]
+        while pending:
+            parent = pending.pop()
+            ids.add(parent)
             with contextlib.suppress(OSError):  # it has ended
                 for thread in Path(f"/proc/{parent}/task").iterdir():
-                    ahead += map(int, (thread / "children").read_text().split())
-        return found
+                    pending += map(int, (thread / "children").read_text().split())
+        return ids
 
     def printed(self) -> str:
         """Returns what it has printed so far."""
@@ -127,26 +126,26 @@ class Answer:
         """Starts its process, which begins to compile, unless it was started before."""
         if self._process:
             return
-        self._connection, theirs = socket.socketpair()
+        self._connection, answer_end = socket.socketpair()
         memory = os.memfd_create("arrays")
         os.ftruncate(memory, wire.MAX_BYTES)
         self._memory = wire.shared(memory)
-        with theirs, os.fdopen(memory):
-            code = f"from inside.server import serve; serve({theirs.fileno()}, {memory})"
+        with answer_end, os.fdopen(memory):
+            code = f"from inside.server import serve; serve({answer_end.fileno()}, {memory})"
             self._process = start_program(
-                self._place.command(code),
+                self._launcher.command(code),
                 stdin=subprocess.DEVNULL,
                 stdout=self._output,
                 stderr=subprocess.STDOUT,
-                pass_fds=[theirs.fileno(), memory],
+                pass_fds=[answer_end.fileno(), memory],
                 start_new_session=True,
             )
-        lab, processes = self._lab, self._place.processes
-        about: dict[str, Any] = {"name": lab.name, "language": lab.language, "defines": lab.defines}
-        about["headers"] = lab.headers
-        about |= {"harness": lab.harness, "code": self._code, "processes": processes}
+        lab, processes = self._lab, self._launcher.processes
+        task: dict[str, Any] = {"name": lab.name, "language": lab.language, "defines": lab.defines}
+        task["headers"] = lab.headers
+        task |= {"harness": lab.harness, "code": self._code, "processes": processes}
         self._built = False
-        self._say(wire.encode(about), self._memory)
+        self._send(wire.encode(task), self._memory)
 
     def calls(self, calls: Sequence[Call], guard: bool = False) -> tuple[float, list[Any]]:
         """Calls functions one after the other; returns the seconds they took, and the results.
@@ -154,10 +153,10 @@ class Answer:
         In C++ a result is a tuple of the value and the writeable arrays. If `guard`, arrays end at
         a guard page, which can't be read or written.
         """
-        asked: dict[int, Any] = {}
+        objects: dict[int, Any] = {}
         request = {"calls": [list(call) for call in calls], "guard": guard}
-        parts = wire.encode(request, lambda object: _referred(object, asked))
-        seconds, values = self._exchange(parts, asked)
+        parts = wire.encode(request, lambda object: _reference(object, objects))
+        seconds, values = self._exchange(parts, objects)
         if not isinstance(values, list) or len(values) != len(calls):
             raise self._garbage()
         return seconds, values
@@ -166,45 +165,45 @@ class Answer:
         """Sends calls without making them; returns seconds, and the results of the last made."""
         return self._exchange(wire.encode({"idle": [list(call) for call in calls]}), {})
 
-    def _exchange(self, parts: list[Any], asked: dict[int, Any]) -> tuple[float, list[Any]]:
-        with self._lock, self._blamed():
+    def _exchange(self, parts: list[Any], objects: dict[int, Any]) -> tuple[float, list[Any]]:
+        with self._lock, self._blaming():
             self.start()
             if not self._built:
                 _result(self._reply(), None)
                 self._built, self._server = True, self._serving()
             began = time.perf_counter()
-            self._say(parts, self._memory)
-            message = self._heard()
+            self._send(parts, self._memory)
+            message = self._receive()
             seconds = time.perf_counter() - began
             raised = None
-            while "ask" in (reply := self._understood(message)):
-                raised, told = _asked(reply["ask"], asked)
-                self._say(wire.encode(told), None)  # the call's arrays are still in use
-                message = self._heard()
+            while "ask" in (reply := self._decode_reply(message)):
+                raised, result = _call_object(reply["ask"], objects)
+                self._send(wire.encode(result), None)  # the call's arrays are still in use
+                message = self._receive()
             return seconds, _result(reply, raised)
 
     def _serving(self) -> int:
         """Returns the id of the process that serves; the first one may be the sandbox's."""
         assert self._process
         number = self._process.pid
-        for _ in range(self._place.started_by):
+        for _ in range(self._launcher.started_by):
             number = int(Path(f"/proc/{number}/task/{number}/children").read_text().split()[0])
         return number
 
     @contextlib.contextmanager
-    def _blamed(self) -> Iterator[None]:
+    def _blaming(self) -> Iterator[None]:
         try:
             yield
         except SubmissionError as error:
-            if not self._ours:
+            if not self._from_lab:
                 raise
             words = f"the best known solution or the baseline of lab {self._lab.name} fails here"
             raise UnavailableError(f"{words}: {error}") from None
 
     def _reply(self) -> dict:
-        return self._understood(self._heard())
+        return self._decode_reply(self._receive())
 
-    def _understood(self, message: tuple[bytes, np.ndarray]) -> dict:
+    def _decode_reply(self, message: tuple[bytes, np.ndarray]) -> dict:
         try:
             reply = wire.decode(*message)
             if not isinstance(reply, dict) or not reply.keys() & {"value", "error", "ask"}:
@@ -213,23 +212,23 @@ class Answer:
             raise self._garbage() from None
         return reply
 
-    def _say(self, parts: list[Any], memory: np.ndarray | None) -> None:
+    def _send(self, parts: list[Any], memory: np.ndarray | None) -> None:
         self._connection.settimeout(max(1e-3, self._left))
         began = time.monotonic()
         try:
             wire.send(self._connection, parts, memory)
         except TimeoutError:
-            raise self._late() from None
+            raise self._timed_out() from None
         except OSError:
             raise self._ended() from None
         self._left -= time.monotonic() - began
 
-    def _heard(self) -> tuple[bytes, np.ndarray]:
+    def _receive(self) -> tuple[bytes, np.ndarray]:
         began = time.monotonic()
         try:
             return wire.receive(self._connection, self._left)
         except TimeoutError:
-            raise self._late() from None
+            raise self._timed_out() from None
         except wire.GarbageError:
             raise self._garbage() from None
         except (EOFError, OSError):
@@ -237,7 +236,7 @@ class Answer:
         finally:
             self._left -= time.monotonic() - began
 
-    def _late(self) -> EndedError:
+    def _timed_out(self) -> EndedError:
         self._stop()
         return EndedError(f"it took longer than {self._seconds:.0f} s")
 
@@ -276,16 +275,16 @@ class Function:
         _, (value,) = self._answer.calls([Call(self._name, args, self._grid)], guard=True)
         if self._answer._lab.language != "cpp":
             return value
-        ours = [a for a in args if isinstance(a, np.ndarray) and a.flags.writeable]
+        outputs = [a for a in args if isinstance(a, np.ndarray) and a.flags.writeable]
         try:
-            value, written = value
-            forms = [(left.dtype, left.shape) for left in written]
+            value, results = value
+            result_forms = [(result.dtype, result.shape) for result in results]
         except (AttributeError, TypeError, ValueError):
             raise self._answer._garbage() from None
-        if forms != [(array.dtype, array.shape) for array in ours]:
+        if result_forms != [(array.dtype, array.shape) for array in outputs]:
             raise self._answer._garbage()
-        for array, left in zip(ours, written, strict=True):
-            array[...] = left
+        for array, result in zip(outputs, results, strict=True):
+            array[...] = result
         return value
 
 
@@ -308,22 +307,22 @@ def _signal(processes: set[int], number: int) -> None:
 _numbers = itertools.count()
 
 
-def _referred(object: Any, asked: dict[int, Any]) -> dict:
+def _reference(object: Any, objects: dict[int, Any]) -> dict:
     number = next(_numbers)
-    asked[number] = object
-    return {"number": number, "methods": object.asked, "fields": _fields(object)}
+    objects[number] = object
+    return {"number": number, "methods": object.remote_methods, "fields": _fields(object)}
 
 
 def _fields(object: Any) -> dict[str, Any]:
-    return {name: getattr(object, name) for name in object.shown}
+    return {name: getattr(object, name) for name in object.remote_fields}
 
 
-def _asked(request: Any, asked: dict[int, Any]) -> tuple[Exception | None, dict]:
+def _call_object(request: Any, objects: dict[int, Any]) -> tuple[Exception | None, dict]:
     """Calls a method of an object that stays here; returns its exception, if any, and the reply."""
     try:
         number, method, args = request
-        object = asked[number]
-        if method not in object.asked:
+        object = objects[number]
+        if method not in object.remote_methods:
             raise AttributeError(f"it has no {method!r}")
         value = getattr(object, method)(*args)
         return None, {"value": value, "fields": _fields(object)}

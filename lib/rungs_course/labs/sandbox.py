@@ -42,17 +42,17 @@ class Sandbox:
         system = [Path("/usr"), *map(Path, ("/lib", "/lib64", "/bin", "/sbin"))]
         system += map(Path, ("/etc/ld.so.cache", "/etc/alternatives"))
         prefixes = map(Path, (sys.base_prefix, sys.prefix))
-        ours = [_LIB / "rungs", paths.CPP, _INSIDE, cache.directory()]
-        seen = []
-        for path in (*system, *prefixes, *ours):
-            seen += ["--ro-bind-try", str(path), str(path)]
+        library = [_LIB / "rungs", paths.CPP, _INSIDE, cache.directory()]
+        binds = []
+        for path in (*system, *prefixes, *library):
+            binds += ["--ro-bind-try", str(path), str(path)]
         variables = [part for pair in _environment().items() for part in ("--setenv", *pair)]
         return [
             *("--unshare-all", "--cap-drop", "ALL", "--new-session", "--die-with-parent"),
             *("--clearenv", *variables),
             # Before the read-only folders, which may be below it.
             *("--size", str(_FILES_BYTES), "--tmpfs", "/tmp", "--chdir", "/tmp"),
-            *(*seen, "--proc", "/proc", "--dev", "/dev"),
+            *(*binds, "--proc", "/proc", "--dev", "/dev"),
             *("--remount-ro", "/dev", "--remount-ro", "/"),
         ]
 
@@ -72,7 +72,10 @@ class Trusted:
         ]
 
 
-def chosen(trust: bool) -> Sandbox | Trusted:
+Launcher = Sandbox | Trusted
+
+
+def choose_launcher(trust: bool) -> Launcher:
     """Returns what runs answers: a sandbox, which must work, or none where they are trusted."""
     if trust:
         return Trusted()
@@ -86,13 +89,13 @@ def chosen(trust: bool) -> Sandbox | Trusted:
 
 
 def _python(code: str) -> list[str]:
-    found = f"import sys; sys.path.append({str(_INSIDE.parent)!r}); {code}"
-    return [sys.executable, "-P", "-c", found]
+    program = f"import sys; sys.path.append({str(_INSIDE.parent)!r}); {code}"
+    return [sys.executable, "-P", "-c", program]
 
 
 def _environment() -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if name.startswith(_SETTINGS)}
-    return kept | {
+    inherited = {name: value for name, value in os.environ.items() if name.startswith(_SETTINGS)}
+    return inherited | {
         "PATH": "/usr/bin:/bin",
         "HOME": "/tmp",
         "LANG": "C.UTF-8",

@@ -81,9 +81,9 @@ def predict(name: str, *, gain: float | None = None, bound: float | None = None)
             f"and how many nanoseconds per {lab.per.name} it takes at best."
         )
         return
-    for what, value in (("gain", gain), ("bound", bound)):
+    for field, value in (("gain", gain), ("bound", bound)):
         if not (isinstance(value, int | float) and math.isfinite(value) and value > 0):
-            raise ConfigurationError(f"{what}={value!r} is not a positive number")
+            raise ConfigurationError(f"{field}={value!r} is not a positive number")
     _predictions[lab.name] = Prediction(gain, bound)
     print("Saved. The measurement will be shown next to it.")
 

@@ -13,7 +13,7 @@ from rungs_course.labs.lab import Difference, Lab
 from rungs_course.labs.submissions import Prediction
 from rungs_course.measure.noise import Factor, factor
 
-_WRONG, _MISSING = "#D55E00aa", "#0072B2aa"
+_EXTRA, _MISSING = "#D55E00aa", "#0072B2aa"
 
 
 def _percent(share: float) -> int:
@@ -41,12 +41,12 @@ class Verdict:
     @property
     def gain(self) -> Factor:
         """Baseline's cost over the submission's."""
-        return self._over("baseline")
+        return self._factor_over("baseline")
 
     @property
     def share(self) -> Factor:
         """Share of the bound's rate where the lab has one, or else of the best known solution's."""
-        return self._over("bound" if self.lab.bound else "solution")
+        return self._factor_over("bound" if self.lab.bound else "solution")
 
     @property
     def reached(self) -> bool:
@@ -55,20 +55,20 @@ class Verdict:
             return False
         return _percent(self.share.middle) >= _percent(self.lab.target)
 
-    def _over(self, other: str) -> Factor:
+    def _factor_over(self, other: str) -> Factor:
         if not self.costs:
-            raise ConfigurationError(f"lab {self.lab.name} was not raced: {self._asks()}")
+            raise ConfigurationError(f"lab {self.lab.name} was not raced: {self._request()}")
         pairs = zip(self.costs[other], self.costs["yours"], strict=True)
-        return factor(theirs / yours for theirs, yours in pairs)
+        return factor(other_cost / cost for other_cost, cost in pairs)
 
     def __str__(self) -> str:
         return "\n\n".join(text for _, text in self._parts())
 
     def _repr_html_(self) -> str:
-        shown = "".join(f"<{tag}>{html.escape(text)}</{tag}>" for tag, text in self._parts())
+        page = "".join(f"<{tag}>{html.escape(text)}</{tag}>" for tag, text in self._parts())
         if self.difference and self.difference.fen:
-            shown += self._board()
-        return shown
+            page += self._board()
+        return page
 
     def _parts(self) -> list[tuple[str, str]]:
         """Returns the verdict's parts, each with HTML's name for how it is shown."""
@@ -77,49 +77,49 @@ class Verdict:
         if self.problem:
             parts.append(("pre", self.problem))
         else:
-            parts.append(("p", self._differs() if self.difference else self._speed()))
-            parts += [("p", text) for text in (*self._expected(), *self.counts)]
+            parts.append(("p", self._difference_text() if self.difference else self._speed_text()))
+            parts += [("p", text) for text in (*self._prediction_text(), *self.counts)]
         if self.printed:
             parts += [("p", "It printed:"), ("pre", self.printed)]
         if not self.reached:
             parts.append(("p", "Hints are at the end of the lab's notebook."))
         return parts
 
-    def _differs(self) -> str:
+    def _difference_text(self) -> str:
         difference = self.difference
         assert difference
-        words = f"The first difference is {difference.what}: "
+        words = f"The first difference is {difference.output}: "
         words += f"expected {difference.expected}, but it is {difference.got}."
-        for which, squares in (("Missing", difference.missing), ("Too many", difference.wrong)):
+        for which, squares in (("Missing", difference.missing), ("Too many", difference.extra)):
             if squares:
                 words += f" {which}: {', '.join(map(chess.square_name, squares))}."
         if difference.fen:
             words += f" The position is {difference.fen}."
         return words
 
-    def _asks(self) -> str:
+    def _request(self) -> str:
         return f'first enter your prediction: rungs_course.predict("{self.lab.name}", …)'
 
-    def _expected(self) -> Iterator[str]:
+    def _prediction_text(self) -> Iterator[str]:
         """Yields what was expected, next to what was measured."""
         if not (self.prediction and self.costs and self.lab.per):
             return
         expected, unit = self.prediction, self.lab.per
-        yours, best = (
+        time, best = (
             1e9 * statistics.median(self.costs[which]) / unit.count
             for which in ("yours", "solution")
         )
         yield f"You expected {expected.gain:g} times the baseline; it is {self.gain.middle:.2f}."
-        words = f"Your bound was {expected.bound:.3g} ns per {unit.name}; yours takes {yours:.3g}, "
+        words = f"Your bound was {expected.bound:.3g} ns per {unit.name}; yours takes {time:.3g}, "
         words += f"the best known solution {best:.3g}."
-        if min(yours, best) < expected.bound:
-            who = "Yours" if yours < expected.bound else "The best known solution"
+        if min(time, best) < expected.bound:
+            who = "Yours" if time < expected.bound else "The best known solution"
             words += f" {who} is faster than your bound, so one of its facts is wrong: which?"
         yield words
 
-    def _speed(self) -> str:
+    def _speed_text(self) -> str:
         if not self.costs:
-            return f"Before it is raced, {self._asks()}."
+            return f"Before it is raced, {self._request()}."
         gain, share, target = self.gain, self.share, self.lab.target
         of = "bound" if self.lab.bound else "best known solution"
         if self.lab.unit == "s":
@@ -133,12 +133,12 @@ class Verdict:
                 known = factor(bound / cost for bound, cost in pairs).middle
                 words += f" The best known solution reaches {_percent(known)}%."
         else:
-            yours, baseline, best = (
+            cost, baseline_cost, best_cost = (
                 self.costs[name][0] for name in ("yours", "baseline", "solution")
             )
             words = (
-                f"{yours:,.6g} {self.lab.unit}; the baseline {baseline:,.6g}, the best known "
-                f"solution {best:,.6g}, {_percent(share.middle)}% of yours."
+                f"{cost:,.6g} {self.lab.unit}; the baseline {baseline_cost:,.6g}, the best known "
+                f"solution {best_cost:,.6g}, {_percent(share.middle)}% of yours."
             )
         goal = "reached" if self.reached else "not reached yet"
         aim = "bound" if self.lab.bound else "best"
@@ -150,7 +150,7 @@ class Verdict:
     def _board(self) -> str:
         assert self.difference
         assert self.difference.fen
-        fill = dict.fromkeys(self.difference.wrong, _WRONG)
+        fill = dict.fromkeys(self.difference.extra, _EXTRA)
         fill |= dict.fromkeys(self.difference.missing, _MISSING)
         board = chess.Board(self.difference.fen, chess960=True)
         return chess.svg.board(board, fill=fill, size=300)

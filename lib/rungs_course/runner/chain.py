@@ -97,7 +97,8 @@ def _checked(
         raise ConfigurationError(f"size={size!r} is not one of {', '.join(CELL_SECONDS)}")
     if reserved := sorted({"size", "out", "figures"} & given.keys()):
         raise ConfigurationError(
-            f"{', '.join(reserved)} can't be parameters: use --size {'|'.join(CELL_SECONDS)} or --out"
+            f"{', '.join(reserved)} can't be parameters: "
+            f"use --size {'|'.join(CELL_SECONDS)} or --out"
         )
     numbered = {path.name[:2]: path for path in sorted(notebooks.glob("[0-9][0-9]_*.ipynb"))}
     if not numbered:

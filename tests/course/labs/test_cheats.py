@@ -26,7 +26,7 @@ pytestmark = pytest.mark.system
 
 needs_sandbox = pytest.mark.needs("bwrap")
 SANDBOX = pytest.param(Sandbox(), marks=needs_sandbox, id="sandbox")
-PLACES = [pytest.param(Trusted(), id="trusted"), SANDBOX]
+LAUNCHERS = [pytest.param(Trusted(), id="trusted"), SANDBOX]
 
 
 @pytest.fixture(autouse=True)
@@ -154,7 +154,7 @@ CAUGHT = [
 def test_a_cheat_is_caught_by_a_judge_that_is_elsewhere(lab, code, names):
     verdict = assess(lab, code, Trusted())
     assert not verdict.right
-    assert names in (verdict.problem or verdict.difference.what + verdict.difference.got)
+    assert names in (verdict.problem or verdict.difference.output + verdict.difference.got)
 
 
 # Stops every clock that a judge might read, keeps results, and is slow at first, so that turns have
@@ -250,8 +250,8 @@ def tried(expression):
 ANSWERS = find("01").notebook.parents[2] / "lib" / "rungs_course" / "labs" / "answers"
 
 
-@pytest.mark.parametrize("place", PLACES)
-def test_a_sandbox_has_nothing_of_the_graders(place, tmp_path):
+@pytest.mark.parametrize("launcher", LAUNCHERS)
+def test_a_sandbox_has_nothing_of_the_graders(launcher, tmp_path):
     (tmp_path / "mine").write_text("secret")
     with socket.create_server(("127.0.0.1", 0)) as server:
         reachable = {
@@ -264,11 +264,11 @@ def test_a_sandbox_has_nothing_of_the_graders(place, tmp_path):
             "packages, to change them": "open(socket.__file__, 'a')",
             "a folder, to write to": f"open({str(tmp_path / 'left')!r}, 'w')",
         }
-        with Answer(find("01"), TRIES, place, seconds=60) as answer:
-            found = answer.third_times(["len('it works')", *reachable.values()])
-    assert found.pop(0)
-    assert dict(zip(reachable, found, strict=True)) == dict.fromkeys(
-        reachable, isinstance(place, Trusted)
+        with Answer(find("01"), TRIES, launcher, seconds=60) as answer:
+            succeeded = answer.third_times(["len('it works')", *reachable.values()])
+    assert succeeded.pop(0)
+    assert dict(zip(reachable, succeeded, strict=True)) == dict.fromkeys(
+        reachable, isinstance(launcher, Trusted)
     )
 
 
@@ -295,10 +295,10 @@ LIMITS = [
 ]
 
 
-@pytest.mark.parametrize(("statement", "place", "names"), LIMITS)
-def test_an_answer_has_limits(statement, place, names):
+@pytest.mark.parametrize(("statement", "launcher", "names"), LIMITS)
+def test_an_answer_has_limits(statement, launcher, names):
     code = f"def third_times(keys):\n    {statement}\n"
-    verdict = assess("01", code, place, seconds=8 if "while True: pass" in code else 60)
+    verdict = assess("01", code, launcher, seconds=8 if "while True: pass" in code else 60)
     assert not verdict.right
     assert names in verdict.problem
 
@@ -322,9 +322,9 @@ def third_times(keys):
 """
 
 
-@pytest.mark.parametrize("place", PLACES)
-def test_all_processes_of_a_paused_answer_are_stopped(place):
-    with Answer(find("01"), STARTS_TWO, place, seconds=60) as answer:
+@pytest.mark.parametrize("launcher", LAUNCHERS)
+def test_all_processes_of_a_paused_answer_are_stopped(launcher):
+    with Answer(find("01"), STARTS_TWO, launcher, seconds=60) as answer:
         answer.third_times([1])
         assert len(states(answer)) >= 3
         answer.pause()
@@ -369,9 +369,9 @@ HONEST = [(lab, Trusted()) for lab in ("00", "open")]
 HONEST += [pytest.param(lab, Sandbox(), marks=needs_sandbox) for lab in ("03a", "05", "13")]
 
 
-@pytest.mark.parametrize(("lab", "place"), HONEST)
-def test_an_honest_answer_is_right(lab, place):
-    verdict = assess(lab, solution(lab), place)
+@pytest.mark.parametrize(("lab", "launcher"), HONEST)
+def test_an_honest_answer_is_right(lab, launcher):
+    verdict = assess(lab, solution(lab), launcher)
     assert verdict.right, verdict
     assert len({len(costs) for costs in verdict.costs.values()}) == 1
 

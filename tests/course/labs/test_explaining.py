@@ -74,8 +74,8 @@ def test_a_tool_that_is_not_here_is_named(compiles, tool, monkeypatch, tmp_path)
 @pytest.mark.needs("clang++", "valgrind", "llvm-mca")
 def test_the_baseline_is_counted_as_itself():
     instructions, *_ = explain(LAB, LAB.code("baseline"), SECONDS)
-    yours, baseline, _ = re.findall(r" ([\d.e+]+)[,.]", instructions.partition("):")[2])
-    assert yours == baseline
+    count, baseline_count, _ = re.findall(r" ([\d.e+]+)[,.]", instructions.partition("):")[2])
+    assert count == baseline_count
 
 
 @pytest.fixture
@@ -141,10 +141,10 @@ def test_inputs_differ_and_a_digest_depends_on_every_byte_and_its_place():
     assert 0.4 < np.unpackbits(filled[0][:200]).mean() < 0.6
     digest = functions.harness.digest
     expected = digest(filled[0], 200)
-    for place in range(200):
+    for position in range(200):
         changed = filled[0].copy()
-        changed[place] ^= 1
-        assert digest(changed, 200) != expected, place
+        changed[position] ^= 1
+        assert digest(changed, 200) != expected, position
     swapped = np.concatenate([filled[0][64:128], filled[0][:64], filled[0][128:]])
     assert digest(swapped, 200) != expected
 
@@ -156,7 +156,7 @@ def test_a_race_of_the_open_lab_repeats_few_steps():
     steps = set()
     for seed in range(0, 64 * 512, 512):  # 512 boards of other numbers each
         functions.prepare(seed)
-        case = functions.kept()
+        case = functions.only_case()
         positions = np.array(case.now).reshape(-1, 8).tolist()
         steps |= {(action, *words) for action, words in zip(case.actions, positions, strict=True)}
     assert len(steps) > 0.8 * 64 * 512

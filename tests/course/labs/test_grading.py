@@ -26,8 +26,8 @@ def judged(monkeypatch):
     """The calls of a judge that runs nothing: the code is its verdict."""
     judged = []
 
-    def assess(name, code, place):
-        judged.append((name, code, place))
+    def assess(name, code, launcher):
+        judged.append((name, code, launcher))
         if code == "broken":
             raise UnavailableError("no compiler is here")
         if code == "stop":
@@ -264,7 +264,7 @@ def test_without_a_sandbox_nothing_is_run_unless_all_is_trusted(
     assert not judged
     assert not out.exists()
     assert cli.main(["grade", str(folder), "--out", str(out), "--trust"]) == 0
-    assert [type(place) for *_, place in judged] == [Trusted]
+    assert [type(launcher) for *_, launcher in judged] == [Trusted]
     assert out.exists()
 
 

@@ -201,11 +201,11 @@ def test_an_unknown_lab_is_named():
         check("99", "")
 
 
-def verdict_of(name, yours, others=(2.0, 1.0), **fields):
+def verdict_of(name, cost, other_costs=(2.0, 1.0), **fields):
     """A verdict on an answer that always costs the same, or that costs this in each repeat."""
-    yours = yours if isinstance(yours, list) else [yours] * 11
-    costs = {"baseline": [others[0]] * len(yours), "solution": [others[1]] * len(yours)}
-    return Verdict(find(name), costs={"yours": yours} | costs, **fields)
+    cost = cost if isinstance(cost, list) else [cost] * 11
+    costs = {"baseline": [other_costs[0]] * len(cost), "solution": [other_costs[1]] * len(cost)}
+    return Verdict(find(name), costs={"yours": cost} | costs, **fields)
 
 
 @pytest.mark.parametrize("slow", range(12))
@@ -223,8 +223,8 @@ def test_a_share_is_shown_as_it_is_judged(share):
 
 
 def test_a_counted_cost_is_shown_as_it_is_judged():
-    for yours, reached in ((2.1, True), (2.12, False)):
-        assert verdict_of("06", [yours], (16.0, 2.0)).reached == reached
+    for cost, reached in ((2.1, True), (2.12, False)):
+        assert verdict_of("06", [cost], (16.0, 2.0)).reached == reached
 
 
 @pytest.mark.system

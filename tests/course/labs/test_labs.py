@@ -99,8 +99,8 @@ def reported(verdict):
     difference = verdict.difference
     if not difference:
         return f"raises {verdict.problem}"
-    text = f"{difference.what}: {difference.expected}, {difference.got}"
-    for kind, squares in (("wrong", difference.wrong), ("missing", difference.missing)):
+    text = f"{difference.output}: {difference.expected}, {difference.got}"
+    for kind, squares in (("extra", difference.extra), ("missing", difference.missing)):
         if squares:
             text += f"; {kind} {', '.join(map(chess.square_name, squares))}"
     return text

@@ -18,23 +18,23 @@ from rungs_course.labs.tasks.peer_bug import PEERS, Game
 
 def baseline(name) -> types.ModuleType:
     """Returns the functions that answers to a lab are compared with."""
-    found = lab.find(name)
-    return build(found, {"baseline": found.code("baseline")})["baseline"]
+    task = lab.find(name)
+    return build(task, {"baseline": task.code("baseline")})["baseline"]
 
 
 def test_numbers_are_compared_one_by_one():
     def compared(got, expected=((1.0, 2.0), (3.0, 4.0)), **settings):
-        return arrays.compare(got, expected, lambda *at: str(at), whole="all", **settings)
+        return arrays.compare(got, expected, lambda *at: str(at), array_label="all", **settings)
 
     assert compared([[1, 2], [3, 4 + 1e-9]]) is None
-    assert compared([[1, 0], [3, 0]]).what == "(0, 1)"
-    assert compared([[1, 0], [3, 0]], last=True).what == "(1, 1)"
+    assert compared([[1, 0], [3, 0]]).output == "(0, 1)"
+    assert compared([[1, 0], [3, 0]], last=True).output == "(1, 1)"
     assert compared([[1, float("nan")], [3, 4]]).got == "nan"
     assert "(2, 2)" in compared([1, 2]).expected
     assert compared(None).got == "None"
-    assert compared("no number").what == "all"
+    assert compared("no number").output == "all"
     assert compared(2.0, 2.0) is None
-    assert compared(3.0, 2.0).what == "()"
+    assert compared(3.0, 2.0).output == "()"
 
 
 @pytest.mark.parametrize(
@@ -42,11 +42,11 @@ def test_numbers_are_compared_one_by_one():
 )
 def test_what_is_no_real_number_is_wrong_in_a_check_and_in_a_race(got):
     expected = np.ones(2)
-    assert arrays.compare(got, expected, lambda i: f"number {i}", whole="all").what == "all"
+    assert arrays.compare(got, expected, lambda i: f"number {i}", array_label="all").output == "all"
     assert not arrays.same([], got, expected)
     assert not arrays.same([], got, np.ones(2, np.int64))
     for right in ([1, 1], [1.0, 1.0], np.ones(2, np.float32), [True, True]):
-        assert arrays.compare(right, expected, lambda i: f"number {i}", whole="all") is None
+        assert arrays.compare(right, expected, lambda i: f"number {i}", array_label="all") is None
         assert arrays.same([], right, expected)
 
 
@@ -71,12 +71,12 @@ def test_what_is_no_message_is_garbage(text):
 def test_arrays_are_compared_exactly():
     def compared(got):
         expected = np.array([1, 1 << 63], np.uint64)
-        return arrays.compare(got, expected, lambda i: f"number {i}", whole="all", exact=True)
+        return arrays.compare(got, expected, lambda i: f"number {i}", array_label="all", exact=True)
 
     assert compared(np.array([1, 1 << 63], np.uint64)) is None
-    assert compared(np.array([1, (1 << 63) + 1], np.uint64)).what == "number 1"
+    assert compared(np.array([1, (1 << 63) + 1], np.uint64)).output == "number 1"
     assert compared(np.array([1.0, 2.0**63])).expected.endswith("(2,) of uint64")
-    assert compared([1, 1 << 63]).what == "all"
+    assert compared([1, 1 << 63]).output == "all"
 
 
 def test_what_is_given_to_a_student_can_not_be_written_to():
@@ -90,9 +90,9 @@ def test_advantages_are_those_of_ppo():
 
     for rollout in advantages.CASES.values():
         arrays = [torch.tensor(array) for array in rollout[:3]]
-        theirs = ppo.advantages(*arrays, *rollout[3:]).numpy()
-        ours = baseline("15a").advantages(*rollout)
-        np.testing.assert_allclose(ours, theirs, atol=1e-6)
+        ppo_advantages = ppo.advantages(*arrays, *rollout[3:]).numpy()
+        lab_advantages = baseline("15a").advantages(*rollout)
+        np.testing.assert_allclose(lab_advantages, ppo_advantages, atol=1e-6)
 
 
 def test_the_clipped_loss_has_the_gradient_of_autograd():
@@ -107,15 +107,15 @@ def test_the_clipped_loss_has_the_gradient_of_autograd():
         expected = -torch.minimum(ratio * advantage, clipped * advantage).mean()
         loss, gradient = baseline("15b").clipped_loss(new, old.numpy(), advantage.numpy(), clip)
         assert loss == pytest.approx(expected.item())
-        (theirs,) = torch.autograd.grad(expected, variable)
-        np.testing.assert_allclose(gradient, theirs.numpy(), atol=1e-12)
+        (autograd_gradient,) = torch.autograd.grad(expected, variable)
+        np.testing.assert_allclose(gradient, autograd_gradient.numpy(), atol=1e-12)
 
 
 def test_raced_actions_must_be_legal_and_at_random():
     random_legal, rng = lab.find("00"), np.random.default_rng(1)
     calls = random_legal.race(rng) * 4
-    drawn = [baseline("00").random_actions(*call.args) for call in calls]
-    assert random_legal.agrees(calls, drawn, None)
+    actions = [baseline("00").random_actions(*call.args) for call in calls]
+    assert random_legal.agrees(calls, actions, None)
     assert not random_legal.agrees(calls, [call.args[0].argmax(axis=1) for call in calls], None)
     assert not random_legal.agrees(calls, [call.args[0].argmin(axis=1) for call in calls], None)
 
@@ -201,8 +201,8 @@ def test_an_all_reduce_takes_as_long_as_its_messages(processes, algorithm):
 
 def test_stages_take_their_time():
     stages = {
-        "generate": Stage(3.0, where="beside"),
-        "infer": Stage(2.0, where="device"),
+        "generate": Stage(3.0, runs_on="beside"),
+        "infer": Stage(2.0, runs_on="device"),
         "learn": Stage(1.0, first=10.0),
         "log": Stage(4.0, every=2),
     }

@@ -40,7 +40,9 @@ def test_samples_are_legal_unless_a_mask_is_given():
     assert env.action_space.sample(mask) == 7
 
 
-@pytest.mark.parametrize("seed", [5, np.int64(5), np.uint64(5), np.array(5), [5], (5,), np.array([5])])
+@pytest.mark.parametrize(
+    "seed", [5, np.int64(5), np.uint64(5), np.array(5), [5], (5,), np.array([5])]
+)
 def test_a_game_takes_the_seeds_of_a_batch(seed):
     env, batch = make(opponent="random"), rungs.make("chess", "cpp", 1, opponent="random")
     observation, info = env.reset(seed=seed)

@@ -112,7 +112,8 @@ def test_its_distribution_is_what_it_plays_by():
         torch.testing.assert_close(distribution.log_prob(sampled), likely)
         torch.testing.assert_close(distribution.entropy(), entropy)
     distribution.entropy().sum().backward()
-    assert all(each.grad.isfinite().all() for each in policy.network.parameters() if each.grad is not None)
+    gradients = [weights.grad for weights in policy.network.parameters()]
+    assert all(gradient.isfinite().all() for gradient in gradients if gradient is not None)
 
 
 @pytest.mark.parametrize("alone", [True, False])

@@ -42,12 +42,12 @@ def build(lab: Task, codes: dict[str, str], unit: str = "") -> dict[str, Any]:
     Messages refer to lines of the first. `unit` differs for every call in a process, as C++ can't
     be defined twice.
     """
-    made = _cpp(lab, codes, unit) if lab.language == "cpp" else _python(lab, codes)
-    for functions in made.values():
+    answers = _cpp(lab, codes, unit) if lab.language == "cpp" else _python(lab, codes)
+    for functions in answers.values():
         for name in lab.defines:
             if not hasattr(functions, name):
-                raise _lacks(name)
-    return made
+                raise _missing_function(name)
+    return answers
 
 
 def included(headers: Sequence[str]) -> str:
@@ -87,8 +87,8 @@ def _check_stays_inside(cell: str) -> None:
         raise SubmissionError(f"{_CELL}: error: {depth} brace{'s' * (depth > 1)} not closed")
 
 
-def _blank(found: re.Match) -> str:
-    return "\n" * found[0].count("\n")
+def _blank(match: re.Match) -> str:
+    return "\n" * match[0].count("\n")
 
 
 def _harnessed(lab: Task, code: str) -> str:
@@ -102,7 +102,7 @@ def _harnessed(lab: Task, code: str) -> str:
     return f'{code}\n}}\n{undone}{used}#line 1 "harness"\n{lab.harness}\n'
 
 
-def _lacks(name: str) -> SubmissionError:
+def _missing_function(name: str) -> SubmissionError:
     return SubmissionError(f"no function {name} is defined")
 
 
@@ -119,7 +119,7 @@ def _cpp(lab: Task, codes: dict[str, str], unit: str) -> dict[str, Any]:
         raise SubmissionError(f"{_CELL}:{line}: {bad[0]!a} can't be in C++")
     for name in lab.defines:
         if not re.search(rf"\b{name}\s*\(", cell):
-            raise _lacks(name)  # else the error would be in the harness
+            raise _missing_function(name)  # else the error would be in the harness
     _check_stays_inside(cell)
     text = f'{included(lab.headers)}#pragma clang diagnostic ignored "-Wpsabi"\n' + "\n".join(
         f'namespace {space} {{ namespace answer {{\n#line 1 "{_CELL if name == first else name}"\n'
@@ -132,10 +132,10 @@ def _cpp(lab: Task, codes: dict[str, str], unit: str) -> dict[str, Any]:
         # The compiler's messages about the cell, without the words around them.
         lines = str(error).splitlines()
         begin = next((i for i, line in enumerate(lines) if line.startswith(f"{_CELL}:")), 0)
-        shown = [line for line in lines[begin:] if not line.startswith("Failed to parse")]
+        messages = [line for line in lines[begin:] if not line.startswith("Failed to parse")]
         if " error: " in str(error) or " warning: " not in str(error):
-            raise SubmissionError("\n".join(shown)) from None
-        print("\n".join(shown))  # warnings alone: it is compiled
+            raise SubmissionError("\n".join(messages)) from None
+        print("\n".join(messages))  # warnings alone: it is compiled
     return {
         name: _Functions(getattr(cppyy.gbl, space), lab.defines) for name, space in spaces.items()
     }
@@ -145,7 +145,7 @@ def _python(lab: Task, codes: dict[str, str]) -> dict[str, Any]:
     if lab.language == "cuda":
         # Also where there is a GPU, as accesses are counted. Numba reads it when it is imported.
         os.environ["NUMBA_ENABLE_CUDASIM"] = "1"
-    made = {}
+    modules = {}
     for i, (name, code) in enumerate(codes.items()):
         file = _CELL if i == 0 else name
         linecache.cache[file] = (len(code), None, code.splitlines(keepends=True), file)
@@ -157,12 +157,12 @@ def _python(lab: Task, codes: dict[str, str]) -> dict[str, Any]:
                 needs = f"lab {lab.name} needs {error.name}: pip install {error.name}"
                 raise UnavailableError(needs) from None
             raise SubmissionError(in_cell(error)) from None
-        made[name] = module
-    return made
+        modules[name] = module
+    return modules
 
 
 def in_cell(error: BaseException) -> str:
     """Returns the text of a Python exception, with stack frames of the cell only."""
-    shown = traceback.TracebackException.from_exception(error)
-    shown.stack = traceback.StackSummary.from_list([f for f in shown.stack if f.filename == _CELL])
-    return "".join(shown.format()).strip()
+    trace = traceback.TracebackException.from_exception(error)
+    trace.stack = traceback.StackSummary.from_list([f for f in trace.stack if f.filename == _CELL])
+    return "".join(trace.format()).strip()

@@ -5,7 +5,7 @@ import mmap
 
 import numpy as np
 
-_kept: list[mmap.mmap] = []  # arrays have addresses only; a process judges one submission
+_mappings: list[mmap.mmap] = []  # arrays have addresses only; a process judges one submission
 
 
 def guarded(values) -> np.ndarray:
@@ -22,12 +22,12 @@ def guarded_empty(shape, dtype) -> np.ndarray:
     size = int(np.prod(shape)) * np.dtype(dtype).itemsize
     inner = -(-max(size, 1) // mmap.PAGESIZE) * mmap.PAGESIZE
     pages = mmap.mmap(-1, inner + 2 * mmap.PAGESIZE)
-    _kept.append(pages)
+    _mappings.append(pages)
     start = ctypes.addressof(ctypes.c_char.from_buffer(pages))
     libc = ctypes.CDLL(None, use_errno=True)
     for guard in (start, start + mmap.PAGESIZE + inner):
         if libc.mprotect(ctypes.c_void_p(guard), ctypes.c_size_t(mmap.PAGESIZE), 0):
             raise OSError(ctypes.get_errno(), "mprotect")
-    whole = np.frombuffer(pages, np.uint8, inner, mmap.PAGESIZE)
-    whole[:] = 0xA5
-    return whole[inner - size :].view(dtype).reshape(shape)
+    usable = np.frombuffer(pages, np.uint8, inner, mmap.PAGESIZE)
+    usable[:] = 0xA5
+    return usable[inner - size :].view(dtype).reshape(shape)

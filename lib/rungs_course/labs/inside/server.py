@@ -80,12 +80,12 @@ def _end() -> None:
 
 def limit_resources() -> None:
     """Limits, irrevocably, what this process may print, write and keep in memory."""
-    for what, most in (
+    for limit, value in (
         (resource.RLIMIT_FSIZE, PRINTED_BYTES),
         (resource.RLIMIT_DATA, MEMORY_BYTES),
         (resource.RLIMIT_CORE, 0),
     ):
-        resource.setrlimit(what, (most, most))
+        resource.setrlimit(limit, (value, value))
 
 
 def die_plainly() -> None:
@@ -106,23 +106,23 @@ def _answered(lab: Any, functions: Any, link: "_Link", calls: list, guard: bool)
         return {"error": in_cell(error), "passed_on": passed_on}
 
 
-def _called(functions: Any, name: str, args: list, how: Any) -> Any:
-    """Calls a function of Python, as `Call.how` tells."""
+def _called(functions: Any, name: str, args: list, mode: Any) -> Any:
+    """Calls a function of Python, as `Call.mode` tells."""
     function = getattr(functions, name)
-    if how == "each":
+    if mode == "each":
         return np.array([function(*row) for row in zip(*(a.tolist() for a in args), strict=True)])
-    if how == "chain":
+    if mode == "chain":
         first, rows = args
         for row in rows:
             first, *others = function(first, row)
         return (first, *others)
-    return function[tuple(how)](*args) if how else function(*args)
+    return function[tuple(mode)](*args) if mode else function(*args)
 
 
 def _called_cpp(functions: Any, guard: bool, name: str, args: list, _: Any) -> tuple:
     """Calls a function of C++; returns its result, and the arrays that it may write to."""
     if guard:
-        args = [_guarded(each) if isinstance(each, np.ndarray) else each for each in args]
+        args = [_guarded(arg) if isinstance(arg, np.ndarray) else arg for arg in args]
     value = getattr(functions, name)(*args)
     return value, [a for a in args if isinstance(a, np.ndarray) and a.flags.writeable]
 
@@ -145,7 +145,7 @@ class _Link:
             "generator": np.random.default_rng,
             "random": random.Random,
             "moves": _moves,
-            "object": lambda told: _Stub(self, **told),
+            "object": lambda stub: _Stub(self, **stub),
         }
 
     def send(self, message: dict) -> None:

@@ -30,16 +30,16 @@ def encode(value: Any, refer: Callable[[Any], dict] | None = None) -> list[Any]:
     """Returns a message's parts, to be sent one after the other.
 
     Numbers, texts, bytes, arrays, and lists, tuples and dictionaries of them are sent as they are;
-    random generators as the seed of a new one; objects with a class attribute `asked` as what
-    `refer` returns of them; other iterables as lists; and anything else as its `repr`.
+    random generators as the seed of a new one; objects with a class attribute `remote_methods` as
+    what `refer` returns of them; other iterables as lists; and anything else as its `repr`.
     """
     blobs: list[memoryview] = []
 
-    def kept(data: Any, head: list) -> list:
+    def add_blob(data: Any, head: list) -> list:
         blobs.append(memoryview(data).cast("B"))
         return head
 
-    def alike(values: list) -> dict | None:
+    def packed(values: list) -> dict | None:
         """Returns many values of one kind as an array, which is faster to read, or None."""
         kinds = set(map(type, values))
         if len(values) < 8 or len(kinds) > 1:
@@ -51,7 +51,7 @@ def encode(value: Any, refer: Callable[[Any], dict] | None = None) -> list[Any]:
             return {"list": tree(array)} if same else None
         if kind.__module__ != "chess":
             return None
-        moves = [(each.from_square, each.to_square, each.promotion or 0) for each in values]
+        moves = [(item.from_square, item.to_square, item.promotion or 0) for item in values]
         return {"moves": tree(np.array(moves, np.uint8))}
 
     def tree(value: Any) -> Any:
@@ -60,25 +60,25 @@ def encode(value: Any, refer: Callable[[Any], dict] | None = None) -> list[Any]:
         if isinstance(value, np.ndarray) and not value.dtype.hasobject:
             data = np.ascontiguousarray(value)
             head = [data.dtype.str, value.shape, value.flags.writeable]
-            return {"array": kept(data.reshape(-1).view(np.uint8), head)}
+            return {"array": add_blob(data.reshape(-1).view(np.uint8), head)}
         if isinstance(value, np.generic):
             return tree(value.item())
         if isinstance(value, bytes | bytearray):
-            return {"bytes": kept(value, [len(value)])}
+            return {"bytes": add_blob(value, [len(value)])}
         if isinstance(value, list):
-            return alike(value) or [tree(each) for each in value]
+            return packed(value) or [tree(item) for item in value]
         if isinstance(value, tuple):
-            return {"tuple": [tree(each) for each in value]}
+            return {"tuple": [tree(item) for item in value]}
         if isinstance(value, dict):
-            return {"dict": [[tree(key), tree(each)] for key, each in value.items()]}
+            return {"dict": [[tree(key), tree(item)] for key, item in value.items()]}
         if isinstance(value, np.random.Generator):
             return {"generator": int(value.integers(1 << 63))}
         if isinstance(value, random.Random):
             return {"random": value.getrandbits(63)}
-        if refer and hasattr(type(value), "asked"):
+        if refer and hasattr(type(value), "remote_methods"):
             return {"object": tree(refer(value))}
         if isinstance(value, Iterable):
-            return [tree(each) for each in value]
+            return [tree(item) for item in value]
         return {"other": f"{value!r:.200}"}
 
     text = json.dumps(tree(value)).encode()
@@ -90,10 +90,10 @@ def send(connection: socket.socket, parts: list[Any], memory: np.ndarray | None 
     """Sends a message of `encode`; the bytes of arrays go to `memory` where it is shared."""
     head, text, *blobs = parts
     if memory is not None:
-        place = 0
+        offset = 0
         for blob in blobs:
-            memory[place : place + len(blob)] = np.frombuffer(blob, np.uint8)
-            place += len(blob)
+            memory[offset : offset + len(blob)] = np.frombuffer(blob, np.uint8)
+            offset += len(blob)
         blobs = []
     for part in (head + text, *blobs):
         connection.sendall(part)
@@ -144,47 +144,47 @@ def decode(
     `make` has, by kind, the maker of a value from what `encode` sent in its place; a judge makes
     none.
     """
-    place = 0
+    offset = 0
 
-    def taken(count: int) -> np.ndarray:
-        nonlocal place
-        data = blobs[place : place + count]
+    def read_blob(count: int) -> np.ndarray:
+        nonlocal offset
+        data = blobs[offset : offset + count]
         if len(data) != count:
             raise GarbageError("bytes are missing")
-        place += count + -count % _ALIGNED
+        offset += count + -count % _ALIGNED
         return data
 
-    def array(kind: str, shape: list[int], writeable: bool) -> np.ndarray:
+    def read_array(kind: str, shape: list[int], writeable: bool) -> np.ndarray:
         dtype = np.dtype(kind)
         if dtype.hasobject or dtype.kind not in "biufcSU" or not all(n >= 0 for n in shape):
             raise GarbageError(f"no array of {kind!r}")
         count = dtype.itemsize
         for length in shape:
             count *= length
-        found = taken(count).view(dtype).reshape(shape)
-        found.setflags(write=bool(writeable))
-        return found
+        array = read_blob(count).view(dtype).reshape(shape)
+        array.setflags(write=bool(writeable))
+        return array
 
     def value(tree: Any) -> Any:
         if isinstance(tree, list):
-            return [value(each) for each in tree]
+            return [value(item) for item in tree]
         if not isinstance(tree, dict):
             return tree
-        ((kind, what),) = tree.items()
+        ((kind, content),) = tree.items()
         if kind == "array":
-            return array(*what)
+            return read_array(*content)
         if kind == "bytes":
-            return taken(what[0]).tobytes()
+            return read_blob(content[0]).tobytes()
         if kind == "list":
-            return array(*what["array"]).tolist()
+            return read_array(*content["array"]).tolist()
         if kind == "tuple":
-            return tuple(value(each) for each in what)
+            return tuple(value(item) for item in content)
         if kind == "dict":
-            return {value(key): value(each) for key, each in what}
+            return {value(key): value(item) for key, item in content}
         if kind == "other":
-            return Other(str(what))
+            return Other(str(content))
         if make and kind in make:
-            return make[kind](value(what))
+            return make[kind](value(content))
         raise GarbageError(f"nothing is made of {kind!r}")
 
     try:
@@ -199,8 +199,8 @@ def decode(
 class Other:
     """Stands for a value that can't be sent; its `repr` is that value's."""
 
-    def __init__(self, shown: str):
-        self._shown = shown
+    def __init__(self, text: str):
+        self._text = text
 
     def __repr__(self) -> str:
-        return self._shown
+        return self._text

@@ -35,19 +35,19 @@ CASES = {
 }
 
 
-def _judge(yours, baseline):
+def _judge(submission, baseline):
     for special, rollout in CASES.items():
         expected = baseline.advantages(*rollout)
         yield compare(
-            yours.advantages(*rollout),
+            submission.advantages(*rollout),
             expected,
-            functools.partial(_what, special, *rollout),
-            whole=f"all advantages, where {special}",
+            functools.partial(_label, special, *rollout),
+            array_label=f"all advantages, where {special}",
             last=True,
         )
 
 
-def _what(special, reward, ended, value, gamma, gae_lambda, step: int, env: int) -> str:
+def _label(special, reward, ended, value, gamma, gae_lambda, step: int, env: int) -> str:
     return (
         f"the advantage of [{step}, {env}], where {special} (its reward is {reward[step, env]:g}, "
         f"its values are {value[step, env]:.4g} and {value[step + 1, env]:.4g}, its episode "

@@ -18,13 +18,13 @@ _CASES = [
 ]
 
 
-def _judge(yours, baseline):
+def _judge(submission, baseline):
     for case in _CASES:
         processes, num_bytes, latency, bandwidth = case
         for name in LAB.defines:
-            found = getattr(yours, name)(*case)
+            seconds = getattr(submission, name)(*case)
             yield compare(
-                1e6 * found if isinstance(found, numbers.Real) else found,
+                1e6 * seconds if isinstance(seconds, numbers.Real) else seconds,
                 1e6 * getattr(baseline, name)(*case),
                 f"the microseconds of {name} with {processes} processes, {num_bytes:,} bytes, "
                 f"latency {1e6 * latency:g} µs, {bandwidth / 1e9:g} GB/s",

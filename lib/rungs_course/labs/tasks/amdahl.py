@@ -46,20 +46,20 @@ def _noisy(seed: int = 10) -> list[Runs]:
     return machines
 
 
-def _judge(yours, _):
+def _judge(submission, _):
     for case, (threads, seconds, *expected) in _CASES.items():
         yield compare(
-            yours.fit(threads, seconds),
+            submission.fit(threads, seconds),
             expected,
             lambda i, case=case: (
                 f"the {('serial', 'parallel')[i]} seconds of exact times of {case}"
             ),
-            whole=f"what fit returns of {case}",
+            array_label=f"what fit returns of {case}",
         )
-    found = yours.fit(*_noisy()[0][:2])
-    numbers = as_numbers(found)
+    fitted = submission.fit(*_noisy()[0][:2])
+    numbers = as_numbers(fitted)
     if numbers is None or numbers.shape != (2,) or not np.isfinite(numbers).all():
-        yield Difference("what fit returns of 25 noisy times", "two numbers", f"{found!r:.200}")
+        yield Difference("what fit returns of 25 noisy times", "two numbers", f"{fitted!r:.200}")
 
 
 def _work(functions, seed: int = 10):
@@ -68,8 +68,8 @@ def _work(functions, seed: int = 10):
 
 def _off(functions, threads, seconds, serial: float, parallel: float) -> float:
     """Returns how far off the serial seconds are, in % of those of one thread."""
-    found, _ = functions.fit(threads, seconds)
-    return 100 * abs(found - serial) / (serial + parallel)
+    fitted, _ = functions.fit(threads, seconds)
+    return 100 * abs(fitted - serial) / (serial + parallel)
 
 
 LAB = Lab(

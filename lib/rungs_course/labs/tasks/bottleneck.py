@@ -19,7 +19,7 @@ class Stage:
     every: int = 1  # it does something in one of this many updates
     # "here", in the process that runs the loop; on the "device", which queues work and does it
     # later, in order; or "beside", in another process, which works ahead by one update.
-    where: str = "here"
+    runs_on: str = "here"
 
 
 class System:
@@ -28,7 +28,7 @@ class System:
     `noise` is a standard deviation, of the logarithms of a stage's seconds.
     """
 
-    asked, shown = ("clock", "update"), ("updates",)
+    remote_methods, remote_fields = ("clock", "update"), ("updates",)
 
     def __init__(self, stages: dict[str, Stage], noise: float = 0.0, seed: int = 0):
         self._stages, self._noise, self._rng = stages, noise, np.random.default_rng(seed)
@@ -64,9 +64,9 @@ class System:
         return stage.seconds * self._rng.lognormal(0, self._noise) + first
 
     def _run(self, stage: Stage, seconds: float) -> None:
-        if stage.where == "here":
+        if stage.runs_on == "here":
             self._now += seconds
-        elif stage.where == "device":
+        elif stage.runs_on == "device":
             self._device = max(self._device, self._now) + seconds
         else:
             self._now = max(self._now, self._beside)
@@ -99,40 +99,40 @@ CASES = {
     "all is done in turns, with another stage slow": _stages(learn=5.0),
     "the first update is unlike the others": _stages(generate=5.0, infer=Stage(1.0, first=90.0)),
     "a device is given work, and does it later": _stages(
-        infer=Stage(6.0, where="device"), learn=Stage(2.0, where="device")
+        infer=Stage(6.0, runs_on="device"), learn=Stage(2.0, runs_on="device")
     ),
     "something is done in few updates only": _stages(log=Stage(40.0, every=8)),
-    "another process is always ahead": _stages(generate=Stage(5.0, where="beside"), learn=6.0),
+    "another process is always ahead": _stages(generate=Stage(5.0, runs_on="beside"), learn=6.0),
     "another process is waited for": _stages(
-        generate=Stage(9.0, where="beside"), infer=1.5, learn=4.0
+        generate=Stage(9.0, runs_on="beside"), infer=1.5, learn=4.0
     ),
     "a device works later, and something is done in few updates": _stages(
         generate=1.0,
-        infer=Stage(2.0, first=50.0, where="device"),
-        learn=Stage(6.0, where="device"),
+        infer=Stage(2.0, first=50.0, runs_on="device"),
+        learn=Stage(6.0, runs_on="device"),
         log=Stage(16.0, every=8),
     ),
 }
 
 
-def _judge(yours, _):
+def _judge(submission, _):
     for seed, (case, stages) in enumerate(CASES.items()):
-        yield from _judged(yours, case, System(stages, _NOISE, seed))
+        yield from _judged(submission, case, System(stages, _NOISE, seed))
 
 
-def _judged(yours, case: str, system: System):
+def _judged(submission, case: str, system: System):
     """Yields what is wrong with the bottleneck returned, and with the updates used to find it."""
-    stages, name = CASES[case], yours.bottleneck(system)
-    without = {stage: seconds_without(stages, stage) for stage in STAGES}
-    limits = min(STAGES, key=without.__getitem__)
-    if name != limits:
-        whole = seconds_without(stages, None)
+    stages, name = CASES[case], submission.bottleneck(system)
+    full_seconds = seconds_without(stages, None)
+    shares = {stage: seconds_without(stages, stage) / full_seconds for stage in STAGES}
+    bottleneck = min(STAGES, key=shares.__getitem__)
+    if name != bottleneck:
         got = f"{name!r:.200}, which is not a stage"
         if name in STAGES:
-            got = f"'{name}', without which it takes {without[name] / whole:.0%}"
+            got = f"'{name}', without which it takes {shares[name]:.0%}"
         yield Difference(
             f"the bottleneck of the system where {case}",
-            f"'{limits}', without which an update takes {without[limits] / whole:.0%} of the time",
+            f"'{bottleneck}', without which an update takes {shares[bottleneck]:.0%} of the time",
             got,
         )
     if system.updates > _MAX_UPDATES:

@@ -27,7 +27,7 @@ _CASES = [
 ]
 
 
-def _judge(yours, baseline):
+def _judge(submission, baseline):
     for case in _CASES:
         rows, columns, item, line, sets, ways = case
         words = (
@@ -35,10 +35,10 @@ def _judge(yours, baseline):
             f"of cache, {sets} sets of {ways} lines of {line} bytes"
         )
         yield compare(
-            yours.misses(*case),
+            submission.misses(*case),
             baseline.misses(*case),
             lambda i, words=words: f"misses {_WAYS[i]}: {words}",
-            whole="what it returns",
+            array_label="what it returns",
         )
 
 

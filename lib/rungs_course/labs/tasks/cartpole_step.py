@@ -46,9 +46,9 @@ def _case() -> tuple[np.ndarray, ...]:
     return fixed(state), fixed(action, np.int64), after, fallen
 
 
-def _judge(yours, _):
+def _judge(submission, _):
     state, action, after, fallen = _case()
-    got = yours.step(state, action)
+    got = submission.step(state, action)
     if not isinstance(got, tuple | list) or len(got) != 2:
         yield Difference("what it returns", "all states and who has fallen", f"{got!r:.200}")
 
@@ -61,13 +61,13 @@ def _judge(yours, _):
         got[0],
         after,
         lambda row, i: f"{NAMES[row]} after a step of {cart(i)}",
-        whole="all states",
+        array_label="all states",
     )
     yield compare(
         got[1],
         fallen,
         lambda i: f"has it fallen (1) or not (0), after a step of {cart(i)}",
-        whole="who has fallen",
+        array_label="who has fallen",
     )
 
 

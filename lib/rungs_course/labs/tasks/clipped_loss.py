@@ -27,24 +27,24 @@ def cases() -> list[tuple[np.ndarray, np.ndarray, np.ndarray, float]]:
     return [*single, _batch([1.5, 0.5, 1.1], [1.0, 1.0, -1.0], 0.1), _batch(ratio, advantage, 0.3)]
 
 
-def _judge(yours, baseline):
+def _judge(submission, baseline):
     for new, old, advantage, clip in cases():
         loss, gradient = baseline.clipped_loss(new, old, advantage, clip)
-        count, found = len(new), yours.clipped_loss(new, old, advantage, clip)
-        if not isinstance(found, tuple | list) or len(found) != 2:
-            yield Difference("what it returns", "the loss and the gradient", f"{found!r:.200}")
+        count, result = len(new), submission.clipped_loss(new, old, advantage, clip)
+        if not isinstance(result, tuple | list) or len(result) != 2:
+            yield Difference("what it returns", "the loss and the gradient", f"{result!r:.200}")
         names = [
-            f"an action with ratio {ratio:.2f}, advantage {each:.2f}, clip {clip}"
-            for ratio, each in zip(np.exp(new - old), advantage, strict=True)
+            f"an action with ratio {ratio:.2f}, advantage {value:.2f}, clip {clip}"
+            for ratio, value in zip(np.exp(new - old), advantage, strict=True)
         ]
         yield compare(
-            found[0], loss, f"the loss of {names[0] if count == 1 else f'{count} actions'}"
+            result[0], loss, f"the loss of {names[0] if count == 1 else f'{count} actions'}"
         )
         yield compare(
-            found[1],
+            result[1],
             gradient,
             lambda i, names=names, count=count: f"the gradient for {names[i]}, of {count}",
-            whole=f"the gradient for {count} actions",
+            array_label=f"the gradient for {count} actions",
         )
 
 

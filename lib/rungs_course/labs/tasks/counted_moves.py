@@ -23,13 +23,13 @@ def _masks(count: int) -> np.ndarray:
     return masks
 
 
-def _judge(yours, _):
+def _judge(submission, _):
     for count in _COUNTS:
         masks, out = _masks(count), guarded_empty(count, np.int32)
-        yours.count_legal(guarded(masks), out, count)
+        submission.count_legal(guarded(masks), out, count)
         expected = np.unpackbits(masks.view(np.uint8), axis=1).sum(axis=1).astype(np.int32)
-        what = f"the number of legal actions of board {{}} of {count}".format
-        yield compare(out, expected, what, exact=True)
+        label = f"the number of legal actions of board {{}} of {count}".format
+        yield compare(out, expected, label, exact=True)
 
 
 LAB = Lab(

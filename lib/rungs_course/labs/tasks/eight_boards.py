@@ -26,11 +26,13 @@ def _cases(count: int) -> list[np.ndarray]:
     return [bishops, rooks, pieces]
 
 
-def _judge(yours, _):
+def _judge(submission, _):
     for count in _COUNTS:
         cases = _cases(count)
         fens, expected = [], []
-        for bishops, rooks, pieces in zip(*(each.tolist() for each in cases), strict=True):
+        for bishops, rooks, pieces in zip(
+            *(bitboards.tolist() for bitboards in cases), strict=True
+        ):
             symbols = dict.fromkeys(chess.SquareSet(pieces), "p")
             symbols |= dict.fromkeys(chess.SquareSet(bishops), "B")
             fens.append(diagram(symbols | dict.fromkeys(chess.SquareSet(rooks), "R")))
@@ -39,7 +41,7 @@ def _judge(yours, _):
                 attacked |= board.attacks(square)
             expected.append(int(attacked))
         yield compare_bitboards(
-            yours.slider_attacks,
+            submission.slider_attacks,
             cases,
             expected,
             fens.__getitem__,

@@ -22,12 +22,12 @@ def _actions() -> np.ndarray:
     return (64 * planes + rng.integers(0, 64, _ACTIONS)).astype(np.int16)
 
 
-def _judge(yours, _):
+def _judge(submission, _):
     for threads in _TEAMS:
         for count in (1, 1000, _ACTIONS):
             chosen = guarded(_actions()[:count])
             totals = guarded_empty(NUM_PLANES, np.int64)
-            yours.run(chosen, count, threads, totals)
+            submission.run(chosen, count, threads, totals)
             counted = f"counted by {threads} thread{'s' * (threads > 1)}"
             yield compare(
                 totals,

@@ -14,7 +14,7 @@ _CARTS, _STEPS, _THREADS = 70, 40, 32  # some threads of the last block have no 
 class Memory:
     """An array that a simulated kernel reads and writes, number by number; it counts accesses."""
 
-    asked, shown = ("__len__", "__getitem__", "__setitem__"), ("shape", "size")
+    remote_methods, remote_fields = ("__len__", "__getitem__", "__setitem__"), ("shape", "size")
 
     def __init__(self, name: str, values: np.ndarray):
         self._name, self.values, self.accesses = name, values.copy(), 0
@@ -31,14 +31,14 @@ class Memory:
 
     def _counted(self, index) -> tuple[int, ...]:
         """Counts one access; raises IndexError for an index that a GPU would let pass."""
-        place = tuple(int(i) for i in (index if isinstance(index, tuple) else (index,)))
-        shown = f"{self._name}[{', '.join(map(str, place))}]"
-        if len(place) != len(self.shape):
-            raise IndexError(f"{shown} is not one element of shape {self.shape}")
-        if not all(0 <= i < length for i, length in zip(place, self.shape, strict=True)):
-            raise IndexError(f"{shown} is outside: the array has shape {self.shape}")
+        position = tuple(int(i) for i in (index if isinstance(index, tuple) else (index,)))
+        element = f"{self._name}[{', '.join(map(str, position))}]"
+        if len(position) != len(self.shape):
+            raise IndexError(f"{element} is not one element of shape {self.shape}")
+        if not all(0 <= i < length for i, length in zip(position, self.shape, strict=True)):
+            raise IndexError(f"{element} is outside: the array has shape {self.shape}")
         self.accesses += 1
-        return place
+        return position
 
 
 @functools.cache
@@ -60,8 +60,8 @@ def _played(functions, seed: int = 13) -> tuple[Memory, Memory, Memory]:
     return memory
 
 
-def _judge(yours, _):
-    yield from _judged(_played(yours))
+def _judge(submission, _):
+    yield from _judged(_played(submission))
 
 
 def _judged(played: tuple[Memory, Memory, Memory], seed: int = 13):
@@ -72,13 +72,13 @@ def _judged(played: tuple[Memory, Memory, Memory], seed: int = 13):
         steps.values,
         lasted,
         lambda i: f"how many steps cart {i} lasted, of {_STEPS}",
-        whole="how long all carts lasted",
+        array_label="how long all carts lasted",
     )
     yield compare(
         state.values,
         after,
         lambda row, i: f"{NAMES[row]} of cart {i} after {lasted[i]} steps",
-        whole="all states",
+        array_label="all states",
     )
 
 

@@ -48,7 +48,7 @@ class _Network:
 class Communicator:
     """A rank's end of a simulated network; ranks are threads of this process."""
 
-    asked, shown = ("send", "recv"), ("rank", "size")
+    remote_methods, remote_fields = ("send", "recv"), ("rank", "size")
 
     def __init__(self, network: _Network, rank: int):
         self.rank, self.size = rank, network.size
@@ -132,39 +132,39 @@ def _blocks(ranks: int, seed: int) -> list[dict[str, np.ndarray]]:
 
 
 def _gathered(functions, blocks: list[dict[str, np.ndarray]]) -> tuple[Any, float]:
-    return on_ranks([each.gather for each in apart(functions, len(blocks))], blocks)
+    return on_ranks([answer.gather for answer in apart(functions, len(blocks))], blocks)
 
 
-def _judge(yours, _):
+def _judge(submission, _):
     for ranks in _SIZES:
         blocks = _blocks(ranks, seed=ranks)
-        yield from _judged(blocks, _gathered(yours, blocks)[0])
+        yield from _judged(blocks, _gathered(submission, blocks)[0])
 
 
-def _judged(blocks: list[dict[str, np.ndarray]], found: Any):
+def _judged(blocks: list[dict[str, np.ndarray]], gathered: Any):
     """Yields what is wrong with what rank 0 returned."""
     ranks = len(blocks)
-    if not isinstance(found, dict):
+    if not isinstance(gathered, dict):
         returned = f"what rank 0 of {ranks} returns"
-        yield Difference(returned, "a dictionary of arrays", type(found).__name__)
+        yield Difference(returned, "a dictionary of arrays", type(gathered).__name__)
     for name in blocks[0]:
-        whole = f"{name} of {ranks} rank{'s' * (ranks > 1)}"
+        array_label = f"{name} of {ranks} rank{'s' * (ranks > 1)}"
         expected = np.concatenate([block[name] for block in blocks])
 
-        def what(row: int, number: int | None = None, whole: str = whole) -> str:
-            words = f"{whole}, row {row} (rank {row // _BOARDS}'s board {row % _BOARDS})"
+        def label(row: int, number: int | None = None, array_label: str = array_label) -> str:
+            words = f"{array_label}, row {row} (rank {row // _BOARDS}'s board {row % _BOARDS})"
             return words if number is None else f"{words}, number {number}"
 
-        yield compare(found.get(name), expected, what, whole=whole, exact=True)
+        yield compare(gathered.get(name), expected, label, array_label=array_label, exact=True)
 
 
 def _work(functions, seed: int = 0):
     blocks = _blocks(_RANKS, seed)
 
     def microseconds() -> float:
-        found, took = _gathered(functions, blocks)
-        require(_judged(blocks, found))
-        return took
+        gathered, duration = _gathered(functions, blocks)
+        require(_judged(blocks, gathered))
+        return duration
 
     return microseconds
 

@@ -18,21 +18,21 @@ def _places(functions, boards: int) -> np.ndarray:
     return places
 
 
-def _judge(yours, _):
+def _judge(submission, _):
     for boards in _COUNTS:
-        yield from _judged(yours, _places(yours, boards))
+        yield from _judged(submission, _places(submission, boards))
 
 
-def _judged(yours, places: np.ndarray):
+def _judged(submission, places: np.ndarray):
     """Yields what is wrong with the places of all words of some boards."""
     boards = len(places)
-    size = yours.memory_words(boards)
+    size = submission.memory_words(boards)
     most = _WORDS * (boards + _SPARE)
     if size > most:
         yield Difference(f"words of memory for {boards} boards", f"at most {most}", str(size))
     for board, word in np.argwhere((places < 0) | (places >= size)):
-        what = f"the place of board {board}, word {word} of {boards} boards"
-        yield Difference(what, f"from 0 to {size - 1}", str(places[board, word]))
+        output = f"the place of board {board}, word {word} of {boards} boards"
+        yield Difference(output, f"from 0 to {size - 1}", str(places[board, word]))
     yield _given_twice(places)
 
 

@@ -20,13 +20,13 @@ _SETS = np.concatenate(
 )
 
 
-def _judge(yours, _):
+def _judge(submission, _):
     squares = [list(chess.SquareSet(knights)) for knights in _SETS.tolist()]
     attacks = [[chess.BB_KNIGHT_ATTACKS[square] for square in knights] for knights in squares]
     yield compare_bitboards(
-        yours.run,
+        submission.run,
         [_SETS],
-        [functools.reduce(operator.or_, each, 0) for each in attacks],
+        [functools.reduce(operator.or_, bitboards, 0) for bitboards in attacks],
         lambda i: diagram(dict.fromkeys(squares[i], "N")),
         lambda i: "the squares that these knights attack",
     )

@@ -26,13 +26,13 @@ def _off(count: int) -> float:
     return 2 * (count + 1) * float(np.finfo(np.float32).eps)
 
 
-def _judge(yours, _):
+def _judge(submission, _):
     for count in _COUNTS:
         first, second = _case(count)
         expected = float(first.astype(np.float64) @ second.astype(np.float64))
-        found = yours.run(first, second, count)
-        if not abs(found - expected) <= _off(count) * expected:
-            yield Difference(f"dot product of {count} numbers", f"{expected:.6g}", f"{found:.6g}")
+        result = submission.run(first, second, count)
+        if not abs(result - expected) <= _off(count) * expected:
+            yield Difference(f"dot product of {count} numbers", f"{expected:.6g}", f"{result:.6g}")
 
 
 def _work(functions):
@@ -45,8 +45,8 @@ def _race(rng):
 
 
 def _agrees(_, got, expected):
-    pairs = ((found, should) for (_, (found,)), (_, (should,)) in zip(got, expected, strict=True))
-    return all((abs(found - should) <= 2 * _off(_RACED) * should).all() for found, should in pairs)
+    pairs = ((sums, right) for (_, (sums,)), (_, (right,)) in zip(got, expected, strict=True))
+    return all((abs(sums - right) <= 2 * _off(_RACED) * right).all() for sums, right in pairs)
 
 
 LAB = Lab(

@@ -26,7 +26,7 @@ _CALLED = RACE.format(
 def _masks() -> tuple[np.ndarray, np.ndarray, list[str]]:
     """Returns (N, 73) uint64 of positions in random games, of those a step later, and FENs."""
     _, masks, fens = random_steps(24, 24, seed=6)
-    before, now = (each.reshape(-1, NUM_PLANES) for each in (masks[:-1], masks[1:]))
+    before, now = (planes.reshape(-1, NUM_PLANES) for planes in (masks[:-1], masks[1:]))
     first = _SKIPPED * masks.shape[1]
     return before[first:], now[first:], list(itertools.chain(*fens[1:]))[first:]
 
@@ -35,14 +35,14 @@ def _bytes(planes: np.ndarray) -> np.ndarray:
     return np.unpackbits(planes.view(np.uint8), axis=1, bitorder="little")
 
 
-def _judge(yours, _):
+def _judge(submission, _):
     before, now, fens = _masks()
     bytes_before = _bytes(before)
     out = guarded_empty(bytes_before.shape, np.uint8)
     out[...] = bytes_before
-    yours.run(guarded(before), guarded(now), out, len(now))
+    submission.run(guarded(before), guarded(now), out, len(now))
 
-    def what(case: int, action: int) -> str:
+    def label(case: int, action: int) -> str:
         plane, square = divmod(action, 64)
         state = "changes" if before[case, plane] != now[case, plane] else "stays as it is"
         return (
@@ -50,7 +50,7 @@ def _judge(yours, _):
             f"plane {state})"
         )
 
-    yield compare(out, _bytes(now), what, exact=True, fen=lambda case, _: fens[case])
+    yield compare(out, _bytes(now), label, exact=True, fen=lambda case, _: fens[case])
 
 
 @functools.cache

@@ -13,29 +13,31 @@ _BEGINNINGS = 4096  # offsets into `moved`, at one of which a ply's flags begin
 _COUNTS = (1, 63, 64, 1000)
 
 
-def _judge(yours, _):
+def _judge(submission, _):
     rng = np.random.default_rng(24)
     for count in _COUNTS:
         boards = rng.integers(0, 2**63, (count, _WORDS), dtype=np.uint64)
         clocks = rng.integers(0, 110, count).astype(np.uint64)
         boards[:, 0] = clocks
         memory = guarded_empty(_WORDS * count, np.uint64)
-        yours.pack(guarded(boards), memory, count)
+        submission.pack(guarded(boards), memory, count)
         for ply in range(3):
             moved = rng.integers(0, 2, count).astype(np.uint8)
             clocks = np.where(moved, 0, clocks + 1).astype(np.uint64)
-            over = yours.tick(memory, guarded(moved), count)
+            over = submission.tick(memory, guarded(moved), count)
             if over != (clocks >= 100).sum():
-                what = f"how many of {count} clocks are 100 or more, after ply {ply}"
-                yield Difference(what, str((clocks >= 100).sum()), str(over))
-        found = guarded_empty(boards.shape, np.uint64)
-        yours.unpack(guarded(memory), found, count)
+                output = f"how many of {count} clocks are 100 or more, after ply {ply}"
+                yield Difference(output, str((clocks >= 100).sum()), str(over))
+        unpacked = guarded_empty(boards.shape, np.uint64)
+        submission.unpack(guarded(memory), unpacked, count)
         boards[:, 0] = clocks
         word = f"board {{}} of {count}, after three plies: word {{}}".format
         clock = f"board {{}} of {count}, after three plies: word 0, its clock".format
-        found_clocks, expected_clocks = (each[:, 0].astype(np.int64) for each in (found, boards))
-        yield compare(found_clocks, expected_clocks, clock, exact=True)
-        yield compare(found, boards, word, exact=True)
+        unpacked_clocks, expected_clocks = (
+            words[:, 0].astype(np.int64) for words in (unpacked, boards)
+        )
+        yield compare(unpacked_clocks, expected_clocks, clock, exact=True)
+        yield compare(unpacked, boards, word, exact=True)
 
 
 LAB = Lab(
@@ -65,7 +67,7 @@ struct Case {{
     }}
     // An eighth moves: many clocks are counted at first, a few later, and none passes 255.
     random.fill(moved.data(), count + {_BEGINNINGS});
-    for (std::uint8_t& each : moved) each = each < 32;
+    for (std::uint8_t& flag : moved) flag = flag < 32;
     pack(boards.data(), memory.data(), count);
   }}
   // Each ply's count is mixed with those before: none can be said later, or for several.

@@ -21,14 +21,14 @@ def _played(boards: np.ndarray, plies: int) -> np.ndarray:
     return boards
 
 
-def _judge(yours, _):
+def _judge(submission, _):
     rng = np.random.default_rng(27)
     for threads in _TEAMS:
         for count, plies in _SHAPES:
             boards = guarded_empty(count, np.uint64)
             boards[:] = rng.integers(0, 2**64, count, dtype=np.uint64)
             expected = _played(boards.copy(), plies)
-            yours.play(boards, count, plies, threads)
+            submission.play(boards, count, plies, threads)
             team = f"{plies} plies by {threads} thread{'s' * (threads > 1)}"
             yield compare(
                 boards, expected, f"board {{}} of {count} after {team}".format, exact=True
@@ -54,7 +54,7 @@ struct Case {{
   }}
   std::uint64_t digest() const {{
     std::uint64_t all = 0;
-    for (std::uint64_t each : played) all = std::rotl(all, 7) + each;
+    for (std::uint64_t board : played) all = std::rotl(all, 7) + board;
     return all;
   }}
 }};

@@ -16,31 +16,31 @@ _BOARDS, _TEAMS, _COUNTS = 512, (1, 2, 3), (1, 9, 300)
 _WORDS, _ACTIONS = 8, 64 * NUM_PLANES
 
 
-def _shown(words: np.ndarray) -> str:
+def _fen_of(words: np.ndarray) -> str:
     """Returns a position's FEN, its mover as White; rights to castle are left out."""
     board = chess.Board(None)
     for kind, bits in enumerate(words[:6].tolist(), 1):
         for square in chess.SquareSet(bits):
-            own = bool(int(words[6]) >> square & 1)
-            board.set_piece_at(square, chess.Piece(kind, own))
+            is_movers = bool(int(words[6]) >> square & 1)
+            board.set_piece_at(square, chess.Piece(kind, is_movers))
     return board.fen()
 
 
-def _judge(yours, baseline):
+def _judge(submission, baseline):
     for count in _COUNTS:
         now = np.empty((count, _WORDS), np.uint64)
         actions = np.empty(count, np.int16)
         baseline.random_games(29, now, actions, count)
         expected, masks = np.empty_like(now), np.empty((count, _ACTIONS), np.uint8)
         baseline.call(now, actions, expected, masks, count, 1)
-        fen = functools.partial(lambda rows, i, _: _shown(rows[i]), expected)
+        fen = functools.partial(lambda rows, i, _: _fen_of(rows[i]), expected)
         for threads in _TEAMS:
-            found = guarded_empty(now.shape, np.uint64)
+            next_positions = guarded_empty(now.shape, np.uint64)
             mask = guarded_empty(masks.shape, np.uint8)
-            yours.call(guarded(now), guarded(actions), found, mask, count, threads)
+            submission.call(guarded(now), guarded(actions), next_positions, mask, count, threads)
             team = f"of {count}, stepped by {threads} thread{'s' * (threads > 1)}"
             word = f"position {{}} {team}: word {{}}".format
-            yield compare(found, expected, word, exact=True, fen=fen)
+            yield compare(next_positions, expected, word, exact=True, fen=fen)
             byte = f"the mask of position {{}} {team}: byte {{}}".format
             yield compare(mask, masks, byte, exact=True, fen=fen)
 
@@ -57,7 +57,7 @@ LAB = Lab(
         f"""
 using GamePosition = rungs::chess::Position;
 // A legal action of a position, or -1 where the game is over.
-inline int drawn(const GamePosition& from, std::uint64_t random) {{
+inline int random_action(const GamePosition& from, std::uint64_t random) {{
   rungs::chess::LegalActions legal;
   rungs::chess::generate(from, legal);
   const int any = rungs::chess::count(legal);
@@ -71,10 +71,10 @@ inline void random_games(std::uint64_t seed, std::uint64_t* words, std::int16_t*
     GamePosition p = rungs::chess::start_position();
     const int plies = static_cast<int>(mixed(seed + 128 * i) % 80);
     for (int ply = 0; ply <= plies; ++ply) {{
-      const rungs::chess::Action action = drawn(p, mixed(seed + 128 * i + ply + 1) >> 8);
+      const rungs::chess::Action action = random_action(p, mixed(seed + 128 * i + ply + 1) >> 8);
       if (action < 0) {{  // the game is over: another begins
         p = rungs::chess::start_position();
-        actions[i] = static_cast<std::int16_t>(drawn(p, seed >> 8));
+        actions[i] = static_cast<std::int16_t>(random_action(p, seed >> 8));
         break;
       }}
       actions[i] = static_cast<std::int16_t>(action);

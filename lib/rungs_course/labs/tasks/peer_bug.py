@@ -18,7 +18,7 @@ class TooLongError(Exception):
 class Game:
     """A game from a position on, of at most `most` plies in all."""
 
-    asked, shown = ("reset", "step"), ("board", "legal", "result", "plies")
+    remote_methods, remote_fields = ("reset", "step"), ("board", "legal", "result", "plies")
 
     def __init__(self, start: str = chess.STARTING_FEN, most: int = 10**9):
         self._start, self._most, self.plies = start, most, 0
@@ -149,52 +149,52 @@ PEERS: list[tuple[Callable[..., Game], str]] = [
 ]
 
 
-def _judge(yours, _):
+def _judge(submission, _):
     for number, (peer, start) in enumerate(PEERS):
-        yield from _judged(yours, number, peer(start, _MAX_PLIES), seed=0)
+        yield from _judged(submission, number, peer(start, _MAX_PLIES), seed=0)
 
 
-def _judged(yours, number: int, peer: Game, seed: int):
+def _judged(submission, number: int, peer: Game, seed: int):
     """Calls the submission to find a peer's bug, and yields what is wrong with its result."""
     kind, start = PEERS[number]
     try:
-        moves = yours.find(Game(start, _MAX_PLIES), peer, random.Random(seed))
+        moves = submission.find(Game(start, _MAX_PLIES), peer, random.Random(seed))
     except TooLongError:
-        what = f"plies until a bug of peer {number} was found"
-        yield Difference(what, f"at most {_MAX_PLIES:,}", "more", start)
+        output = f"plies until a bug of peer {number} was found"
+        yield Difference(output, f"at most {_MAX_PLIES:,}", "more", start)
     yield from _replayed(number, Game(start), kind(start), moves)
 
 
-def _replayed(number: int, ours: Game, peer: Game, moves):
+def _replayed(number: int, reference: Game, peer: Game, moves):
     """Yields what is wrong with moves that are to lead to the first difference of two games."""
     if not isinstance(moves, list) or not all(isinstance(move, str) for move in moves):
         yield Difference(f"what find returns of peer {number}", "moves", f"{moves!r:.200}")
     for ply, move in enumerate(moves):
-        if differing := _differ(ours, peer):
-            what = f"the ply after which our game and that of peer {number} first differ"
-            yield Difference(what, f"{ply}, in {differing}", f"{len(moves)}", ours.board)
-        if move not in ours.legal:
-            what = f"move {ply} of those returned for peer {number}"
-            yield Difference(what, "a legal one", repr(move), ours.board)
-        ours.step(move)
+        if differing := _differ(reference, peer):
+            output = f"the ply after which our game and that of peer {number} first differ"
+            yield Difference(output, f"{ply}, in {differing}", f"{len(moves)}", reference.board)
+        if move not in reference.legal:
+            output = f"move {ply} of those returned for peer {number}"
+            yield Difference(output, "a legal one", repr(move), reference.board)
+        reference.step(move)
         peer.step(move)
-    if not _differ(ours, peer):
-        where = f"peer {number}, {' '.join(moves[-4:])} at the end of {len(moves)} moves"
+    if not _differ(reference, peer):
+        ending = f"peer {number}, {' '.join(moves[-4:])} at the end of {len(moves)} moves"
         yield Difference(
-            f"what differs after the moves returned ({where})",
+            f"what differs after the moves returned ({ending})",
             "the board, the legal moves or the result",
             "nothing: all three are the same",
-            ours.board,
+            reference.board,
         )
 
 
-def _differ(ours: Game, peer: Game) -> str:
+def _differ(reference: Game, peer: Game) -> str:
     """Returns what differs, in words; "" where nothing does."""
-    if ours.board != peer.board:
+    if reference.board != peer.board:
         return "the board"
-    if ours.result != peer.result:
-        return f"the result ({ours.result or 'none'} and {peer.result or 'none'})"
-    only = set(ours.legal) ^ set(peer.legal)
+    if reference.result != peer.result:
+        return f"the result ({reference.result or 'none'} and {peer.result or 'none'})"
+    only = set(reference.legal) ^ set(peer.legal)
     return f"the legal moves ({', '.join(sorted(only))})" if only else ""
 
 

@@ -41,21 +41,21 @@ def _inputs() -> tuple[np.ndarray, ...]:
     """Returns per board: own king, own pieces, theirs, their straight and diagonal sliders."""
     rows = []
     for board in _boards():
-        mine, theirs = board.occupied_co[board.turn], board.occupied_co[not board.turn]
+        own, enemy = board.occupied_co[board.turn], board.occupied_co[not board.turn]
         straight, diagonal = board.rooks | board.queens, board.bishops | board.queens
-        rows.append((board.kings & mine, mine, theirs, straight & theirs, diagonal & theirs))
+        rows.append((board.kings & own, own, enemy, straight & enemy, diagonal & enemy))
     return tuple(np.array(rows, np.uint64).T.copy())
 
 
 def _expected(board: chess.Board) -> int:
-    mine = chess.SquareSet(board.occupied_co[board.turn] & ~board.kings)
-    return int(chess.SquareSet(square for square in mine if board.is_pinned(board.turn, square)))
+    own = chess.SquareSet(board.occupied_co[board.turn] & ~board.kings)
+    return int(chess.SquareSet(square for square in own if board.is_pinned(board.turn, square)))
 
 
-def _judge(yours, _):
+def _judge(submission, _):
     boards = _boards()
     yield compare_bitboards(
-        yours.run,
+        submission.run,
         _inputs(),
         [_expected(board) for board in boards],
         lambda i: boards[i].fen(),

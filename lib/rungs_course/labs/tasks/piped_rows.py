@@ -11,12 +11,12 @@ _ROW, _ROWS = 72, 1 << 15  # bytes of an observation; rows of a race
 _COUNTS = (1, 2, 910, 911, 5000)  # a pipe holds 65,536 bytes, some 910 rows
 
 
-def _judge(yours, _):
+def _judge(submission, _):
     rng = np.random.default_rng(28)
     for count in _COUNTS:
         rows = rng.integers(0, 256, (count, _ROW), np.uint8)
         out = guarded_empty(rows.shape, np.uint8)
-        yours.transfer(guarded(rows), out, count)
+        submission.transfer(guarded(rows), out, count)
         yield compare(out, rows, f"row {{}} of {count}, byte {{}}".format, exact=True)
 
 

@@ -56,21 +56,23 @@ def _off_by(number: int) -> str:
     return ""
 
 
-def _judge(yours, _):
+def _judge(submission, _):
     for number, moves in enumerate(_games()):
-        found, board = list(yours.keys(list(moves))), chess.Board()
-        if len(found) != len(moves) + 1:
-            what = f"keys of game {number}, which has {len(moves)} moves"
-            yield Difference(what, f"{len(moves) + 1}", f"{len(found)}")
-        for ply, got in enumerate(found):
+        keys, board = list(submission.keys(list(moves))), chess.Board()
+        if len(keys) != len(moves) + 1:
+            output = f"keys of game {number}, which has {len(moves)} moves"
+            yield Difference(output, f"{len(moves) + 1}", f"{len(keys)}")
+        for ply, got in enumerate(keys):
             if ply:
                 board.push(moves[ply - 1])
-            should = zobrist_hash(board)
-            if got != should:
+            expected = zobrist_hash(board)
+            if got != expected:
                 after = f"after {moves[ply - 1].uci()}" if ply else "at first"
-                said = f"{got:#x}{_off_by(got ^ should)}" if isinstance(got, int) else f"{got!r}"
-                what = f"the key {after}, ply {ply} of game {number}"
-                yield Difference(what, f"{should:#x}", f"{said:.200}", board.fen())
+                got_text = (
+                    f"{got:#x}{_off_by(got ^ expected)}" if isinstance(got, int) else f"{got!r}"
+                )
+                output = f"the key {after}, ply {ply} of game {number}"
+                yield Difference(output, f"{expected:#x}", f"{got_text:.200}", board.fen())
 
 
 def _work(functions):

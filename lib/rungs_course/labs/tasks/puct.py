@@ -32,18 +32,18 @@ CASES = {
 }
 
 
-def _judge(yours, baseline):
+def _judge(submission, baseline):
     for special, nodes in CASES.items():
         expected = baseline.scores(*nodes)
         yield compare(
-            yours.scores(*nodes),
+            submission.scores(*nodes),
             expected,
-            functools.partial(_what, special, *nodes),
-            whole=f"all scores, where {special}",
+            functools.partial(_label, special, *nodes),
+            array_label=f"all scores, where {special}",
         )
 
 
-def _what(special, prior, visits, value_sum, c, node: int, move: int) -> str:
+def _label(special, prior, visits, value_sum, c, node: int, move: int) -> str:
     return (
         f"the score of move {move} of node {node}, where {special} (its prior is "
         f"{prior[node, move]:.3g}, its visits are {visits[node, move]:g} of "

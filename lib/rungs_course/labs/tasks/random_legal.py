@@ -25,22 +25,22 @@ def _masks() -> tuple[np.ndarray, list[str | None]]:
     masks = np.unpackbits(bits.view(np.uint8), axis=2, bitorder="little").reshape(-1, NUM_ACTIONS)
     corners = np.zeros((4, NUM_ACTIONS), bool)  # one action, the first or the last; both; all
     corners[[0, 2], 0] = corners[[1, 2], -1] = corners[3] = True
-    whole = fixed(np.concatenate([masks, corners]), bool)
-    return whole, [*itertools.chain(*fens), *[None] * len(corners)]
+    all_masks = fixed(np.concatenate([masks, corners]), bool)
+    return all_masks, [*itertools.chain(*fens), *[None] * len(corners)]
 
 
-def _judge(yours, _):
+def _judge(submission, _):
     rng = np.random.default_rng(11)
     masks, fens = _masks()
     boards = np.arange(len(masks))
     for chosen in (boards, boards[:1], boards[::-1], boards[-4:]):
         mask = masks[chosen]
-        actions = np.asarray(yours.random_actions(mask, rng))
+        actions = np.asarray(submission.random_actions(mask, rng))
         shape, integer = (len(chosen),), np.issubdtype(actions.dtype, np.integer)
         if actions.shape != shape or not integer:
-            what = f"the actions of {len(chosen)} boards"
+            output = f"the actions of {len(chosen)} boards"
             got = f"an array {actions.shape} of {actions.dtype}"
-            yield Difference(what, f"an array {shape} of integers", got)
+            yield Difference(output, f"an array {shape} of integers", got)
         inside = (actions >= 0) & (actions < NUM_ACTIONS)
         legal = inside & mask[np.arange(len(mask)), np.where(inside, actions, 0)]
         for row in np.flatnonzero(~legal):
@@ -50,10 +50,10 @@ def _judge(yours, _):
                 f"{actions[row]}, which is not legal",
                 fens[chosen[row]],
             )
-    yield from _unlikely(yours, rng)
+    yield from _unlikely(submission, rng)
 
 
-def _unlikely(yours, rng: np.random.Generator):
+def _unlikely(submission, rng: np.random.Generator):
     """Yields actions that are chosen too often or too rarely, by Pearson's chi-squared test."""
     masks, fens = _masks()
     boards = np.linspace(0, _BOARDS * _STEPS, _POSITIONS, dtype=int)
@@ -61,7 +61,7 @@ def _unlikely(yours, rng: np.random.Generator):
     rows = np.repeat(np.arange(_POSITIONS), _COPIES)
     counts = np.zeros((_POSITIONS, NUM_ACTIONS), int)
     for _ in range(_CALLS):
-        np.add.at(counts, (rows, yours.random_actions(mask, rng)), 1)
+        np.add.at(counts, (rows, submission.random_actions(mask, rng)), 1)
     for board, chosen in zip(boards, counts, strict=True):
         legal = np.flatnonzero(masks[board])
         even = _COPIES * _CALLS / len(legal)

@@ -35,17 +35,17 @@ def _keys() -> list[list[int]]:
     return [[hash(board._transposition_key()) for board in game] for game in _games()]
 
 
-def _judge(yours, _):
+def _judge(submission, _):
     for number, (game, keys) in enumerate(zip(_games(), _keys(), strict=True)):
-        found = list(yours.third_times(list(keys)))
-        if len(found) != len(game):
+        answers = list(submission.third_times(list(keys)))
+        if len(answers) != len(game):
             expected = f"{len(game)}, one a position"
-            yield Difference(f"answers for game {number}", expected, str(len(found)))
-        for ply, (board, got) in enumerate(zip(game, found, strict=True)):
-            should = board.is_repetition(3)
-            if bool(got) != should:
-                what = f"game {number}, position {ply}: has it been there twice before"
-                yield Difference(what, str(should), repr(got), board.fen())
+            yield Difference(f"answers for game {number}", expected, str(len(answers)))
+        for ply, (board, got) in enumerate(zip(game, answers, strict=True)):
+            expected_answer = board.is_repetition(3)
+            if bool(got) != expected_answer:
+                output = f"game {number}, position {ply}: has it been there twice before"
+                yield Difference(output, str(expected_answer), repr(got), board.fen())
 
 
 def _work(functions):

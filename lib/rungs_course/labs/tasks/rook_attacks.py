@@ -29,13 +29,13 @@ def _expected(board: chess.Board) -> int:
     return int(attacked)
 
 
-def _judge(yours, _):
+def _judge(submission, _):
     fens = []
     for rooks, pieces in zip(_ROOKS.tolist(), _PIECES.tolist(), strict=True):
         others = dict.fromkeys(chess.SquareSet(pieces), "p")
         fens.append(diagram(others | dict.fromkeys(chess.SquareSet(rooks), "R")))
     yield compare_bitboards(
-        yours.run,
+        submission.run,
         [_ROOKS, _PIECES],
         [_expected(chess.Board(fen)) for fen in fens],
         fens.__getitem__,

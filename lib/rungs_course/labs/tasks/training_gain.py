@@ -29,29 +29,29 @@ def _wishes() -> list[tuple[float, float, float]]:
     return wishes
 
 
-def _judge(yours, baseline):
+def _judge(submission, baseline):
     for generate, update, batches, ahead in _cases():
         yield compare(
-            yours.training_seconds(generate, update, batches, ahead),
+            submission.training_seconds(generate, update, batches, ahead),
             baseline.training_seconds(generate, update, batches, ahead),
             f"seconds of {batches} batches, {generate:.4g} s to generate and {update:.4g} s to "
             f"update, {'one batch ahead' if ahead else 'one after the other'}",
         )
     # Gains are tried out: training must be `wanted` times as fast, if any gain can do that.
     for generate, update, wanted in _wishes():
-        found = yours.gain_needed(generate, update, wanted)
+        gain = submission.gain_needed(generate, update, wanted)
         parts = f"{generate:.4g} s to generate and {update:.4g} s to update"
         bound = (generate + update) / update if update else math.inf
-        if found == math.inf or wanted >= bound or found <= 0:
-            if found != math.inf or wanted < bound:
-                what = f"the gain needed for training to be {wanted:.4g} times as fast, {parts}"
+        if gain == math.inf or wanted >= bound or gain <= 0:
+            if gain != math.inf or wanted < bound:
+                output = f"the gain needed for training to be {wanted:.4g} times as fast, {parts}"
                 possible = "some number above 0" if wanted < bound else "math.inf"
-                yield Difference(what, possible, f"{found:.4g}")
+                yield Difference(output, possible, f"{gain:.4g}")
             continue
         before = baseline.training_seconds(generate, update, 100, False)
-        after = baseline.training_seconds(generate / found, update, 100, False)
-        what = f"training's gain with generation {found:.4g} times as fast, {parts}"
-        yield compare(before / after, wanted, what)
+        after = baseline.training_seconds(generate / gain, update, 100, False)
+        label = f"training's gain with generation {gain:.4g} times as fast, {parts}"
+        yield compare(before / after, wanted, label)
 
 
 def _work(functions):

@@ -11,14 +11,14 @@ _STEPS, _GAMES = 2048, 2048  # 16 MB each way
 _SHAPES = ((1, 1), (5, 3), (16, 16), (17, 33), (64, 100), (130, 7))
 
 
-def _judge(yours, _):
+def _judge(submission, _):
     rng = np.random.default_rng(25)
     for steps, games in _SHAPES:
         values = rng.integers(-1000, 1000, (steps, games)).astype(np.float32)
         out = guarded_empty((games, steps), np.float32)
-        yours.by_game(guarded(values), out, steps, games)
-        what = f"game {{}}, step {{}}, of {games} games of {steps} steps".format
-        yield compare(out, np.ascontiguousarray(values.T), what, exact=True)
+        submission.by_game(guarded(values), out, steps, games)
+        label = f"game {{}}, step {{}}, of {games} games of {steps} steps".format
+        yield compare(out, np.ascontiguousarray(values.T), label, exact=True)
 
 
 LAB = Lab(

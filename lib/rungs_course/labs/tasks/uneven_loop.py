@@ -33,14 +33,14 @@ def _even() -> tuple[np.ndarray, np.ndarray]:
     return boards, rng.integers(1, 4, _MANY).astype(np.int32)
 
 
-def _judge(yours, baseline):
+def _judge(submission, baseline):
     for (boards, plies), tries in ((_cases(), 1), (_even(), _TRIES)):
         count = len(boards)
         expected = np.empty_like(boards)
         won = baseline.run(boards, plies, expected, count, 1)
         for threads in _TEAMS * tries:
             ends = guarded_empty(expected.shape, np.uint64)
-            counted = yours.run(guarded(boards), guarded(plies), ends, count, threads)
+            counted = submission.run(guarded(boards), guarded(plies), ends, count, threads)
             team = f"played by {threads} thread{'s' * (threads > 1)}"
             yield compare(
                 ends,
@@ -49,8 +49,8 @@ def _judge(yours, baseline):
                 exact=True,
             )
             if counted != won:
-                what = f"how many of {count} games are won, {team}"
-                yield Difference(what, str(won), str(counted))
+                output = f"how many of {count} games are won, {team}"
+                yield Difference(output, str(won), str(counted))
 
 
 def _work(functions):

@@ -22,14 +22,14 @@ def _forest(rng: np.random.Generator, nodes: int) -> np.ndarray:
     return np.stack([following, rng.integers(0, 1000, nodes, dtype=np.uint64)], axis=1)
 
 
-def _judge(yours, _):
+def _judge(submission, _):
     rng = np.random.default_rng(26)
     forest = _forest(rng, 5000)
     following = forest[:, 0].astype(int)
     for count in _COUNTS:
         roots = rng.integers(0, len(forest), count).astype(np.int32)
         leaves, sums = guarded_empty(count, np.int32), guarded_empty(count, np.uint64)
-        yours.walk(guarded(forest), guarded(roots), leaves, sums, count)
+        submission.walk(guarded(forest), guarded(roots), leaves, sums, count)
         at, total = roots.astype(int), forest[roots, 1].copy()
         while (following[at] != at).any():
             goes_on = following[at] != at

@@ -15,33 +15,34 @@ _BOARDS, _STEPS = 32, 22
 @functools.cache
 def _observations(seed: int = 9) -> tuple[np.ndarray, list[list[str]]]:
     """Returns (T + 1, N, 72) int8 of random games, some of which end and begin, and FENs."""
-    seen, _, fens = random_steps(_BOARDS, _STEPS, seed=seed, max_plies=17, opening_plies=(0, 8))
-    return seen, fens
+    settings = {"max_plies": 17, "opening_plies": (0, 8)}
+    observations, _, fens = random_steps(_BOARDS, _STEPS, seed, **settings)
+    return observations, fens
 
 
-def _judge(yours, _):
-    yield from _judged(yours, _sent(yours))
+def _judge(submission, _):
+    yield from _judged(submission, _sent(submission))
 
 
 def _sent(functions, seed: int = 9) -> list[bytes]:
-    seen, _ = _observations(seed)
-    return [functions.encode(*pair) for pair in itertools.pairwise(seen)]
+    observations, _ = _observations(seed)
+    return [functions.encode(*pair) for pair in itertools.pairwise(observations)]
 
 
 def _judged(functions, sent: list[bytes], seed: int = 9):
     """Yields what is wrong with the bytes sent, and with what another process decodes of them."""
-    seen, fens = _observations(seed)
+    observations, fens = _observations(seed)
     _, receiver = apart(functions, 2)
     for step, data in reversed(list(enumerate(sent))):
         if not isinstance(data, bytes):
             yield Difference(f"what is sent at step {step}", "bytes", type(data).__name__)
         yield compare(
-            np.asarray(receiver.decode(seen[step], data)),
-            seen[step + 1],
+            np.asarray(receiver.decode(observations[step], data)),
+            observations[step + 1],
             lambda board, field, step=step: (
                 f"step {step}, board {board}: number {field} of its observation"
             ),
-            whole=f"what is decoded at step {step}",
+            array_label=f"what is decoded at step {step}",
             exact=True,
             fen=lambda board, _, step=step: fens[step + 1][board],
         )
