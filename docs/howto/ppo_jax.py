@@ -55,7 +55,7 @@ def make_update(env, steps):
         logps, value = network(weights, board, legal)
         chosen = jax.random.categorical(key, logps)
         state, outputs = env.step(state, picked(legal, chosen))
-        # Truncated is not over: what the last position is worth counts. No value depends on `legal`.
+        # Truncated is not over: what the last position is worth counts (`legal` is of no account).
         worth = DISCOUNT * network(weights, outputs.final_observation, legal)[1] * outputs.truncated
         seen = {"board": board, "legal": legal, "chosen": chosen, "logp": picked(logps, chosen)}
         seen |= {"value": value, "reward": outputs.reward, "worth": worth}

@@ -3,7 +3,7 @@
 import ctypes
 import functools
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from gymnasium.vector import AutoresetMode
@@ -91,7 +91,7 @@ class ChessFunctions:
         autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
         max_plies: int | None = None,
     ):
-        self._arguments = {
+        self._arguments: dict[str, Any] = {
             "num_envs": num_envs,
             "mask": mask,
             "opponent": opponent,
@@ -144,7 +144,9 @@ class ChessFunctions:
         if not isinstance(seed, jax.core.Tracer):
             values = np.asarray(seed) if isinstance(seed, Array) and _is_integer(seed) else seed
             checked = np.asarray(seeds("seed", values, self.num_envs), np.uint64)
-            words = [(checked >> np.uint64(shift)).astype(np.uint32) for shift in (0, 32)]
+            words: list[Any] = [
+                (checked >> np.uint64(shift)).astype(np.uint32) for shift in (0, 32)
+            ]
             negative: Array | np.ndarray = np.zeros_like(words[0])
         elif seed.shape in ((), (self.num_envs,)) and _is_integer(seed):
             wide = seed.dtype.itemsize == 8

@@ -3,11 +3,13 @@
 import copy
 import pickle
 import threading
+import types
 
 import gymnasium
 import pytest
 
 import rungs
+from rungs._src.selfplay.players import RandomPlayer
 from rungs.errors import BusyError, InvalidStateError
 from tests.interrupt import interrupted
 from tests.saved import split
@@ -99,3 +101,12 @@ def test_copies_are_refused_as_they_would_share_boards(name, copy_of):
 def test_a_wrapped_game_is_not_copied_deeply():
     with pytest.raises(InvalidStateError, match=r"get_state.*snapshot"):
         copy.deepcopy(gymnasium.make("rungs/Chess-v0"))
+
+
+def test_a_copied_player_goes_on_by_itself():
+    env = rungs.make("chess", "cpp", 4, mask="list")
+    table = types.SimpleNamespace(info=env.reset(seed=0)[1])
+    player, unmoved = RandomPlayer(3), RandomPlayer(3)
+    for copy_of in (copy.copy, copy.deepcopy):
+        copy_of(player).choose(table)
+    assert player.choose(table).tolist() == unmoved.choose(table).tolist()
