@@ -113,13 +113,18 @@ def test_an_error_that_hides_nothing_stays(tmp_path):
 @pytest.mark.system
 def test_ranks_start_without_the_current_folder(planted, tmp_path):
     pytest.importorskip("mpi4py")
-    (tmp_path / "beside.py").write_text("")
-    (tmp_path / "rank.py").write_text("import beside; print('here')")
+    ranks = tmp_path / "ranks"
+    ranks.mkdir()
+    for name in ("beside", "chess", "numpy"):
+        (ranks / f"{name}.py").write_text("")
+    (ranks / "rank.py").write_text(
+        "import beside, rungs; rungs.make('chess', 'mpi', 1).close(); print('here')"
+    )
     (planted / "ours.py").write_text("import sys; print(sys.argv[1])")
     script = f"""
 import sys
 from rungs._src.processes.ranks import launch
-launch(1, {str(tmp_path / "rank.py")!r})
+launch(1, {str(ranks / "rank.py")!r})
 sys.path.append({str(planted)!r})
 launch(1, "ours", ["there"], module=True)
 """

@@ -7,6 +7,8 @@ import sys
 import traceback
 from pathlib import Path
 
+import chess  # noqa: F401 (before a script's folder comes first, which may have a chess.py)
+
 
 def main() -> None:
     """Runs one rank: `python -m rungs._src.processes.rank FOLDER [-m] SCRIPT ARGUMENTS...`.
