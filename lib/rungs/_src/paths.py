@@ -22,7 +22,9 @@ def look_here_last() -> None:
 
     So its files hide no module, as with `python -P`.
     """
-    after = sys.orig_argv[sys.orig_argv.index("-m") + 1 :] if "-m" in sys.orig_argv else []
+    if sys.flags.safe_path or "-m" not in sys.orig_argv:
+        return
+    after = sys.orig_argv[sys.orig_argv.index("-m") + 1 :]
     if after and is_ours(after[0]) and sys.path[:1] == [os.getcwd()]:
         sys.path.append(sys.path.pop(0))
 
