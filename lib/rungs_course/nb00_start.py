@@ -10,7 +10,7 @@ import rungs
 from rungs._src.chess.actions import NUM_ACTIONS, from_uci
 from rungs._src.chess.policy import random_actions
 from rungs._src.chess.reason import Reason
-from rungs_course import boards, plots, widgets
+from rungs_course import diagrams, plots, widgets
 
 _LADDER = (
     *("start here", "Python", "Python\nprocesses", "C++"),
@@ -156,7 +156,7 @@ def play_at_random(num_envs: int, steps: int, *, seed: int) -> tuple[pd.DataFram
 
 def draw_plies(game: pd.DataFrame, plies: list[int]):
     """Draws the positions of a game, as `play` returns it, after some of its plies."""
-    return boards.rows_of(game[game["ply"].isin(plies)].itertuples())
+    return diagrams.rows_of(game[game["ply"].isin(plies)].itertuples())
 
 
 def explore_game(game: pd.DataFrame):

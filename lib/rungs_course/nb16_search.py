@@ -17,7 +17,7 @@ from rungs._src.search.result import Result, Tree
 from rungs._src.search.search import Evaluator, Search, uniform
 from rungs._src.search.settings import Puct
 from rungs._src.selfplay.players import RULES, NetworkPlayer
-from rungs_course import boards, plots, rating, widgets
+from rungs_course import diagrams, plots, rating, widgets
 from rungs_course.analysis import think
 from rungs_course.measure.turns import timed_rounds
 from rungs_course.measure.verify import assert_same
@@ -265,7 +265,7 @@ def draw_root(grown: pd.DataFrame, fen: str, simulation: int):
         10.5, 3.4, ncols=3, gridspec_kw={"width_ratios": (1, 1.2, 1)}
     )
     rows = _after(grown, simulation)
-    boards.position(board, fen)
+    diagrams.position(board, fen)
     for row in rows.itertuples():
         if row.visits:
             _arrow(board, row.uci, row.visits / max(1, rows["visits"].max()))
@@ -392,7 +392,7 @@ def draw_side_by_side(lines: pd.DataFrame, columns: int = 4):
         f"{row.who}\n{(row.ply + 1) // 2}.{'' if row.ply % 2 else '..'} {row.san}"
         for row in shown.itertuples()
     ]
-    return boards.rows_of(shown.assign(title=titles).itertuples(), columns)
+    return diagrams.rows_of(shown.assign(title=titles).itertuples(), columns)
 
 
 def draw_strength(matches: pd.DataFrame, anchor: str):

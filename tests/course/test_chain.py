@@ -19,7 +19,7 @@ from rungs.errors import ConfigurationError, UnavailableError, install_hint
 from rungs_course import cli, doctor
 from rungs_course.errors import NotebookError
 from rungs_course.measure.peaks import core_speed
-from rungs_course.runner import chain, manifest, pace
+from rungs_course.runner import chain, eta, manifest
 from rungs_course.runner.notebook import execute
 from tests.browser import poll
 from tests.course import notebooks as tiny
@@ -341,30 +341,30 @@ def run_of(size, seconds, status="done"):
 
 def test_what_is_left_is_what_it_took_before():
     expected = {"01_a": 10.0, "02_b": 200.0}
-    assert "10 s" in pace.about(expected, ["01_a"])
-    assert "4 min" in pace.about(expected, expected)
-    assert pace.about({}, ["01_a"]) == ""
+    assert "10 s" in eta.about(expected, ["01_a"])
+    assert "4 min" in eta.about(expected, expected)
+    assert eta.about({}, ["01_a"]) == ""
 
 
 def test_what_is_left_follows_this_machines_speed():
     expected = {"01_a": 10.0, "02_b": 40.0}
-    assert "80 s" in pace.about(expected, ["02_b"], {"01_a": 20.0})
+    assert "80 s" in eta.about(expected, ["02_b"], {"01_a": 20.0})
 
 
 def test_the_last_run_comes_first_then_the_recorded_one(tmp_path):
     out = tmp_path / "run"
 
     def expected(size="quick"):
-        return pace.expect(size, ["01_a"], out, tmp_path).get("01_a")
+        return eta.expect(size, ["01_a"], out, tmp_path).get("01_a")
 
     assert expected() is None
-    pace.record(run_of("quick", {"01_a": 2.0}), tmp_path)
+    eta.record(run_of("quick", {"01_a": 2.0}), tmp_path)
     assert expected() == 2
-    pace.record(run_of("quick", {"02_b": 4.0}), tmp_path)
+    eta.record(run_of("quick", {"02_b": 4.0}), tmp_path)
     assert expected() == 2
     manifest.write(run_of("quick", {"01_a": 3.0}), out)
     assert expected() == 3
     assert expected("full") is None
-    assert pace.expect("quick", ["01_a", "02_b"], out, tmp_path) == {"01_a": 2, "02_b": 4}
+    assert eta.expect("quick", ["01_a", "02_b"], out, tmp_path) == {"01_a": 2, "02_b": 4}
     manifest.write(run_of("quick", {"01_a": 3.0}, status="failed"), out)
     assert expected() == 2

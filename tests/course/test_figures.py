@@ -36,7 +36,7 @@ from rungs_course import nb14_cost_model as nb14
 from rungs_course import nb15_training as nb15
 from rungs_course import nb16_search as nb16
 from rungs_course import nb17_versions as nb17
-from rungs_course.boards import filmstrip
+from rungs_course.diagrams import filmstrip
 from rungs_course.machine.roofline import CORRECTED, PAPER
 from rungs_course.machine.topology import Cache
 from rungs_course.measure import over_boards, results

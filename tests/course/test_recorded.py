@@ -13,7 +13,7 @@ from rungs._src.machine.describe import SAME, describe, slug, slug_of
 from rungs.errors import ConfigurationError
 from rungs_course import cli, paths
 from rungs_course.measure import disturbance, results
-from rungs_course.runner import chain, manifest, pace, recorded
+from rungs_course.runner import chain, eta, manifest, recorded
 from tests.course import notebooks as tiny
 from tests.saved import contents
 
@@ -300,7 +300,7 @@ def test_a_full_run_takes_the_place_of_what_its_notebooks_left(out, tmp_path):
         recorded.record(out, tmp_path)
     assert {path.name for path in folder.glob("*.csv")} == {"01_x.csv", "02_y.csv"}
     assert results.load(folder / "01_x.csv")["x"].tolist() == [1]
-    expected = pace.expect("full", ["01_a"], tmp_path / "elsewhere", tmp_path)
+    expected = eta.expect("full", ["01_a"], tmp_path / "elsewhere", tmp_path)
     assert expected == {"01_a": pytest.approx(3)}
 
 

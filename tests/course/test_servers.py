@@ -102,7 +102,7 @@ def test_the_lab_is_for_who_has_its_token_at_this_machine(lab):
 def test_kernels_that_nobody_uses_are_ended_by_default():
     from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager
 
-    from rungs_course.runner.client import WatchfulClient
+    from rungs_course.runner.kernel_client import WatchfulClient
 
     voila = AsyncMappingKernelManager(config=Config(json.loads(VOILA_JSON.read_text())))
     assert 0 < voila.cull_idle_timeout <= 600

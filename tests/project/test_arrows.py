@@ -33,7 +33,7 @@ COURSE = (
     ("measure", "agents", "analysis"),
     ("peers",),
     ("labs", "plots"),
-    ("tables", "boards", "widgets", "bench"),
+    ("tables", "diagrams", "widgets", "bench"),
     ("notebook", "adapters", "tournament", "rating"),
     ("notebooks",),  # nb00_start, nb01_python and so on
     ("dashboard", "doctor", "pages"),

@@ -12,8 +12,8 @@ from rungs.errors import ConfigurationError, UnavailableError
 from rungs_course import paths
 from rungs_course.errors import NotebookError
 from rungs_course.measure import disturbance
+from rungs_course.runner import eta
 from rungs_course.runner import manifest as manifests
-from rungs_course.runner import pace
 from rungs_course.runner.notebook import declared_parameters, execute
 
 NOTEBOOKS = paths.ROOT / "notebooks"
@@ -59,7 +59,7 @@ def run(
         if before:
             before()
         names = [notebook.stem for notebook in chosen]
-        manifest = manifests.new(settings, chosen) | {"expected": pace.expect(size, names, out)}
+        manifest = manifests.new(settings, chosen) | {"expected": eta.expect(size, names, out)}
         # All of this before anything is removed: the disk may be full.
         for folder in folders:
             folder.note([])
@@ -146,9 +146,9 @@ def _run_rest(manifest: dict, chosen: list[Path], values: dict, folders: list[Fo
         if entry["status"] == "done":
             say(f"{label}: done before, {entry['seconds']:.1f} s")
             continue
-        done = pace.seconds_of(manifest)
+        done = eta.seconds_of(manifest)
         alone, rest = (
-            pace.about(manifest["expected"], numbers, done) for numbers in ([name], names[i:])
+            eta.about(manifest["expected"], numbers, done) for numbers in ([name], names[i:])
         )
         say(f"{label} … {alone}{rest and f'; {rest} left'}".rstrip())
         entry["busy"] = disturbance.busy_for(_LOOK)
@@ -168,7 +168,7 @@ def _run_rest(manifest: dict, chosen: list[Path], values: dict, folders: list[Fo
             if stolen := disturbance.stolen_since(times):
                 entry |= {"stolen": stolen.share, "switches": stolen.switches}
             manifests.write(manifest, out)
-        elapsed = pace.in_words(time.monotonic() - begin)
+        elapsed = eta.in_words(time.monotonic() - begin)
         say(f"{label}: {lacks}{entry['seconds']:.1f} s; {elapsed} so far")
     say(
         f"Done: {len(chosen)} notebooks in {out / 'notebooks'}; "

@@ -12,7 +12,7 @@ from traitlets.config import Config
 from rungs._src.core.atomic import atomic_write
 from rungs.errors import UnavailableError
 from rungs_course.errors import NotebookError
-from rungs_course.runner.client import WatchfulClient
+from rungs_course.runner.kernel_client import WatchfulClient
 
 _WIDGETS = "application/vnd.jupyter.widget-state+json"
 # Kernels listen on loopback; unencrypted, each prints a warning that others there could listen too.

@@ -16,8 +16,8 @@ from rungs_course.measure import results
 from rungs_course.measure.disturbance import MAX_BUSY, Stolen
 from rungs_course.pages import machines as machines_page
 from rungs_course.pages import numbers as numbers_page
+from rungs_course.runner import eta
 from rungs_course.runner import manifest as manifests
-from rungs_course.runner import pace
 from rungs_course.runner.chain import NOTEBOOKS, OUT
 
 NAME = "record.json"
@@ -78,7 +78,7 @@ def record(out: Path = OUT, root: Path = paths.ROOT) -> Path:
     if (folder / NAME).exists():
         _require_here(f"the record in {folder}", read(folder)["machine"])
     if manifest["settings"]["size"] != "full":
-        return pace.record(manifest, root)
+        return eta.record(manifest, root)
     numbers = {name[:2] for name in over}
     files = [file for file in _tables(out / "results") if file.name[:2] in numbers]
     for file in files:
@@ -89,7 +89,7 @@ def record(out: Path = OUT, root: Path = paths.ROOT) -> Path:
     for file in files:
         with atomic_write(folder / file.name) as unfinished:
             shutil.copyfile(file, unfinished)
-    pace.record(manifest, root)
+    eta.record(manifest, root)
     with atomic_write(folder / NAME) as unfinished:
         unfinished.write_text(json.dumps(with_run(manifest, folder), indent=1))
     machines_page.write_machines(root)
