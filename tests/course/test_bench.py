@@ -60,13 +60,13 @@ def result(name="mine", **changes):
 
 
 def test_a_row_says_what_was_measured_and_what_follows():
-    slow, ours, *_ = bench.rows(result()).to_dict("records")
+    slow, rung_row, *_ = bench.rows(result()).to_dict("records")
     assert slow["rate"] == pytest.approx(1e5)
     assert slow["gain"] == pytest.approx(1)
-    assert ours["gain"] == ours["gain_low"] == pytest.approx(10)
+    assert rung_row["gain"] == rung_row["gain_low"] == pytest.approx(10)
     # 1e6 plies in 2e9 cycles; half of a microsecond's ply is writing.
-    assert ours["per_kilocycle"] == pytest.approx(0.5)
-    assert ours["share"] == pytest.approx(0.5)
+    assert rung_row["per_kilocycle"] == pytest.approx(0.5)
+    assert rung_row["share"] == pytest.approx(0.5)
     assert pd.isna(slow["bytes_per_ply"])
     assert pd.isna(slow["share"])
 
@@ -138,11 +138,11 @@ def test_what_can_not_be_raced_is_refused(name, settings, named):
 @pytest.mark.system
 def test_a_slow_environment_is_found_slow(tmp_path):
     measured = bench.measure(f"{__name__}:SlowChess", boards=[64], repeats=5, seed=0)
-    slow, *ours = bench.rows(measured).to_dict("records")
+    slow, *rung_rows = bench.rows(measured).to_dict("records")
     assert slow["rate"] < 64 / 0.002
-    assert all(row["gain"] > 1 for row in ours if row["racer"] != "rungs, planes + bool")
+    assert all(row["gain"] > 1 for row in rung_rows if row["racer"] != "rungs, planes + bool")
     # As many bytes as ours, of which it is the same.
-    assert slow["bytes_per_ply"] == ours[1]["bytes_per_ply"] > 4672
+    assert slow["bytes_per_ply"] == rung_rows[1]["bytes_per_ply"] > 4672
     assert 0 < slow["share"] < 1
     assert bench.read(bench.write(measured, tmp_path)) == measured
 

@@ -264,16 +264,16 @@ def test_a_run_is_watched_notebook_by_notebook(folder, command, monkeypatch, cap
     tiny.write(folder, "02_b", "pass")
     monkeypatch.setattr(progress, "is_shown", lambda say: say is progress.line)
     monkeypatch.setattr(chain, "is_shown", lambda say: say is progress.line)
-    shown = []
+    updates = []
 
     def watched(notebook, *arguments):
-        shown.extend((bar.n, bar.total, arguments[-1]) for bar in progress._bars)
+        updates.extend((bar.n, bar.total, arguments[-1]) for bar in progress._bars)
         if notebook.stem == "02_b":
             raise NotebookError("02_b.ipynb, code cell 2")
 
     monkeypatch.setattr(chain, "execute", watched)
     assert command("--only", "01,02") == 1
-    assert shown == [(0, 2, True), (1, 2, True)]
+    assert updates == [(0, 2, True), (1, 2, True)]
     assert progress._bars == []
     assert capfd.readouterr().err.splitlines()[-1].startswith("rungs: 02_b.ipynb, code cell 2")
 

@@ -85,8 +85,8 @@ def test_the_ladder_needs_the_rest_of_a_batch_too(folder):
 def test_labs_that_are_right_are_listed(folder, tmp_path, monkeypatch):
     monkeypatch.setattr(platformdirs, "user_data_dir", lambda name: str(tmp_path / name))
     (tmp_path / "rungs").mkdir()
-    kept = {"03a": {"right": True, "tries": 4, "gain": 2.5, "share": 0.5}}
-    (tmp_path / "rungs" / "labs.json").write_text(json.dumps(kept))
+    progress = {"03a": {"right": True, "tries": 4, "gain": 2.5, "share": 0.5}}
+    (tmp_path / "rungs" / "labs.json").write_text(json.dumps(progress))
     table = panel(rungs_course.explore(folder), "labs").value
     assert "2.50×" in table
     assert table.count(">right<") == 1
@@ -123,9 +123,9 @@ def test_what_was_recorded_is_drawn(machine):
         return
     explorer = rungs_course.explore(RECORDED / machine)
     panels = [panel(explorer, name) for name in SAVED]
-    for each in panels:
-        assert isinstance(each, ipywidgets.interactive) or ".csv" in each.value, each.value
-    assert any(isinstance(each, ipywidgets.interactive) for each in panels)
+    for widget in panels:
+        assert isinstance(widget, ipywidgets.interactive) or ".csv" in widget.value, widget.value
+    assert any(isinstance(widget, ipywidgets.interactive) for widget in panels)
 
 
 def test_tables_of_the_last_run_come_first_then_this_machines_then_any(

@@ -23,7 +23,7 @@ def test_all_that_is_needed_works_here():
     findings = {finding.name: finding for finding in doctor.examine()}
     assert all(finding.works for finding in findings.values() if finding.needed), findings
     assert all(finding.detail for finding in findings.values())
-    needed = {what for what, finding in findings.items() if finding.needed}
+    needed = {name for name, finding in findings.items() if finding.needed}
     assert needed >= {"C++", "compilers", "chess on python", "chess on cpp"}
     assert {"chess on cuda", "two MPI ranks", "hardware counters", "GPU", "Pgx"} <= findings.keys()
 

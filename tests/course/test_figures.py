@@ -90,8 +90,8 @@ def study_rooflines():
 
 def shares_of_the_study():
     most = recorded("09_counts", boards=load("09_counts")["boards"].max())
-    ours = most.set_index("count")["per ply"].rename({"L1 misses": "L1 data misses"})
-    table = pd.DataFrame({"study": paper_counters() / 1e6, "ours": ours}).dropna()
+    counts = most.set_index("count")["per ply"].rename({"L1 misses": "L1 data misses"})
+    table = pd.DataFrame({"study": paper_counters() / 1e6, "ours": counts}).dropna()
     return nb09.draw_shares(table.rename_axis("count").reset_index())
 
 
@@ -273,7 +273,7 @@ def test_areas_of_several_colours_have_a_hatch_each(name):
         for patch in axes.patches:
             hatches.setdefault(patch.get_facecolor(), set()).add(patch.get_hatch())
     assert len(hatches) > 1
-    assert all(len(each) == 1 for each in hatches.values())
+    assert all(len(patterns) == 1 for patterns in hatches.values())
     assert len(set.union(*hatches.values())) == len(hatches)
 
 
@@ -333,7 +333,7 @@ def test_an_image_has_the_alternative_text_of_its_figure():
 
 
 @pytest.fixture
-def shown(monkeypatch):
+def alternatives(monkeypatch):
     """Returns what widgets show: alternative texts in the place of images."""
     texts = []
     monkeypatch.setattr(widgets, "image", plots.alternative)
@@ -349,15 +349,15 @@ def shown(monkeypatch):
         (lambda: nb06.explore_warp(load("06_followed")), "lanes", 8),
     ],
 )
-def test_a_widget_draws_what_is_chosen(explore, control, value, shown):
+def test_a_widget_draws_what_is_chosen(explore, control, value, alternatives):
     widget = explore()
     widget.update()
     (slider,) = [child for child in widget.children if getattr(child, "description", "") == control]
     slider.value = value
-    assert shown[0] != shown[-1]
+    assert alternatives[0] != alternatives[-1]
 
 
-def test_a_widget_offers_what_there_is(shown):
+def test_a_widget_offers_what_there_is(alternatives):
     times, shares, grown = load("12_alone"), load("01_profile"), load("16_grown").head(99)
     slider, *_ = nb12.explore_peers(times, "rungs, board + bits").children
     assert set(slider.options) == set(times["num_envs"])
@@ -385,7 +385,7 @@ def predict_roofline():
     ],
     ids=["processes", "scaling", "roofline"],
 )
-def test_a_live_panel_measures_after_a_guess(predict, shown):
+def test_a_live_panel_measures_after_a_guess(predict, alternatives):
     *_, guessing, _ = predict().children
     guess, button = guessing.children
     assert button.disabled
@@ -393,13 +393,13 @@ def test_a_live_panel_measures_after_a_guess(predict, shown):
     assert not button.disabled
 
 
-def test_nothing_is_measured_before_a_guess(shown):
-    drawn, measured = [], []
+def test_nothing_is_measured_before_a_guess(alternatives):
+    draw_calls, measured = [], []
     guess = ipywidgets.BoundedFloatText(1.0, min=0, max=10)
     threads = ipywidgets.SelectionSlider(options=[1, 2])
 
     def draw(choice, guess, result):
-        drawn.append((choice, guess, result))
+        draw_calls.append((choice, guess, result))
         return plots.axes()[0]
 
     def measure(choice):
@@ -408,13 +408,13 @@ def test_nothing_is_measured_before_a_guess(shown):
 
     box = widgets.predict_first(draw, measure, {"threads": threads}, guess)
     button = box.children[1].children[1]
-    assert drawn == [({"threads": 1}, 1.0, None)]
+    assert draw_calls == [({"threads": 1}, 1.0, None)]
     assert button.disabled
     guess.value = 1.8
     assert not button.disabled
     button.click()
     assert measured == [{"threads": 1}]
-    assert drawn[-1] == ({"threads": 1}, 1.8, 1.5)
+    assert draw_calls[-1] == ({"threads": 1}, 1.8, 1.5)
     threads.value = 2  # needs another guess
     assert button.disabled
-    assert drawn[-1] == ({"threads": 2}, 1.8, None)
+    assert draw_calls[-1] == ({"threads": 2}, 1.8, None)

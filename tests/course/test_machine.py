@@ -174,7 +174,7 @@ def test_a_cores_speed_is_the_best_of_what_was_measured_once(monkeypatch):
         patch.setattr(compiled, "load_machine", Disturbed)
         patch.setattr(peaks, "described", lambda _: described(real))
         assert core_speed.__wrapped__() == {"clock_mhz": 3000, "flops_per_cycle": 32}
-    assert not [each for rest in rates.values() for each in rest]
+    assert not [rate for rest in rates.values() for rate in rest]
     assert len(ran) == 2
     assert core_speed() is core_speed()
 

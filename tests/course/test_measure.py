@@ -33,9 +33,9 @@ def counting(calls: list, names: str) -> dict:
 
 def test_every_other_round_is_the_other_way_round():
     calls = []
-    found = list(itertools.islice(rounds(counting(calls, "abc")), 3))
+    outcomes = list(itertools.islice(rounds(counting(calls, "abc")), 3))
     assert "".join(calls) in ("abccbaabc", "cbaabccba")
-    assert [outcome["a"] for outcome in found] == [i + 1 for i, c in enumerate(calls) if c == "a"]
+    assert [counts["a"] for counts in outcomes] == [i + 1 for i, c in enumerate(calls) if c == "a"]
 
 
 def test_a_racer_begins_when_the_threads_of_the_one_before_are_asleep(monkeypatch):
@@ -104,9 +104,9 @@ def test_a_factor_is_beyond_noise_where_no_repeat_is_on_the_other_side(
 
 
 def test_two_that_took_no_turns_have_a_noise_each():
-    found = noise.factor_apart([2, 3, 4, 3, 3], [1, 2, 2, 2, 2.5, 2])
-    assert (found.middle, found.repeats) == (1.5, 5)
-    assert (found.low, found.high) == pytest.approx((2 / 2.5, 4 / 1))
+    factor = noise.factor_apart([2, 3, 4, 3, 3], [1, 2, 2, 2, 2.5, 2])
+    assert (factor.middle, factor.repeats) == (1.5, 5)
+    assert (factor.low, factor.high) == pytest.approx((2 / 2.5, 4 / 1))
 
 
 def test_seconds_of_0_are_not_judged():
@@ -253,18 +253,18 @@ TICKS = os.sysconf("SC_CLK_TCK")
 START = Usage(0.0, CpuTimes(0, 0, 0, 0), 0.0, 0, 0.0, 0.0)
 
 
-def used(seconds=10.0, own=10.0, others=0.0, stolen=0.0, switches=0, preempted=0, waited=0.0):
+def used(seconds=10.0, program=10.0, others=0.0, stolen=0.0, switches=0, preempted=0, waited=0.0):
     """A program has computed on two cores, next to others."""
-    ticks = [round(amount * TICKS) for amount in (own + others, stolen, 2 * seconds)]
-    return Usage(seconds, CpuTimes(*ticks, switches), own, preempted, own, waited)
+    ticks = [round(amount * TICKS) for amount in (program + others, stolen, 2 * seconds)]
+    return Usage(seconds, CpuTimes(*ticks, switches), program, preempted, program, waited)
 
 
 @pytest.mark.parametrize(
     ("case", "by_design", "words"),
     [
         (used(), False, []),  # a program does not disturb itself
-        (used(own=20.0), False, []),
-        (used(seconds=0.1, own=0.0, others=0.2), False, []),  # a moment tells nothing
+        (used(program=20.0), False, []),
+        (used(seconds=0.1, program=0.0, others=0.2), False, []),  # a moment tells nothing
         (used(others=4.0), False, ["other programs"]),
         (used(stolen=1.0), False, ["hypervisor"]),
         (used(stolen=1.0, switches=1000), False, ["hypervisor"]),  # 50 a second and core
@@ -277,9 +277,9 @@ def used(seconds=10.0, own=10.0, others=0.0, stolen=0.0, switches=0, preempted=0
     ],
 )
 def test_each_disturbance_is_named_and_no_other(case, by_design, words):
-    found = disturbances(START, case, threads_share_cores=by_design)
-    assert len(found) == len(words)
-    assert all(word in reason for word, reason in zip(words, found, strict=True))
+    phrases = disturbances(START, case, threads_share_cores=by_design)
+    assert len(phrases) == len(words)
+    assert all(word in reason for word, reason in zip(words, phrases, strict=True))
 
 
 def test_a_system_without_counts_of_cores_tells_of_threads_only():

@@ -23,7 +23,7 @@ NOTEBOOKS = sorted((paths.ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
 
 
 @pytest.fixture
-def shown(monkeypatch):
+def displayed(monkeypatch):
     """Returns what is displayed, in order: texts and figures."""
     outputs = []
     monkeypatch.setattr(notebook, "display", outputs.append)
@@ -36,12 +36,12 @@ def shown(monkeypatch):
 def reasons(monkeypatch):
     """Returns what disturbs measurements."""
     reasons = {}
-    monkeypatch.setattr(notebook, "disturbances", lambda *_, **how: dict(reasons))
+    monkeypatch.setattr(notebook, "disturbances", lambda *_, **options: dict(reasons))
     return reasons
 
 
 @pytest.fixture
-def run(shown, reasons, tmp_path):
+def run(displayed, reasons, tmp_path):
     return NotebookRun("07", tmp_path)
 
 
@@ -91,33 +91,35 @@ def test_only_judge_compares_a_factor(notebook):
                 assert not names & {"middle", "low", "high"}, number
 
 
-def test_verdicts_are_a_table_whose_rows_are_judged_one_by_one(run, shown):
+def test_verdicts_are_a_table_whose_rows_are_judged_one_by_one(run, displayed):
     factors = {("a", "b"): FASTER, ("c", "d"): SLOWER, ("e", "f"): NOISE}
     run.verdicts(factors, ["first", "second", "speed"], larger="faster", smaller="slower")
-    _, _, *rows = [line.strip("| ").split(" | ") for line in shown[-1].splitlines()]
+    _, _, *rows = [line.strip("| ").split(" | ") for line in displayed[-1].splitlines()]
     assert [tuple(row[:2]) for row in rows] == [*factors]
     assert [row[-1] for row in rows] == [judged(run, factor) for factor in factors.values()]
 
 
-def test_a_disturbed_run_concludes_nothing_and_shows_the_worst_at_the_top(run, shown, reasons):
+def test_a_disturbed_run_concludes_nothing_and_shows_the_worst_at_the_top(run, displayed, reasons):
     reasons.update(OTHERS)
     assert not re.search("faster|slower", judged(run, FASTER))
     reasons.update(dict.fromkeys(OTHERS, 0.3))
     assert run.disturbed
-    assert "40%" in shown[-1]
-    assert "30%" not in shown[-1]
+    assert "40%" in displayed[-1]
+    assert "30%" not in displayed[-1]
 
 
-def test_an_undisturbed_figure_stands_alone(run, shown):
+def test_an_undisturbed_figure_stands_alone(run, displayed):
     figure = run.figure("race", draw, FRAME)
-    assert shown == [figure]
+    assert displayed == [figure]
 
 
-def test_a_disturbed_figure_is_marked_and_the_recorded_one_is_below(run, shown, reasons, record):
+def test_a_disturbed_figure_is_marked_and_the_recorded_one_is_below(
+    run, displayed, reasons, record
+):
     record(FRAME.assign(seconds=1.0), "07_race.csv")
     reasons.update(OTHERS)
     figure = run.figure("race", draw, FRAME)
-    marked, why, origin, recorded = shown[-4:]
+    marked, why, origin, recorded = displayed[-4:]
     assert marked is figure
     assert len(marked.texts) == 1
     assert "40%" in why
@@ -126,7 +128,7 @@ def test_a_disturbed_figure_is_marked_and_the_recorded_one_is_below(run, shown, 
     assert not recorded.texts
 
 
-def test_a_figure_of_several_tables_is_recorded_with_all_of_them(run, shown, reasons, record):
+def test_a_figure_of_several_tables_is_recorded_with_all_of_them(run, displayed, reasons, record):
     def draw_both(race, roof):
         figure = draw(race)
         figure.axes[0].axhline(roof["peak"][0])
@@ -136,21 +138,21 @@ def test_a_figure_of_several_tables_is_recorded_with_all_of_them(run, shown, rea
     reasons.update(OTHERS)
     record(FRAME, "07_race.csv")
     run.figure("race", draw_both, FRAME, roof=roof)
-    assert isinstance(shown[-1], str)  # no figure
+    assert isinstance(displayed[-1], str)  # no figure
     record(roof.assign(peak=7.0), "07_roof.csv")
     run.figure("race", draw_both, FRAME, roof=roof)
-    assert list(shown[-1].axes[0].lines[1].get_ydata()) == [7.0, 7.0]
+    assert list(displayed[-1].axes[0].lines[1].get_ydata()) == [7.0, 7.0]
 
 
 @pytest.mark.parametrize("table", [FRAME.drop(columns="boards"), FRAME.assign(boards=64)])
-def test_a_record_that_cannot_be_drawn_ends_nothing(run, shown, reasons, record, table):
+def test_a_record_that_cannot_be_drawn_ends_nothing(run, displayed, reasons, record, table):
     def draw_one_board(frame):
         return draw(frame.set_index("boards").loc[[1]].reset_index())
 
     record(table, "07_race.csv")
     reasons.update(OTHERS)
     figure = run.figure("race", draw_one_board, FRAME)
-    assert [output for output in shown if not isinstance(output, str)] == [figure]
+    assert [output for output in displayed if not isinstance(output, str)] == [figure]
 
 
 def test_what_comes_after_a_disturbed_figure_is_measured_anew(run, reasons, monkeypatch):
@@ -164,17 +166,17 @@ def test_what_comes_after_a_disturbed_figure_is_measured_anew(run, reasons, monk
 
 
 def test_threads_that_share_cores_by_design_are_known(run, monkeypatch):
-    asked = []
+    arguments = []
 
     def disturbances(*_, threads_share_cores):
-        asked.append(threads_share_cores)
+        arguments.append(threads_share_cores)
         return {}
 
     monkeypatch.setattr(notebook, "disturbances", disturbances)
     with run.crowded():
         pass
     assert not run.disturbed
-    assert asked == [False, True, False]
+    assert arguments == [False, True, False]
 
 
 LOOPS = "cpp/rungs/cpu_loops.hpp"

@@ -84,9 +84,13 @@ def test_recorded_results_of_this_machine_come_first(tmp_path):
     for name in ("zzz", "aaa"):
         (recorded / name).mkdir(parents=True)
     assert [path.name for path in results.recorded_folders(tmp_path)] == ["aaa", "zzz"]
-    own = machine.slug()
-    (recorded / own).mkdir()
-    assert [path.name for path in results.recorded_folders(tmp_path)] == [own, "aaa", "zzz"]
+    this_machine = machine.slug()
+    (recorded / this_machine).mkdir()
+    assert [path.name for path in results.recorded_folders(tmp_path)] == [
+        this_machine,
+        "aaa",
+        "zzz",
+    ]
 
 
 @pytest.mark.parametrize(

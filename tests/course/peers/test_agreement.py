@@ -133,8 +133,8 @@ def test_tables_have_a_row_for_every_rule_and_disagreement():
 def test_one_of_each_kind_is_shown_and_how_often_it_was_seen():
     columns = ["peer", "rule", "fen", "peer_says", "python_chess_says"]
     rows = [("a", "stalemate", fen, "over", "on") for fen in "xyz"] + [("b", "x", "w", "1", "0")]
-    shown = agreement.examples(pd.DataFrame(rows, columns=columns))
-    assert shown[["peer", "rule", "times", "fen"]].to_numpy().tolist() == [
+    examples = agreement.examples(pd.DataFrame(rows, columns=columns))
+    assert examples[["peer", "rule", "times", "fen"]].to_numpy().tolist() == [
         ["a", "stalemate", 3, "x"],
         ["b", "x", 1, "w"],
     ]

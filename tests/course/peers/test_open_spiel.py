@@ -36,8 +36,8 @@ GAMES = [
 
 
 def pair(num_envs, **settings):
-    ours = rungs.make("chess", "cpp", num_envs, **settings)
-    return ours, peers.make("OpenSpiel", num_envs, **settings)
+    env = rungs.make("chess", "cpp", num_envs, **settings)
+    return env, peers.make("OpenSpiel", num_envs, **settings)
 
 
 def test_open_spiel_is_cpp_in_games_that_end_in_every_way():
@@ -68,11 +68,11 @@ class TestActionIds:
     )
 
     def test_on_the_board_they_are_a_bijection(self):
-        ours = np.array([a for a in range(NUM_ACTIONS) if target_of(a) is not None])
-        np.testing.assert_array_equal(TO_OURS[TO_THEIRS[ours]], ours)
-        theirs = np.flatnonzero(TO_OURS[:NUM_ACTIONS] >= 0)
-        np.testing.assert_array_equal(TO_THEIRS[TO_OURS[theirs]], theirs)
-        assert (np.delete(TO_THEIRS, ours) == -1).all()
+        on_board = np.array([a for a in range(NUM_ACTIONS) if target_of(a) is not None])
+        np.testing.assert_array_equal(TO_OURS[TO_THEIRS[on_board]], on_board)
+        ids_on_board = np.flatnonzero(TO_OURS[:NUM_ACTIONS] >= 0)
+        np.testing.assert_array_equal(TO_THEIRS[TO_OURS[ids_on_board]], ids_on_board)
+        assert (np.delete(TO_THEIRS, on_board) == -1).all()
 
     @pytest.mark.parametrize("fen", STARTS)
     def test_legal_ones_are_the_same_moves(self, fen):
@@ -87,12 +87,12 @@ class TestActionIds:
                 state.apply_action(action)
 
     def check(self, state, board):
-        theirs = state.legal_actions()
-        ours = TO_OURS[theirs].tolist()
+        ids = state.legal_actions()
+        actions = TO_OURS[ids].tolist()
         moves = {action_of(move, not board.turn): move.uci() for move in board.legal_moves}
-        assert dict(zip(ours, (uci_of(state, a) for a in theirs), strict=True)) == moves
-        back = TO_THEIRS[ours].tolist()
-        assert [b if b in theirs else CASTLING_OF[b] for b in back] == theirs
+        assert dict(zip(actions, (uci_of(state, a) for a in ids), strict=True)) == moves
+        back = TO_THEIRS[actions].tolist()
+        assert [b if b in ids else CASTLING_OF[b] for b in back] == ids
 
 
 def uci_of(state, action):
@@ -113,17 +113,17 @@ class TestRulesThatDiffer:
             return [env.step([env.legal_moves(0)[uci]]) for env in envs]
 
         for uci in self.PINNED + self.ROUND[:3]:
-            ours, theirs = play(uci)
-            verify("OpenSpiel", theirs, ours, f"after {uci}")
+            outputs, peer_outputs = play(uci)
+            verify("OpenSpiel", peer_outputs, outputs, f"after {uci}")
         # The position is there again, but for OpenSpiel it could be captured en passant before.
         assert [outcome[0][0, 70] for outcome in play(self.ROUND[3])] == [1, 0]
         for uci in self.ROUND:
-            ours, theirs = play(uci)
-        assert (ours[2], ours[4]["reason"]) == (True, Reason.THREEFOLD_REPETITION)
-        assert not theirs[2]
+            outputs, peer_outputs = play(uci)
+        assert (outputs[2], outputs[4]["reason"]) == (True, Reason.THREEFOLD_REPETITION)
+        assert not peer_outputs[2]
         # The position after the knight's move, which both know, is there a third time.
-        _, theirs = play(self.ROUND[0])
-        assert (theirs[2], theirs[4]["reason"]) == (True, Reason.THREEFOLD_REPETITION)
+        _, peer_outputs = play(self.ROUND[0])
+        assert (peer_outputs[2], peer_outputs[4]["reason"]) == (True, Reason.THREEFOLD_REPETITION)
 
     def test_a_stalemate_without_material_to_mate_is_a_stalemate(self):
         fen = "k7/8/K7/4B3/8/8/8/8 b - - 0 1"

@@ -105,9 +105,9 @@ def test_what_pgx_compiles_is_kept_where_nobody_else_writes():
 
 @pytest.mark.parametrize("peer", [pgx, pettingzoo])
 def test_actions_are_a_bijection_on_the_board(peer):
-    ours = np.array([a for a in range(NUM_ACTIONS) if target_of(a) is not None])
-    np.testing.assert_array_equal(peer.TO_OURS[peer.TO_THEIRS[ours]], ours)
-    assert (np.delete(peer.TO_THEIRS, ours) == -1).all()
+    on_board = np.array([a for a in range(NUM_ACTIONS) if target_of(a) is not None])
+    np.testing.assert_array_equal(peer.TO_OURS[peer.TO_THEIRS[on_board]], on_board)
+    assert (np.delete(peer.TO_THEIRS, on_board) == -1).all()
 
 
 def test_castling_is_what_pgx_has_for_it():
@@ -218,10 +218,10 @@ class TestClones:
 
 
 def test_pufferlibs_moves_are_ours():
-    ours = pufferlib.to_ours()
+    actions = pufferlib.to_ours()
     e2e4, a7b8n, e1g1 = (chess.Move.from_uci(move) for move in ("e2e4", "a7b8n", "e1g1"))
     for move in (e2e4, a7b8n, e1g1):
         code = move.from_square + 64 * move.to_square + 4096 * (move.promotion or 0)
-        assert ours[0, code] == action_of(move, black=False)
-    assert ours[1, chess.E7 + 64 * chess.E5] == action_of(e2e4, black=False)
-    assert ours[0, 0] == -1
+        assert actions[0, code] == action_of(move, black=False)
+    assert actions[1, chess.E7 + 64 * chess.E5] == action_of(e2e4, black=False)
+    assert actions[0, 0] == -1

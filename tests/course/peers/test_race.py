@@ -85,7 +85,7 @@ def test_a_racer_stays_in_its_process_on_one_core_and_closes_what_it_had():
     closed, pids, cores = zip(*outputs, strict=True)
     assert closed == (0, 1, 2)
     assert len(set(pids)) == 1
-    assert [len(each) for each in cores] == [1, 1, 1]
+    assert [len(cores_of_racer) for cores_of_racer in cores] == [1, 1, 1]
 
 
 @pytest.mark.system
