@@ -39,7 +39,7 @@ class Thoughts:
 
 
 def think(player: NetworkPlayer, board: chess.Board) -> Thoughts:
-    """Returns what a player thinks of a position; the moves before it count for repetitions."""
+    """Returns a player's analysis of a position; the moves before it count for repetitions."""
     start = board.root().fen()
     with contextlib.closing(rungs.make("chess", "cpp", 1, mask=MASK, start_fens=[start])) as env:
         observation, info = env.reset()

@@ -180,7 +180,7 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def _flaw(result: dict[str, Any]) -> str:
-    """Returns what is wrong with a result of the right form; "" where nothing is."""
+    """Returns the fault of a result of the right form; "" where there is none."""
     if result["schema"] != SCHEMA:
         return f"schema {result['schema']}, not {SCHEMA}"
     facts = result["facts"]
@@ -204,6 +204,6 @@ def _flaw(result: dict[str, Any]) -> str:
 
 
 def _step(environment: str) -> dict[str, str]:
-    """Returns what a step of an environment includes, where its class says so."""
+    """Returns the parts of an environment's step, where its class names them."""
     step = getattr(environments.class_of(environment), "STEP", None) if ":" in environment else None
     return dataclasses.asdict(step) if step else {}

@@ -64,7 +64,7 @@ def examine() -> Iterator[Finding]:
 
 
 def identity() -> str:
-    """Returns what is installed where, in a line."""
+    """Returns the installation and the machine, in a line."""
     facts = describe()
     return f"Rungs {__version__}, Python {facts['python']}, {in_words(facts)}"
 

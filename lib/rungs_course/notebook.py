@@ -267,7 +267,7 @@ class Guesses:
         return HTML(table.to_html(index=False, border=0))
 
     def table(self, **measured: float) -> pd.DataFrame:
-        """Returns what `beside` shows: a row per question, "guessed", "measured" and "off by"."""
+        """Returns the table of `beside`: a row per question, "guessed", "measured" and "off by"."""
         if measured.keys() != self._questions.keys():
             different = measured.keys() ^ self._questions.keys()
             raise ConfigurationError(f"asked or measured, but not both: {', '.join(different)}")
@@ -316,7 +316,7 @@ def _with_unit(value: float, unit: str) -> str:
 
 
 def _off(guess: float, value: float, unit: str) -> str:
-    """Writes how far off a guess is: a share in points, anything else as a factor."""
+    """Writes a guess's distance from a value: a share in points, anything else as a factor."""
     if unit == "%":
         return f"{abs(guess - value):.3g} points too {'high' if guess > value else 'low'}"
     if guess <= 0 or value <= 0:

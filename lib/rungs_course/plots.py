@@ -277,7 +277,7 @@ def repeats(rates: pd.DataFrame, unit: str, title: str):
 
 
 def parts(updates: pd.DataFrame, names: str, title: str):
-    """Draws what an update's time is made of, a stacked bar for each of some systems."""
+    """Draws the parts of an update's time, a stacked bar for each of some systems."""
     medians = updates.groupby([names, "part"], sort=False)["seconds"].median().unstack() * 1e3
     medians = medians.loc[medians.sum(axis=1).sort_values(ascending=False).index]
     figure, panel = axes(height=1.6 + 0.5 * len(medians))

@@ -63,7 +63,7 @@ def cpu_times() -> CpuTimes | None:
 
 
 def stolen_since(before: CpuTimes | None) -> Stolen | None:
-    """Returns how much time was stolen since `before`; None where it is not reported."""
+    """Returns the time stolen since `before`; None where it is not reported."""
     spent = _spent(before, cpu_times())
     return _stolen(spent) if spent else None
 
@@ -101,7 +101,7 @@ class Usage:
 
 
 def usage() -> Usage:
-    """Returns what has been used so far; on systems other than Linux, without cores."""
+    """Returns the usage so far; on systems other than Linux, without cores."""
     return Usage(
         time.perf_counter(),
         cpu_times(),
@@ -114,7 +114,7 @@ def usage() -> Usage:
 def disturbances(
     before: Usage, after: Usage, *, threads_share_cores: bool = False
 ) -> dict[str, float]:
-    """Returns what disturbed a measurement: phrases to format, each with how much it was.
+    """Returns the disturbances of a measurement: phrases to format, each with its share.
 
     With `threads_share_cores` the measurement itself has more threads or processes than cores, and
     that they take cores from each other does not count.

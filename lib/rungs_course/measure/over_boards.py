@@ -49,7 +49,7 @@ def gains(times: pd.DataFrame, baseline: str) -> pd.DataFrame:
 
 
 def factors(times: pd.DataFrame, baseline: str) -> dict[tuple[str, int], Factor]:
-    """Returns what `gains` does, with noise: a factor per other racer and number of boards."""
+    """Returns `gains` with their noise: a factor per other racer and number of boards."""
     return {key: factor(ratios) for key, ratios in _ratios(times, baseline)}
 
 

@@ -66,7 +66,7 @@ def bench_in_words(result: dict) -> str:
 
 
 def _bench_cells(row) -> dict[str, str]:
-    """Writes what was measured of a racer, from a row of `rungs_course.bench.rows`."""
+    """Writes a racer's measurements, from a row of `rungs_course.bench.rows`."""
 
     def cell(name: str, form: str) -> str:
         return "" if pd.isna(row[name]) else form.format(row[name])

@@ -489,7 +489,7 @@ def _searches(frame: pd.DataFrame) -> str:
 
 
 def _strength(frame: pd.DataFrame) -> str:
-    """Writes how strong an agent is by each rule and number of simulations."""
+    """Writes an agent's strength by each rule and number of simulations."""
     facts, rows = frame.attrs["provenance"], []
     ratings = rating.of_matches(frame, facts["against"]).set_index("player")
     # `groupby` leaves out matches between opponents, which have no number of simulations.

@@ -158,7 +158,7 @@ class OpenSpielBoards(Boards):
         return ids
 
     def _judge(self, agents: list[int]) -> np.ndarray:
-        """Writes how the step ended for `agents`, (N,) players; returns boards that ended, (n,)."""
+        """Writes the step's result for `agents`, (N,) players; returns boards that ended, (n,)."""
         out = self.buffers
         out.reward.fill(0)
         out.reason.fill(Reason.ONGOING)
@@ -201,7 +201,7 @@ class OpenSpielBoards(Boards):
         self.buffers.action_count[:] = counts
 
     def _observe(self, boards: np.ndarray, out: np.ndarray) -> None:
-        """Writes what movers see on (n,) boards to those rows of `out`."""
+        """Writes movers' observations of (n,) boards to those rows of `out`."""
         listed = boards.tolist()
         tensors = self._tensors[: len(listed)]
         for tensor, i in zip(tensors.reshape(len(listed), -1), listed, strict=True):

@@ -87,7 +87,7 @@ class Field:
         return pd.DataFrame(rows, columns=columns)
 
     def compare(self, names: list[str], games: int, seed: int) -> dict:
-        """Returns what `agreement.compare` returned for chess entries over one game on each of
+        """Returns the results of `agreement.compare` for chess entries over one game on each of
         their boards, by name.
         """
         self._begin(names, games, seed)

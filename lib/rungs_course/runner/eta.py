@@ -29,7 +29,7 @@ def expect(size: str, notebooks: list[str], out: Path, root: Path = paths.ROOT) 
 def about(
     expected: dict[str, float], notebooks: Iterable[str], done: dict[str, float] | None = None
 ) -> str:
-    """Writes how long notebooks will take: "about 40 s", "about 3 min"; "" if it is not known.
+    """Writes the time that notebooks will take: "about 40 s", "about 3 min"; "" if unknown.
 
     Seconds of an earlier run are `expected`, perhaps of another machine; `done`, of this run, say
     how fast this one is.
@@ -67,6 +67,6 @@ def record(manifest: dict, root: Path = paths.ROOT) -> Path:
 
 
 def seconds_of(manifest: dict) -> dict[str, float]:
-    """Returns how many seconds each finished notebook of a run took."""
+    """Returns the seconds of each finished notebook of a run."""
     entries = manifest["notebooks"].items()
     return {name: entry["seconds"] for name, entry in entries if entry["status"] in manifests.OVER}

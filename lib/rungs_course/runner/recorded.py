@@ -105,7 +105,7 @@ def _require_here(subject: str, machine: dict) -> None:
 
 
 def with_run(manifest: dict, folder: Path) -> dict:
-    """Returns what `record.json` says once the tables of a run are in `folder`.
+    """Returns the contents of `record.json` once the tables of a run are in `folder`.
 
     `machine`, of the run; `runs`, the earlier ones without the notebooks that were run again, and
     this one, each with its `commit`, `started`, `versions` and `notebooks`: each one's `status`,
@@ -125,7 +125,7 @@ def with_run(manifest: dict, folder: Path) -> dict:
 
 
 def read(folder: Path) -> dict:
-    """Returns what `record.json` says of `folder`."""
+    """Reads the `record.json` of `folder`."""
     path = folder / NAME
     return manifests.read_json(path, _FORM, f"there is no {path}")
 
