@@ -152,12 +152,7 @@ def rows(result: dict[str, Any]) -> pd.DataFrame:
 
 
 def write(result: dict[str, Any], folder: Path) -> Path:
-    """Writes a result as `<machine>-<name>.json` into a folder; returns its path.
-
-    Raises:
-        ConfigurationError: a file is there that is not an earlier result; it is named.
-        StorageError: it can't be written.
-    """
+    """Writes a result as `<machine>-<name>.json` into a folder; returns its path, unless another file is there."""
     stem = re.sub(r"[^a-z0-9]+", "-", result["name"].lower()).strip("-")
     path = folder / f"{slug_of(result['facts'])}-{stem}.json"
     if path.exists():

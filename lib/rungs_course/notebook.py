@@ -48,11 +48,7 @@ def in_words(factor: Factor) -> str:
 
 
 def at_size(values: Mapping[str, Value], size: object) -> Value:
-    """Returns a notebook's values at its parameter `size`.
-
-    Raises:
-        ConfigurationError: there is no such size; the message names those that there are.
-    """
+    """Returns a notebook's values at its parameter `size`."""
     return values[choice("size", size, tuple(values))]
 
 
