@@ -152,7 +152,7 @@ def rows(result: dict[str, Any]) -> pd.DataFrame:
 
 
 def write(result: dict[str, Any], folder: Path) -> Path:
-    """Writes a result as `<machine>-<name>.json` into a folder; returns its path, unless another file is there."""
+    """Writes a result to a folder, in place of an earlier one only; returns the file's path."""
     stem = re.sub(r"[^a-z0-9]+", "-", result["name"].lower()).strip("-")
     path = folder / f"{slug_of(result['facts'])}-{stem}.json"
     if path.exists():
