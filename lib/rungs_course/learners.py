@@ -13,7 +13,7 @@ from rungs._src.train.layers import SparseSquares
 from rungs._src.train.learners import LEARNERS, LearnerKind
 from rungs._src.train.legal_actions import Legal, Packed, Padded
 from rungs._src.train.network import LegalActionNetwork, PolicyValueNetwork, scores_in_place
-from rungs._src.train.ppo import TorchBackend
+from rungs._src.train.ppo import TorchPpo
 from rungs._src.train.settings import PpoSettings
 
 
@@ -22,23 +22,23 @@ def reference(
     settings: PpoSettings,
     distribution: Callable[[Legal, torch.Tensor], Packed | Padded] = Padded,
     **kwargs,
-) -> TorchBackend:
+) -> TorchPpo:
     """Makes the backend that all others are compared with: plain PyTorch."""
     network = network or PolicyValueNetwork()
-    return TorchBackend(network, settings, distribution=distribution, optimizer=Adam, **kwargs)
+    return TorchPpo(network, settings, distribution=distribution, optimizer=Adam, **kwargs)
 
 
-def sparse(network: LegalActionNetwork | None, settings: PpoSettings, **kwargs) -> TorchBackend:
+def sparse(network: LegalActionNetwork | None, settings: PpoSettings, **kwargs) -> TorchPpo:
     """Makes a backend that also adds up columns of the first layer."""
     return reference(network or PolicyValueNetwork(squares=SparseSquares), settings, **kwargs)
 
 
-def packed(network: LegalActionNetwork | None, settings: PpoSettings, **kwargs) -> TorchBackend:
+def packed(network: LegalActionNetwork | None, settings: PpoSettings, **kwargs) -> TorchPpo:
     """Makes a backend that also leaves out the padding of rows of legal actions."""
     return sparse(network, settings, distribution=Packed, **kwargs)
 
 
-def in_place(network: LegalActionNetwork | None, settings: PpoSettings, **kwargs) -> TorchBackend:
+def in_place(network: LegalActionNetwork | None, settings: PpoSettings, **kwargs) -> TorchPpo:
     """Makes a backend that also multiplies queries and keys in place."""
     network = network or PolicyValueNetwork(squares=SparseSquares, score=scores_in_place)
     return reference(network, settings, distribution=Packed, **kwargs)

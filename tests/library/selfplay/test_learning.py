@@ -83,7 +83,7 @@ def test_losses_and_gradients_of_cpp_are_those_of_pytorch_in_double_precision():
     parts = learner.learn(examples)
     assert parts["policy_loss"] == pytest.approx(policy_loss.item(), rel=1e-9)
     assert parts["value_loss"] == pytest.approx(value_loss.item(), rel=1e-9)
-    for name, gradient in learner.compiled.memory.gradients.items():
+    for name, gradient in learner.memory.gradients.items():
         torch.testing.assert_close(gradient, expected[name], rtol=1e-7, atol=1e-9)
 
 

@@ -14,7 +14,7 @@ import rungs
 import rungs_course.learners  # noqa: F401  # which adds the learner "torch"
 from rungs._src.chess.actions import target_of
 from rungs._src.train import learners
-from rungs._src.train.cpp import CppBackend
+from rungs._src.train.cpp import CppBackend, CppPpo
 from rungs._src.train.cpp_network import CppNetwork
 from rungs._src.train.legal_actions import Positions
 from rungs._src.train.network import PolicyValueNetwork
@@ -39,7 +39,7 @@ def network(seed, spread=1.0):
 
 
 def agent(made, **settings):
-    return CppBackend(copy.deepcopy(made), SETTINGS, **HOW, **settings)
+    return CppPpo(copy.deepcopy(made), SETTINGS, **HOW, **settings)
 
 
 def half(made):
@@ -251,13 +251,11 @@ def exchange(first, second):
 @pytest.mark.parametrize("move", [transpose, exchange])
 def test_weights_that_were_moved_in_memory_keep_their_values(move, holds):
     made = network(3).float()
-    compiled = CppNetwork(made)
-    if holds:
-        compiled.adopt_parameters()
+    compiled = CppBackend(made, 1e-3, 0.5) if holds else CppNetwork(made)
     move(*(made.blocks[0].change[k].weight for k in (1, 3)))
     other = copy.deepcopy(made)
     if holds > 1:
-        compiled.adopt_parameters()
+        compiled._adopt_parameters()
     evaluated_as_it_is(compiled)
     for ours, theirs in zip(made.parameters(), other.parameters(), strict=True):
         assert torch.equal(ours, theirs)
@@ -265,8 +263,7 @@ def test_weights_that_were_moved_in_memory_keep_their_values(move, holds):
 
 def test_a_parameter_that_becomes_a_part_of_itself_is_refused():
     made = network(3).float()
-    compiled = CppNetwork(made)
-    compiled.adopt_parameters()
+    compiled = CppBackend(made, 1e-3, 0.5)
     made.query.bias.data = made.query.bias.data[:32]
     with pytest.raises(ConfigurationError, match="128"):
         compiled.evaluate(*leaves())
@@ -361,19 +358,18 @@ def test_no_positions_are_evaluated_and_none_are_learnt(float32):
     assert len(made.sample(nothing, torch.Generator()).action) == 0
     assert len(made.values(nothing.observation)) == 0
     played = Batch(nothing, torch.zeros(0, dtype=torch.int64), *torch.zeros(3, 0))
-    minibatch, _ = made._read(played)
+    minibatch, _ = made._struct(played)
     with pytest.raises(ConfigurationError, match="positions"):
-        made._compiled.differentiate(made._compiled.api.rungs_learn_gradients, minibatch)
+        made.differentiate(made.api.rungs_learn_gradients, minibatch)
 
 
 def test_a_gradient_that_is_not_finite_moves_nothing():
-    compiled = CppNetwork(network(0).float())
-    before = copy.deepcopy(compiled.network.state_dict())
+    compiled = CppBackend(network(0).float(), 1e-3, 0.5)
+    before = copy.deepcopy(compiled.state_dict())
     compiled.memory.gradients["norm.bias"][3] = math.inf
     with pytest.raises(DivergedError):
-        compiled.step(1e-3, 0.5)
-    assert compiled.steps == 0
-    torch.testing.assert_close(dict(compiled.network.state_dict()), dict(before), rtol=0, atol=0)
+        compiled._descend()
+    torch.testing.assert_close(compiled.state_dict(), before, rtol=0, atol=0)
     assert not any(each.any() for each in compiled.memory.first_moments.values())
 
 
@@ -430,4 +426,4 @@ def test_networks_that_it_has_no_code_for_are_refused(change):
 )
 def test_other_networks_and_devices_are_refused(other, device):
     with pytest.raises(ConfigurationError):
-        CppBackend(other, SETTINGS, device=torch.device(device), ranks=Ranks())
+        CppPpo(other, SETTINGS, device=torch.device(device), ranks=Ranks())

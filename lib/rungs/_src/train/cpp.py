@@ -1,7 +1,8 @@
-"""The learner in C++: PPO's forward, loss, backward and Adam (`cpp/learn`)."""
+"""The learner in C++: forward, loss, backward and Adam (`cpp/learn`)."""
 
 import ctypes
-from collections.abc import Iterable
+import math
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import torch
@@ -9,17 +10,104 @@ import torch
 from rungs._src.chess.buffers import MAX_LEGAL
 from rungs._src.train.cpp_network import CppNetwork
 from rungs._src.train.legal_actions import Positions
-from rungs._src.train.network import LegalActionNetwork, PolicyValueNetwork
-from rungs._src.train.ppo import Batch, Sample, check_minibatch
+from rungs._src.train.network import LegalActionNetwork, PolicyValueNetwork, check_learns
+from rungs._src.train.ppo import EPS, Batch, Sample, check_minibatch
 from rungs._src.train.ranks import Ranks
 from rungs._src.train.settings import PpoSettings
-from rungs.errors import ConfigurationError
+from rungs._src.train.torch_file import check_resumable
+from rungs.errors import ConfigurationError, DivergedError
 
+_BETAS = (0.9, 0.999)
+_TERMS, _LOSS_TERMS = 4, 3  # of `LossTerms`: the last is only reported
 _PARTS = ("policy_loss", "value_loss", "entropy", "divergence")
 
 
-class CppBackend:
-    """As `rungs._src.train.ppo.TorchBackend`, in C++; `bfloat16` and `compiler` are `CppNetwork`'s.
+class CppBackend(CppNetwork):
+    """As `TorchBackend`, in C++ (`cpp/learn`), of losses that are a function and the struct it
+    reads.
+    """
+
+    def __init__(
+        self,
+        network: LegalActionNetwork,
+        learning_rate: float,
+        max_grad_norm: float,
+        *,
+        bfloat16: bool = False,
+        compiler: str | None = None,
+    ):
+        super().__init__(network, bfloat16=bfloat16, compiler=compiler)
+        self._learning_rate, self._max_grad_norm = learning_rate, max_grad_norm
+        self._steps = 0
+        self._adopt_parameters()
+
+    def differentiate(self, function, minibatch: Any) -> tuple[float, ...]:
+        """Computes the gradients of a minibatch's mean loss; returns the loss's terms."""
+        if minibatch.positions.rows < 1:
+            raise ConfigurationError("there are no positions to learn from")
+        check_learns(self.network)
+        self._adopt_parameters()
+        self.memory.make_room(minibatch.positions.rows)
+        terms = (ctypes.c_double * _TERMS)()
+        self._read(function, ctypes.addressof(minibatch), ctypes.addressof(terms))
+        if not math.isfinite(sum(terms[:_LOSS_TERMS])):
+            raise DivergedError(f"a loss of {sum(terms[:_LOSS_TERMS])}: its terms are {[*terms]}")
+        return tuple(terms)
+
+    def step(self, function, minibatch: Any) -> tuple[float, ...]:
+        terms = self.differentiate(function, minibatch)
+        self._descend()
+        return terms
+
+    def state_dict(self) -> dict:
+        moments = dict(enumerate(self._moments())) if self._steps else {}
+        settings = {"lr": self._learning_rate, "betas": _BETAS, "eps": EPS}
+        optimizer = {"state": moments, "param_groups": [settings]}
+        return {"network": self.network.state_dict(), "optimizer": optimizer}
+
+    @torch.no_grad()
+    def load_state_dict(self, state: dict) -> None:
+        check_resumable(self, state)
+        self.network.load_state_dict(state["network"])
+        saved = state["optimizer"]["state"]
+        for i, moments in enumerate(self._moments()):
+            for name in ("exp_avg", "exp_avg_sq"):
+                moments[name].copy_(saved[i][name]) if saved else moments[name].zero_()
+        self._steps = int(saved[0]["step"]) if saved else 0
+        self.api.rungs_learn_mark_touched(self.memory.address)
+
+    def _adopt_parameters(self) -> None:
+        """Moves parameters that lie elsewhere into C++'s memory, with their values."""
+        for external in self._external_parameters():
+            external.place.copy_(external.parameter.detach())
+            external.parameter.data = external.place
+        self._external = [], []  # C++ changes the weights in the memory from now on
+
+    def _descend(self) -> None:
+        """Clips the norm of the gradients, and takes a step of Adam."""
+        adam = self.structures["AdamSettings"](
+            learning_rate=self._learning_rate,
+            eps=EPS,
+            max_grad_norm=self._max_grad_norm,
+            step=self._steps + 1,
+        )
+        if not self._call(self.api.rungs_learn_step, ctypes.addressof(adam)):
+            raise DivergedError("a gradient whose norm is not finite")
+        self._steps += 1
+
+    def _moments(self) -> Iterator[dict[str, torch.Tensor]]:
+        """Yields each parameter's moments, named as by `train.adam.Adam`."""
+        memory = self.memory
+        for name in memory.first_moments:
+            yield {
+                "step": torch.tensor(float(self._steps)),
+                "exp_avg": memory.first_moments[name],
+                "exp_avg_sq": memory.second_moments[name],
+            }
+
+
+class CppPpo(CppBackend):
+    """As `rungs._src.train.ppo.TorchPpo`, in C++; `bfloat16` and `compiler` are `CppNetwork`'s.
 
     Results are the same, bit for bit, with any number of threads: those of PyTorch
     (`torch.get_num_threads()`).
@@ -41,19 +129,22 @@ class CppBackend:
             )
         if ranks.size > 1:
             raise ConfigurationError(f"learner='cpp' learns alone, not in {ranks.size} ranks")
-        self.network = network or PolicyValueNetwork()
+        super().__init__(
+            network or PolicyValueNetwork(),
+            settings.learning_rate,
+            settings.max_grad_norm,
+            bfloat16=bfloat16,
+            compiler=compiler,
+        )
         self._settings = settings
-        self._compiled = CppNetwork(self.network, bfloat16=bfloat16, compiler=compiler)
-        self._compiled.adopt_parameters()
-        self._dtype = self._compiled.memory.dtype
 
     def sample(self, positions: Positions, generator: torch.Generator) -> Sample:
         lists, rows = _lists(positions), len(positions.observation)
         uniform = torch.rand(rows, generator=generator, dtype=torch.float64)
         chosen, choice = torch.empty((2, rows), dtype=torch.int64)
-        log_probability, value = torch.empty((2, rows), dtype=self._dtype)
+        log_probability, value = torch.empty((2, rows), dtype=self.memory.dtype)
         sample = Sample(chosen, choice, log_probability, value)
-        sampling = self._compiled.structures["Sampling"](
+        sampling = self.structures["Sampling"](
             **_lists_addresses(lists),
             uniform=uniform.data_ptr(),
             chosen=chosen.data_ptr(),
@@ -62,14 +153,14 @@ class CppBackend:
             value=value.data_ptr(),
             rows=rows,
         )
-        self._compiled.play(self._compiled.api.rungs_learn_sample, ctypes.addressof(sampling))
+        self.play(self.api.rungs_learn_sample, ctypes.addressof(sampling))
         return sample
 
     def values(self, observation: torch.Tensor) -> torch.Tensor:
         observation = observation.contiguous()
-        value = torch.empty(len(observation), dtype=self._dtype)
-        self._compiled.play(
-            self._compiled.api.rungs_learn_values,
+        value = torch.empty(len(observation), dtype=self.memory.dtype)
+        self.play(
+            self.api.rungs_learn_values,
             *(observation.data_ptr(), len(observation), value.data_ptr()),
         )
         return value
@@ -77,28 +168,16 @@ class CppBackend:
     def gradients(
         self, batch: Batch, rows: torch.Tensor
     ) -> tuple[dict[str, torch.Tensor], dict[str, torch.Tensor]]:
-        parts = self._differentiate(self._read(batch), rows)
-        exact = (torch.tensor(part, dtype=torch.float64) for part in parts)
-        return self._compiled.memory.gradients, dict(zip(_PARTS, exact, strict=True))
+        terms = self._with_rows(self.differentiate, self._struct(batch), rows)
+        exact = (torch.tensor(term, dtype=torch.float64) for term in terms)
+        return self.memory.gradients, dict(zip(_PARTS, exact, strict=True))
 
     def improve(self, batch: Batch, minibatches: Iterable[torch.Tensor]) -> dict[str, float]:
-        settings, read = self._settings, self._read(batch)
-        parts: list[tuple[float, ...]] = []
-        for rows in minibatches:
-            parts.append(self._differentiate(read, rows))
-            self._compiled.step(settings.learning_rate, settings.max_grad_norm)
-        return {name: sum(terms) / len(parts) for name, *terms in zip(_PARTS, *parts, strict=True)}
+        struct = self._struct(batch)
+        losses = [self._with_rows(self.step, struct, rows) for rows in minibatches]
+        return {name: sum(terms) / len(terms) for name, *terms in zip(_PARTS, *losses, strict=True)}
 
-    def state_dict(self) -> dict:
-        return {
-            "network": self.network.state_dict(),
-            "optimizer": self._compiled.optimizer_state(self._settings.learning_rate),
-        }
-
-    def load_state_dict(self, state: dict) -> None:
-        self._compiled.load(state["network"], state["optimizer"])
-
-    def _read(self, batch: Batch) -> tuple[Any, list[torch.Tensor]]:
+    def _struct(self, batch: Batch) -> tuple[Any, list[torch.Tensor]]:
         """Returns a struct with the addresses of the batch's tensors, and these tensors."""
         lists, choice = _lists(batch.positions), batch.choice.contiguous()
         if not bool(((choice >= 0) & (choice < lists.action_count)).all()):
@@ -108,9 +187,9 @@ class CppBackend:
             "advantage": batch.advantage,
             "returns": batch.returns,
         }
-        arrays = {name: array.to(self._dtype).contiguous() for name, array in numbers.items()}
+        arrays = {name: array.to(self.memory.dtype).contiguous() for name, array in numbers.items()}
         arrays["choice"] = choice
-        structures, settings = self._compiled.structures, self._settings
+        structures, settings = self.structures, self._settings
         minibatch = structures["PpoBatch"](
             positions=structures["BatchPositions"](**_lists_addresses(lists), row=None, rows=0),
             **{name: array.data_ptr() for name, array in arrays.items()},
@@ -120,22 +199,25 @@ class CppBackend:
         )
         return minibatch, [*lists, *arrays.values()]
 
-    def _differentiate(
-        self, read: tuple[Any, list[torch.Tensor]], rows: torch.Tensor
+    def _with_rows(
+        self,
+        compute: Callable[[Any, Any], tuple[float, ...]],
+        struct: tuple[Any, list[torch.Tensor]],
+        rows: torch.Tensor,
     ) -> tuple[float, ...]:
-        """Computes the gradients of the loss of some rows; returns the loss's parts."""
-        minibatch, (observation, *_) = read
+        """Returns the loss's terms, by `differentiate` or `step`, of some rows of a batch."""
+        minibatch, (observation, *_) = struct
         rows, played = rows.contiguous(), len(observation)
         check_minibatch(rows)
         if int(rows.min()) < 0 or int(rows.max()) >= played:
             raise ConfigurationError(f"rows are not of the {played} positions that were played")
         minibatch.positions.row, minibatch.positions.rows = rows.data_ptr(), len(rows)
-        return self._compiled.differentiate(self._compiled.api.rungs_learn_gradients, minibatch)
+        return compute(self.api.rungs_learn_gradients, minibatch)
 
 
-def bfloat16(network: LegalActionNetwork | None, settings: PpoSettings, **kwargs) -> CppBackend:
-    """Makes a `CppBackend` with bfloat16 products."""
-    return CppBackend(network, settings, bfloat16=True, **kwargs)
+def bfloat16(network: LegalActionNetwork | None, settings: PpoSettings, **kwargs) -> CppPpo:
+    """Makes a `CppPpo` with bfloat16 products."""
+    return CppPpo(network, settings, bfloat16=True, **kwargs)
 
 
 def _lists(positions: Positions) -> Positions:

@@ -5,7 +5,6 @@ NumPy owns the memory, which PyTorch's tensors share; C++ gets addresses and nev
 
 import ctypes
 import functools
-import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -22,14 +21,11 @@ from rungs._src.native import loader
 from rungs._src.native.abi import Api, described
 from rungs._src.threads.pool import thread_count, workers_of
 from rungs._src.train.layers import DenseSquares, SparseSquares
-from rungs._src.train.network import LegalActionNetwork, PolicyValueNetwork, check_learns
-from rungs.errors import ConfigurationError, DivergedError, UnavailableError
+from rungs._src.train.network import LegalActionNetwork, PolicyValueNetwork
+from rungs.errors import ConfigurationError, UnavailableError
 
-EPS = 1e-5
-_BETAS = (0.9, 0.999)
 # C++ stores it transposed, with a row for each piece on each square.
 _TRANSPOSED = "squares.weight"
-_TERMS, _LOSS_TERMS = 4, 3  # of `LossTerms`: the last is only reported
 
 
 class CppNetwork(Uncopyable):
@@ -38,9 +34,8 @@ class CppNetwork(Uncopyable):
     Results are the same, bit for bit, with any number of threads. Each call computes with the
     network's current weights, however they were changed.
 
-    C++ reads weights in memory of its own. Evaluating leaves the network as it is: weights that
-    have changed since the last call are copied. The parameters of a network that learns here are
-    moved to that memory, and again if something else has moved them since.
+    C++ reads weights in memory of its own: those that have changed since the last call are copied
+    to it.
 
     Args:
         network: a `PolicyValueNetwork` of the usual sizes on the CPU, in float32 or float64;
@@ -62,7 +57,6 @@ class CppNetwork(Uncopyable):
         structures: the structs of C++, by name.
         memory: the memory that C++ reads.
         dtype: of the network, as NumPy names it.
-        steps: the number of optimizer steps so far.
 
     Weights may change, move or be exchanged between calls; layers, their constants and hooks must
     stay as they were at the first.
@@ -91,18 +85,6 @@ class CppNetwork(Uncopyable):
         self.dtype = np.dtype(f"f{self.memory.dtype.itemsize}")
         self._memory_locations = [_location(weights) for weights in self.memory.weights.values()]
         self._external: tuple[list, list[_External]] = [], []  # all locations, and these
-        self.steps = 0
-
-    def adopt_parameters(self) -> None:
-        """Moves parameters that don't lie in the memory there, with the values that they have.
-
-        Raises:
-            ConfigurationError: the network is no longer one that C++ has code for.
-        """
-        for external in self._external_parameters():
-            external.place.copy_(external.parameter.detach())
-            external.parameter.data = external.place
-        self._external = [], []  # C++ changes the weights in the memory from now on
 
     def evaluate(
         self, observation: np.ndarray, actions: np.ndarray, counts: np.ndarray
@@ -148,72 +130,6 @@ class CppNetwork(Uncopyable):
             external.refresh()
         self._call(self.api.rungs_learn_refresh)
         self._read(function, *arguments)
-
-    def differentiate(self, function, minibatch: Any) -> tuple[float, ...]:
-        """Computes the gradients of a minibatch's mean loss; returns the loss's terms.
-
-        Args:
-            function: of a loss: `rungs_learn_gradients`, `rungs_learn_search_gradients`.
-            minibatch: the struct that the function reads; of one row or more.
-
-        Raises:
-            ConfigurationError: the minibatch has no rows, or a position can't be read; or the
-                network is no longer one that C++ has code for, or a part of it is frozen.
-            DivergedError: the loss is not finite.
-        """
-        if minibatch.positions.rows < 1:
-            raise ConfigurationError("there are no positions to learn from")
-        check_learns(self.network)
-        self.adopt_parameters()
-        self.memory.make_room(minibatch.positions.rows)
-        terms = (ctypes.c_double * _TERMS)()
-        self._read(function, ctypes.addressof(minibatch), ctypes.addressof(terms))
-        if not math.isfinite(sum(terms[:_LOSS_TERMS])):
-            raise DivergedError(f"a loss of {sum(terms[:_LOSS_TERMS])}: its terms are {[*terms]}")
-        return tuple(terms)
-
-    def step(self, learning_rate: float, max_grad_norm: float) -> None:
-        """Clips the norm of the gradients, and takes a step of Adam.
-
-        Raises:
-            DivergedError: the norm is not finite; nothing has changed.
-        """
-        adam = self.structures["AdamSettings"](
-            learning_rate=learning_rate,
-            eps=EPS,
-            max_grad_norm=max_grad_norm,
-            step=self.steps + 1,
-        )
-        if not self._call(self.api.rungs_learn_step, ctypes.addressof(adam)):
-            raise DivergedError("a gradient whose norm is not finite")
-        self.steps += 1
-
-    def optimizer_state(self, learning_rate: float) -> dict:
-        """Returns the moments as `rungs._src.train.adam.Adam.state_dict` names them."""
-        state = {i: moments for i, moments in enumerate(self._moments())} if self.steps else {}
-        settings = {"lr": learning_rate, "betas": _BETAS, "eps": EPS}
-        return {"state": state, "param_groups": [settings]}
-
-    @torch.no_grad()
-    def load(self, network: dict, optimizer: dict) -> None:
-        """Loads weights and moments, which must fit the network."""
-        self.network.load_state_dict(network)
-        state = optimizer["state"]
-        for i, moments in enumerate(self._moments()):
-            for name in ("exp_avg", "exp_avg_sq"):
-                moments[name].copy_(state[i][name]) if state else moments[name].zero_()
-        self.steps = int(state[0]["step"]) if state else 0
-        self.api.rungs_learn_mark_touched(self.memory.address)
-
-    def _moments(self) -> Iterator[dict[str, torch.Tensor]]:
-        """Yields each parameter's moments, named as by `train.adam.Adam`."""
-        memory = self.memory
-        for name in memory.first_moments:
-            yield {
-                "step": torch.tensor(float(self.steps)),
-                "exp_avg": memory.first_moments[name],
-                "exp_avg_sq": memory.second_moments[name],
-            }
 
     def _external_parameters(self) -> list["_External"]:
         """Returns the parameters that don't lie in the memory."""

@@ -18,7 +18,7 @@ class LearnerKind:
     maker: str  # of its backend, as "module:name"; imported when it is needed
 
     def make(self, network, settings, *, device, ranks) -> Any:
-        """Makes a backend, with the methods of `rungs._src.train.ppo.TorchBackend`; by default of a
+        """Makes a backend, with the methods of `rungs._src.train.ppo.TorchPpo`; by default of a
         new network, whose weights are the same for all learners.
         """
         module, name = self.maker.split(":")
@@ -31,9 +31,9 @@ LEARNERS = {
     "flat": LearnerKind(
         "PyTorch, no zeros multiplied, all weights in one vector",
         ("list", "bits"),
-        "rungs._src.train.ppo:TorchBackend",
+        "rungs._src.train.ppo:TorchPpo",
     ),
-    "cpp": LearnerKind("C++, float32", ("list",), "rungs._src.train.cpp:CppBackend"),
+    "cpp": LearnerKind("C++, float32", ("list",), "rungs._src.train.cpp:CppPpo"),
     "cpp-bfloat16": LearnerKind(
         "C++, products in bfloat16", ("list",), "rungs._src.train.cpp:bfloat16"
     ),

@@ -1,9 +1,9 @@
 """Proximal policy optimization (Schulman et al., 2017, arXiv:1707.06347) on any rung.
 
 One update, top to bottom: `Learner.learn` plays (`Learner.play` fills a `Rollout`), computes
-`advantages`, and goes through minibatches, for each of which `TorchBackend.improve` computes
-`ppo_loss`, its gradients, and a step of Adam. `CppBackend`, in `cpp.py` of this folder, does the
-work of `TorchBackend` by the C++ of `cpp/learn`.
+`advantages`, and goes through minibatches, for each of which `TorchPpo.improve` computes
+`ppo_loss`, its gradients, and a step of Adam. `CppPpo`, in `cpp.py` of this folder, does the work
+of `TorchPpo` by the C++ of `cpp/learn`.
 """
 
 import copy
@@ -42,6 +42,7 @@ from rungs.errors import ConfigurationError, DivergedError, InvalidStateError
 # depends on the rung.
 PARTS = ("generate", "transfer", "infer", "backward")
 
+EPS = 1e-5  # of Adam
 _NEXT_RANK = 1_000_003  # added to the seed for each rank
 
 # The schema of `Learner.state_dict`; `check_resumable` validates the rest.
@@ -78,6 +79,9 @@ class Batch(NamedTuple):
         return Batch(positions.at(rows), *(array[rows] for array in rest))
 
 
+Loss = tuple[torch.Tensor, dict[str, torch.Tensor]]  # the loss, and its parts by name, detached
+
+
 class Learner:
     """A PPO learner: it plays, and learns from what it played.
 
@@ -99,7 +103,7 @@ class Learner:
         UnavailableError: this machine lacks the device, or what the learner needs.
 
     Attributes:
-        backend: computes network, gradients and optimizer: a `TorchBackend`, or one in C++.
+        backend: computes network, gradients and optimizer: a `TorchPpo`, or one in C++.
         network: its weights as they are now.
         updates: the number of updates so far.
         steps: the number of actions played for them.
@@ -295,7 +299,7 @@ def ppo_loss(
     value: torch.Tensor,
     batch: Batch,
     settings: PpoSettings,
-) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
+) -> Loss:
     """Returns the clipped objective (equation 7) with the value's error and entropy (equation 9),
     and its parts by name, detached.
 
@@ -320,10 +324,63 @@ def ppo_loss(
 
 
 class TorchBackend:
-    """Network, gradients and optimizer in PyTorch.
+    """A network and its optimizer in PyTorch."""
 
-    All backends have these methods, the same first weights, loss and optimizer. `distribution`
-    computes probabilities from scores.
+    def __init__(
+        self,
+        network: LegalActionNetwork,
+        learning_rate: float,
+        max_grad_norm: float,
+        optimizer: type[Adam] | type[FlatAdam] = Adam,
+    ):
+        self.network, self._max_grad_norm = network, max_grad_norm
+        self._parameters = _described(network)
+        self._optimizer = optimizer(network.parameters(), learning_rate, EPS)
+
+    @torch.enable_grad()
+    def differentiate(self, loss: Callable[..., Loss], *arguments) -> Loss:
+        """Computes the gradients of a loss, not yet clipped; returns what it returned."""
+        check_learns(self.network)
+        if _described(self.network) != self._parameters:
+            raise ConfigurationError(
+                "network: its parameters are others than when the learner was made, or of another "
+                "shape, dtype or device"
+            )
+        self._optimizer.zero_grad()
+        total, parts = loss(*arguments)
+        total.backward()
+        return total.detach(), parts
+
+    def step(self, loss: Callable[..., Loss], *arguments) -> dict[str, torch.Tensor]:
+        """Takes a step of the optimizer down a loss, and returns the loss's parts before it; raises
+        DivergedError, and changes no weight, if the loss or the gradient's norm is not finite.
+        """
+        total, parts = self.differentiate(loss, *arguments)
+        norm = self._optimizer.clip(self._max_grad_norm)
+        if not math.isfinite(total + norm):  # one wait for a GPU
+            named = {name: float(part) for name, part in parts.items()}
+            raise DivergedError(f"a loss is not finite: {named}, gradient norm {float(norm)}")
+        self._optimizer.step()
+        return parts
+
+    def state_dict(self) -> dict:
+        """Returns "network", the weights, and "optimizer", named as `torch.optim.Adam`'s state."""
+        return {"network": self.network.state_dict(), "optimizer": self._optimizer.state_dict()}
+
+    def load_state_dict(self, state: dict) -> None:
+        """Continues from another backend's `state_dict`; raises InvalidStateError if it is of
+        another network or optimizer.
+        """
+        check_resumable(self, state)
+        self.network.load_state_dict(state["network"])
+        self._optimizer.load_state_dict(state["optimizer"])
+
+
+class TorchPpo(TorchBackend):
+    """PPO in PyTorch.
+
+    All of PPO's backends have these methods, the same first weights, loss and optimizer. Here
+    `distribution` computes probabilities from scores.
     """
 
     def __init__(
@@ -337,12 +394,11 @@ class TorchBackend:
         optimizer: type[Adam] | type[FlatAdam] = FlatAdam,
     ):
         network = network or PolicyValueNetwork(squares=SparseSquares, score=scores_in_place)
-        self.network, self._settings = network.to(device), settings
-        self._distribution = distribution
-        self._parameters = _described(self.network)
-        # First, as it may move the weights in memory.
-        self._optimizer = optimizer(self.network.parameters(), settings.learning_rate, eps=1e-5)
-        self._playing = _Scores(self.network)
+        network = network.to(device)
+        # First, as the optimizer may move the weights in memory.
+        super().__init__(network, settings.learning_rate, settings.max_grad_norm, optimizer)
+        self._settings, self._distribution = settings, distribution
+        self._playing = _Scores(network)
         self._learning = ranks.wrap(self._playing)
 
     @torch.no_grad()
@@ -360,16 +416,9 @@ class TorchBackend:
 
     def improve(self, batch: Batch, minibatches: Iterable[torch.Tensor]) -> dict[str, float]:
         """Takes a step for each of the `minibatches`, (B,) int64 rows of the batch, and returns the
-        means of the loss's parts; raises DivergedError, with the weights before it, at a minibatch
-        whose loss or gradient is not finite.
+        means of the loss's parts; the weights are those before a minibatch that raises.
         """
-        self._check_parameters()
-        losses = []
-        for rows in minibatches:
-            losses.append(self._differentiate(batch, rows)[1])
-            norm = self._optimizer.clip(self._settings.max_grad_norm)
-            _check_finite(losses[-1], norm)
-            self._optimizer.step()
+        losses = [self.step(self.loss, batch, rows) for rows in minibatches]
         return {name: float(sum(loss[name] for loss in losses)) / len(losses) for name in losses[0]}
 
     def gradients(
@@ -378,23 +427,17 @@ class TorchBackend:
         """Returns the gradients of the loss of 2 rows or more by parameters' names, not yet
         clipped, and the loss's parts; changes no weight.
         """
-        self._check_parameters()
-        return self._differentiate(batch, rows)
+        _, parts = self.differentiate(self.loss, batch, rows)
+        named = self.network.named_parameters()
+        return {name: parameter.grad for name, parameter in named}, parts  # type: ignore[misc]  # all have one
 
-    @torch.enable_grad()
-    def _differentiate(
-        self, batch: Batch, rows: torch.Tensor
-    ) -> tuple[dict[str, torch.Tensor], dict[str, torch.Tensor]]:
+    def loss(self, batch: Batch, rows: torch.Tensor) -> Loss:
+        """Returns the loss of a minibatch of 2 rows or more, and its parts."""
         check_minibatch(rows)
-        self._optimizer.zero_grad()
         minibatch = batch.at(rows)
         distribution, value = self._forward(self._learning, minibatch.positions)
         log_probability = distribution.log_probability(minibatch.choice)
-        entropy = distribution.entropy()
-        loss, parts = ppo_loss(log_probability, entropy, value, minibatch, self._settings)
-        loss.backward()
-        named = self.network.named_parameters()
-        return {name: parameter.grad for name, parameter in named}, parts  # type: ignore[misc]  # all have one
+        return ppo_loss(log_probability, distribution.entropy(), value, minibatch, self._settings)
 
     def _forward(
         self, scores: nn.Module, positions: Positions
@@ -403,27 +446,6 @@ class TorchBackend:
         legal = positions.legal()
         logits, value = scores(positions.observation, legal)
         return self._distribution(legal, logits), value
-
-    def state_dict(self) -> dict:
-        """Returns "network", the weights, and "optimizer", named as `torch.optim.Adam`'s state."""
-        return {
-            "network": self.network.state_dict(),
-            "optimizer": self._optimizer.state_dict(),
-        }
-
-    def load_state_dict(self, state: dict) -> None:
-        """Continues from another backend's `state_dict`, which `check_resumable` has accepted."""
-        self.network.load_state_dict(state["network"])
-        self._optimizer.load_state_dict(state["optimizer"])
-
-    def _check_parameters(self) -> None:
-        """Checks that the optimizer updates all parameters that the network computes with."""
-        check_learns(self.network)
-        if _described(self.network) != self._parameters:
-            raise ConfigurationError(
-                "network: its parameters are others than when the learner was made, or of another "
-                "shape, dtype or device"
-            )
 
 
 class _Scores(nn.Module):
@@ -524,11 +546,3 @@ def check_minibatch(rows: torch.Tensor) -> None:
 def _described(network: nn.Module) -> list[tuple]:
     """Lists the identity, shape, dtype and device of each of a network's parameters."""
     return [(id(p), p.shape, p.dtype, p.device) for p in network.parameters()]
-
-
-def _check_finite(parts: dict[str, torch.Tensor], norm: torch.Tensor) -> None:
-    """Checks that a loss and its gradient are finite, before weights are updated."""
-    loss = parts["policy_loss"] + parts["value_loss"] + parts["entropy"]
-    if not math.isfinite(loss + norm):  # one wait for a GPU
-        named = {name: float(part) for name, part in parts.items()}
-        raise DivergedError(f"a loss is not finite: {named}, gradient norm {float(norm)}")
