@@ -26,20 +26,20 @@ def positions(mask, fens, count, plies=0):
         observation, *_, info = env.step(random_actions(info["action_mask"], rng))
     listed = info.get("action_count", np.zeros((count, 0), np.int16))
     arrays = (observation, info["action_mask"], listed)
-    found = Positions(*(as_tensor(array).clone() for array in arrays))
+    copies = Positions(*(as_tensor(array).clone() for array in arrays))
     env.close()
-    return found
+    return copies
 
 
 def played(mask, name, count=48, dtype=torch.float32):
     """A batch with made-up outcomes: "games", or one of `STARTS`."""
     fens, plies = (None, 30) if name == "games" else (STARTS[name], 0)
-    found = positions(mask, fens, count, plies)
-    lists = found if mask == "list" else positions("list", fens, count, plies)
+    outputs = positions(mask, fens, count, plies)
+    lists = outputs if mask == "list" else positions("list", fens, count, plies)
     generator = torch.Generator().manual_seed(3)
-    drawn = torch.rand(count, generator=generator, dtype=torch.float64)
-    choice = (drawn * lists.action_count).long()
+    uniform = torch.rand(count, generator=generator, dtype=torch.float64)
+    choice = (uniform * lists.action_count).long()
     noise = torch.randn(3, count, generator=generator, dtype=torch.float64)
     # Some were likelier when they were played than the clip allows, some less.
     old = -lists.action_count.double().log() + 0.3 * noise[0]
-    return Batch(found, choice, *(array.to(dtype) for array in (old, noise[1], noise[2])))
+    return Batch(outputs, choice, *(array.to(dtype) for array in (old, noise[1], noise[2])))

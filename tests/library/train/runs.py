@@ -59,8 +59,8 @@ class Trainer:
             assert table(out / name) == table(expected / name), name
         for name in self.folders:
             assert files(out / name) == files(expected / name), name
-        ours, theirs = (self.learner_state(folder)["network"] for folder in (out, expected))
-        torch.testing.assert_close(ours, theirs, rtol=0, atol=0)
+        actual, wanted = (self.learner_state(folder)["network"] for folder in (out, expected))
+        torch.testing.assert_close(actual, wanted, rtol=0, atol=0)
 
 
 _OPTIONS = "--updates 5 --checkpoint-every 2 --evaluate-every 3 --torch-threads 1 --seed 3"

@@ -17,53 +17,53 @@ def gradients(network, step):
 
 
 def test_it_is_adam_of_pytorch_bit_for_bit_also_after_it_was_saved():
-    ours = torch.nn.Linear(5, 3)
-    theirs = copy.deepcopy(ours)
-    adam = Adam(ours.parameters(), 3e-3, eps=1e-5)
-    reference = torch.optim.Adam(theirs.parameters(), 3e-3, eps=1e-5)
+    layer = torch.nn.Linear(5, 3)
+    same_layer = copy.deepcopy(layer)
+    adam = Adam(layer.parameters(), 3e-3, eps=1e-5)
+    reference = torch.optim.Adam(same_layer.parameters(), 3e-3, eps=1e-5)
     for step in range(30):
-        gradients(ours, step)
-        gradients(theirs, step)
+        gradients(layer, step)
+        gradients(same_layer, step)
         adam.step()
         reference.step()
         if step == 10:
             saved = copy.deepcopy(adam.state_dict())
             assert saved["state"].keys() == reference.state_dict()["state"].keys()
-            adam = Adam(ours.parameters(), 3e-3, eps=1e-5)
+            adam = Adam(layer.parameters(), 3e-3, eps=1e-5)
             adam.load_state_dict(saved)
-    for a, b in zip(ours.parameters(), theirs.parameters(), strict=True):
+    for a, b in zip(layer.parameters(), same_layer.parameters(), strict=True):
         assert torch.equal(a, b)
     assert all(moments["step"] == 11 for moments in saved["state"].values())  # its own by now
     adam.zero_grad()
-    assert all(weights.grad is None for weights in ours.parameters())
+    assert all(weights.grad is None for weights in layer.parameters())
 
 
 def test_over_one_vector_it_is_adam_also_after_it_was_saved():
     """Weights that lie otherwise in memory, too; and gradients that autograd adds up there."""
-    ours = torch.nn.Linear(5, 3).double()
-    ours.weight = torch.nn.Parameter(ours.weight.detach().t().contiguous().t())
-    theirs = copy.deepcopy(ours)
-    adam = FlatAdam(ours.parameters(), 3e-3, eps=1e-5)
-    reference = torch.optim.Adam(theirs.parameters(), 3e-3, eps=1e-5)
+    layer = torch.nn.Linear(5, 3).double()
+    layer.weight = torch.nn.Parameter(layer.weight.detach().t().contiguous().t())
+    same_layer = copy.deepcopy(layer)
+    adam = FlatAdam(layer.parameters(), 3e-3, eps=1e-5)
+    reference = torch.optim.Adam(same_layer.parameters(), 3e-3, eps=1e-5)
     assert adam.state_dict()["state"] == {}
     for step in range(30):
         torch.manual_seed(step)
         inputs = torch.randn(7, 5, dtype=torch.float64)
-        for network, optimizer in ((ours, adam), (theirs, reference)):
+        for network, optimizer in ((layer, adam), (same_layer, reference)):
             optimizer.zero_grad()
             network(inputs).square().sum().backward()
         adam.clip(1.5)
-        norm = torch.nn.utils.clip_grad_norm_(theirs.parameters(), 1.5)
+        norm = torch.nn.utils.clip_grad_norm_(same_layer.parameters(), 1.5)
         adam.step()
         reference.step()
         if step == 10:
             saved = copy.deepcopy(adam.state_dict())
             adam.step()  # so that it has to go back
-            ours.load_state_dict(theirs.state_dict())
+            layer.load_state_dict(same_layer.state_dict())
             adam.load_state_dict(saved)
     assert norm > 1.5
-    assert ours.weight.t().is_contiguous()
-    for a, b in zip(ours.parameters(), theirs.parameters(), strict=True):
+    assert layer.weight.t().is_contiguous()
+    for a, b in zip(layer.parameters(), same_layer.parameters(), strict=True):
         torch.testing.assert_close(a, b, rtol=1e-9, atol=1e-12)
     for i, moments in reference.state_dict()["state"].items():
         for name, moment in moments.items():
@@ -89,13 +89,13 @@ def test_learning_does_not_wait_for_pytorchs_compiler(tmp_path):
 def test_weights_that_were_exchanged_or_transposed_in_their_memory_are_moved_by_their_gradients():
     def changed(kind):
         weights = [torch.nn.Parameter(torch.arange(4.0).reshape(2, 2) + k) for k in (0, 10, 20)]
-        made = kind(weights, 0.1, 1e-5)
+        optimizer = kind(weights, 0.1, 1e-5)
         weights[0].data, weights[1].data = weights[1].data, weights[0].data
         weights[2].data = weights[2].data.T
-        made.zero_grad()
-        sum((each * torch.tensor([[1.0, -2.0], [0.0, 3.0]])).sum() for each in weights).backward()
-        made.step()
+        optimizer.zero_grad()
+        sum((w * torch.tensor([[1.0, -2.0], [0.0, 3.0]])).sum() for w in weights).backward()
+        optimizer.step()
         return weights
 
-    for ours, theirs in zip(changed(FlatAdam), changed(Adam), strict=True):
-        torch.testing.assert_close(ours, theirs)
+    for flat, reference in zip(changed(FlatAdam), changed(Adam), strict=True):
+        torch.testing.assert_close(flat, reference)

@@ -17,10 +17,12 @@ def test_states_are_those_of_python_chess():
     studied = rungs.make("chess", "cpp", 2, start_fens=fens)
     for env in (played, studied):
         observation, _ = env.reset(seed=1)
-        found = attack_states(torch.from_numpy(observation))
-        for states, fen in zip(found, env.fens(), strict=True):
+        states_of_boards = attack_states(torch.from_numpy(observation))
+        for states, fen in zip(states_of_boards, env.fens(), strict=True):
             board = chess.Board(fen)
             for square, state in enumerate(states.tolist()):
                 real = square if board.turn else chess.square_mirror(square)
-                own, theirs = (times(board, side, real) for side in (board.turn, not board.turn))
-                assert state == 3 * own + theirs, (fen, real)
+                mover, opponent = (
+                    times(board, side, real) for side in (board.turn, not board.turn)
+                )
+                assert state == 3 * mover + opponent, (fen, real)

@@ -31,20 +31,20 @@ HOW = {"device": torch.device("cpu"), "ranks": Ranks()}
 def network(seed, spread=1.0):
     """A network whose every weight is drawn, also those that begin as ones and zeros."""
     torch.manual_seed(seed)
-    made = PolicyValueNetwork().double()
+    model = PolicyValueNetwork().double()
     with torch.no_grad():
-        for weights in made.parameters():
+        for weights in model.parameters():
             weights += spread * 0.1 * torch.randn_like(weights)
-    return made
+    return model
 
 
-def agent(made, **settings):
-    return CppPpo(copy.deepcopy(made), SETTINGS, **HOW, **settings)
+def agent(model, **settings):
+    return CppPpo(copy.deepcopy(model), SETTINGS, **HOW, **settings)
 
 
-def half(made):
+def half(model):
     try:
-        return agent(copy.deepcopy(made).float(), bfloat16=True)
+        return agent(copy.deepcopy(model).float(), bfloat16=True)
     except UnavailableError as error:  # without AVX512-BF16
         pytest.skip(str(error))
 
@@ -55,8 +55,8 @@ def float32():
     return network(0).float()
 
 
-def reference(made, name="torch"):
-    return learners.kind(name).make(copy.deepcopy(made), SETTINGS, **HOW)
+def reference(model, name="torch"):
+    return learners.kind(name).make(copy.deepcopy(model), SETTINGS, **HOW)
 
 
 def flat(learner):
@@ -74,14 +74,14 @@ def threads():
 @pytest.mark.parametrize("seed", range(3))
 def test_gradients_are_exact_in_double_precision(name, seed):
     """Networks of all sizes of weights; the last one is sure of almost everything."""
-    made = network(seed, spread=(0.3, 1.0, 3.0)[seed])
+    model = network(seed, spread=(0.3, 1.0, 3.0)[seed])
     played = batches.played("list", name, 64, torch.float64)
     exact = batches.played("bits", name, 64, torch.float64)
     rows = torch.randperm(64, generator=torch.Generator().manual_seed(seed))[:50]
-    found, parts = agent(made).gradients(played, rows)
-    wanted, wanted_parts = reference(made).gradients(exact, rows)
+    gradients, parts = agent(model).gradients(played, rows)
+    wanted, wanted_parts = reference(model).gradients(exact, rows)
     for weights, gradient in wanted.items():
-        error = (found[weights] - gradient).norm()
+        error = (gradients[weights] - gradient).norm()
         assert error < 1e-9 * gradient.norm() + 1e-15, f"{weights}: {error:.1e}"
     for part, value in wanted_parts.items():
         assert parts[part].item() == pytest.approx(value.item(), rel=1e-9, abs=1e-12), part
@@ -99,23 +99,23 @@ def test_games_that_have_all_ended_are_learnt_from():
     env.close()
     numbers = torch.randn(3, 8, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     played = Batch(positions, torch.zeros(8, dtype=torch.int64), *numbers)
-    made, rows = network(5), torch.arange(8)
-    found, _ = agent(made).gradients(played, rows)
-    wanted, _ = reference(made, "lists").gradients(played, rows)
+    model, rows = network(5), torch.arange(8)
+    gradients, _ = agent(model).gradients(played, rows)
+    wanted, _ = reference(model, "lists").gradients(played, rows)
     for weights, gradient in wanted.items():
-        torch.testing.assert_close(found[weights], gradient, rtol=1e-9, atol=1e-12)
+        torch.testing.assert_close(gradients[weights], gradient, rtol=1e-9, atol=1e-12)
 
 
 def test_updates_are_exact_in_double_precision():
-    made = network(3)
-    ours, theirs = agent(made), reference(made)
+    model = network(3)
+    learner, exact_learner = agent(model), reference(model)
     for update in range(3):
         rows = torch.randperm(96, generator=torch.Generator().manual_seed(update)).view(4, 24)
-        parts = ours.improve(batches.played("list", "games", 96, torch.float64), rows)
-        exact = theirs.improve(batches.played("bits", "games", 96, torch.float64), rows)
+        parts = learner.improve(batches.played("list", "games", 96, torch.float64), rows)
+        exact = exact_learner.improve(batches.played("bits", "games", 96, torch.float64), rows)
         assert parts == pytest.approx(exact, rel=1e-7)
-    moved = flat(theirs) - flat(reference(made))
-    assert (flat(ours) - flat(theirs)).norm() < 1e-7 * moved.norm()
+    moved = flat(exact_learner) - flat(reference(model))
+    assert (flat(learner) - flat(exact_learner)).norm() < 1e-7 * moved.norm()
 
 
 # A bfloat16 has 8 bits: a factor is off by 2^-9 at most, and six layers of products, forward and
@@ -129,32 +129,34 @@ def test_bfloat16_products_are_off_by_their_rounding(name):
 
     Where they cancel out, what is left may be as small as what was rounded away.
     """
-    made = network(0)
+    model = network(0)
     with torch.no_grad():
-        made.value.bias += 10
+        model.value.bias += 10
     played, rows = batches.played("list", name, 61), torch.arange(61)
-    found, parts = half(made).gradients(played, rows)
+    gradients, parts = half(model).gradients(played, rows)
     exact = batches.played("bits", name, 61, torch.float64)
-    wanted, wanted_parts = reference(made).gradients(exact, rows)
-    ours = torch.cat([found[weights].flatten() for weights in wanted]).double()
-    theirs = torch.cat([gradient.flatten() for gradient in wanted.values()])
-    assert 1e-5 < (ours - theirs).norm() / theirs.norm() < HALF
+    wanted, wanted_parts = reference(model).gradients(exact, rows)
+    rounded = torch.cat([gradients[weights].flatten() for weights in wanted]).double()
+    unrounded = torch.cat([gradient.flatten() for gradient in wanted.values()])
+    assert 1e-5 < (rounded - unrounded).norm() / unrounded.norm() < HALF
     near = {"rel": HALF, "abs": 1e-3}
     assert parts["entropy"].item() == pytest.approx(wanted_parts["entropy"].item(), **near)
 
 
-@pytest.mark.parametrize("make", [lambda made: agent(made.float()), half], ids=["float32", "half"])
+@pytest.mark.parametrize(
+    "make", [lambda model: agent(model.float()), half], ids=["float32", "half"]
+)
 def test_any_number_of_threads_gives_the_same_bits(threads, make):
     played = batches.played("list", "games", 700)
-    found = []
+    results = []
     for number in (1, 2, 3):
         threads(number)
         learner = make(network(6))
         chosen = learner.sample(played.positions, torch.Generator().manual_seed(1))
         parts = learner.improve(played, torch.arange(700).view(2, 350))
-        found.append((*chosen, flat(learner), torch.tensor(list(parts.values()))))
-    for other in found[1:]:
-        assert all(map(torch.equal, found[0], other))
+        results.append((*chosen, flat(learner), torch.tensor(list(parts.values()))))
+    for other in results[1:]:
+        assert all(map(torch.equal, results[0], other))
 
 
 def test_weights_are_the_networks_and_go_both_ways():
@@ -205,18 +207,18 @@ def leaves():
     env = rungs.make("chess", "cpp", LEAVES, mask="list")
     observation, info = env.reset(seed=1)
     env.close()
-    return [np.array(each) for each in (observation, info["action_mask"], info["action_count"])]
+    return [np.array(array) for array in (observation, info["action_mask"], info["action_count"])]
 
 
-def assert_equal(ours, theirs):
-    assert all((a == b).all() for a, b in zip(ours, theirs, strict=True))
+def assert_equal(actual, expected):
+    assert all((a == b).all() for a, b in zip(actual, expected, strict=True))
 
 
 def evaluated_as_it_is(compiled):
     """What it says of leaves, which is what a new one of the same weights says."""
-    found = compiled.evaluate(*leaves())
-    assert_equal(found, CppNetwork(copy.deepcopy(compiled.network)).evaluate(*leaves()))
-    return found
+    answer = compiled.evaluate(*leaves())
+    assert_equal(answer, CppNetwork(copy.deepcopy(compiled.network)).evaluate(*leaves()))
+    return answer
 
 
 def as_data(parameter, values):
@@ -235,8 +237,8 @@ def test_weights_are_evaluated_as_they_are_however_they_were_changed(change, par
     for name, parameter in compiled.network.named_parameters():
         if part in name:
             change(parameter, parameter.detach() * 1.5 + 0.01)
-    found = evaluated_as_it_is(compiled)
-    assert not all((ours == theirs).all() for ours, theirs in zip(found, before, strict=True))
+    after = evaluated_as_it_is(compiled)
+    assert not all((new == old).all() for new, old in zip(after, before, strict=True))
 
 
 def transpose(first, second):
@@ -250,45 +252,45 @@ def exchange(first, second):
 @pytest.mark.parametrize("holds", range(3))
 @pytest.mark.parametrize("move", [transpose, exchange])
 def test_weights_that_were_moved_in_memory_keep_their_values(move, holds):
-    made = network(3).float()
-    compiled = CppBackend(made, 1e-3, 0.5) if holds else CppNetwork(made)
-    move(*(made.blocks[0].change[k].weight for k in (1, 3)))
-    other = copy.deepcopy(made)
+    model = network(3).float()
+    compiled = CppBackend(model, 1e-3, 0.5) if holds else CppNetwork(model)
+    move(*(model.blocks[0].change[k].weight for k in (1, 3)))
+    other = copy.deepcopy(model)
     if holds > 1:
         compiled._adopt_parameters()
     evaluated_as_it_is(compiled)
-    for ours, theirs in zip(made.parameters(), other.parameters(), strict=True):
-        assert torch.equal(ours, theirs)
+    for parameter, copied in zip(model.parameters(), other.parameters(), strict=True):
+        assert torch.equal(parameter, copied)
 
 
 def test_a_parameter_that_becomes_a_part_of_itself_is_refused():
-    made = network(3).float()
-    compiled = CppBackend(made, 1e-3, 0.5)
-    made.query.bias.data = made.query.bias.data[:32]
+    model = network(3).float()
+    compiled = CppBackend(model, 1e-3, 0.5)
+    model.query.bias.data = model.query.bias.data[:32]
     with pytest.raises(ConfigurationError, match="128"):
         compiled.evaluate(*leaves())
 
 
 def test_weights_that_were_changed_and_changed_back_are_evaluated_in_between_learning():
     """What products are made of is known also where a minibatch has made it."""
-    made, played = agent(network(3).float()), batches.played("list", "games")
+    learner, played = agent(network(3).float()), batches.played("list", "games")
     observation = played.positions.observation
-    first = made.values(observation)
-    saved = flat(made).clone()
-    made.network.value.bias.data += 1
-    made.gradients(played, torch.arange(48))
-    made.network.value.bias.data.copy_(saved[-1:])
-    assert torch.equal(flat(made), saved)
-    assert torch.equal(made.values(observation), first)
+    first = learner.values(observation)
+    saved = flat(learner).clone()
+    learner.network.value.bias.data += 1
+    learner.gradients(played, torch.arange(48))
+    learner.network.value.bias.data.copy_(saved[-1:])
+    assert torch.equal(flat(learner), saved)
+    assert torch.equal(learner.values(observation), first)
 
 
 def test_memory_that_others_have_is_left_where_it_is():
-    made = network(3).float().share_memory()
-    at = [each.data_ptr() for each in made.parameters()]
-    compiled = CppNetwork(made)
-    made.value.bias.data.fill_(0.25)
+    model = network(3).float().share_memory()
+    at = [weights.data_ptr() for weights in model.parameters()]
+    compiled = CppNetwork(model)
+    model.value.bias.data.fill_(0.25)
     evaluated_as_it_is(compiled)
-    assert [each.data_ptr() for each in made.parameters()] == at
+    assert [weights.data_ptr() for weights in model.parameters()] == at
 
 
 OFF_THE_BOARD = next(action for action in range(4672) if target_of(action) is None)
@@ -306,21 +308,21 @@ OFF_THE_BOARD = next(action for action in range(4672) if target_of(action) is No
 def test_positions_that_there_are_not_are_refused_everywhere(float32, array, place, value, row):
     given = leaves()
     given[array][(row, *place)] = value
-    made = agent(float32)
-    before = flat(made).clone()
+    learner = agent(float32)
+    before = flat(learner).clone()
     positions = Positions(*map(torch.from_numpy, given))
     played = Batch(positions, torch.zeros(LEAVES, dtype=torch.int64), *torch.randn(3, LEAVES))
     readers = [
         lambda: CppNetwork(copy.deepcopy(float32)).evaluate(*given),
-        lambda: made.sample(positions, torch.Generator()),
-        lambda: made.improve(played, [torch.arange(LEAVES)]),
+        lambda: learner.sample(positions, torch.Generator()),
+        lambda: learner.improve(played, [torch.arange(LEAVES)]),
     ]
     if array == 0:
-        readers.append(lambda: made.values(positions.observation))
+        readers.append(lambda: learner.values(positions.observation))
     for reader in readers:
         with pytest.raises(ConfigurationError):
             reader()
-    assert torch.equal(flat(made), before)
+    assert torch.equal(flat(learner), before)
 
 
 def test_what_is_behind_a_list_is_not_read(float32):
@@ -350,17 +352,17 @@ def test_arrays_of_something_else_are_refused(float32, which, change):
 
 
 def test_no_positions_are_evaluated_and_none_are_learnt(float32):
-    given = [each[:0] for each in leaves()]
+    given = [array[:0] for array in leaves()]
     logits, values = CppNetwork(copy.deepcopy(float32)).evaluate(*given)
     assert len(logits) == len(values) == 0
-    made = agent(float32)
+    learner = agent(float32)
     nothing = Positions(*map(torch.from_numpy, given))
-    assert len(made.sample(nothing, torch.Generator()).action) == 0
-    assert len(made.values(nothing.observation)) == 0
+    assert len(learner.sample(nothing, torch.Generator()).action) == 0
+    assert len(learner.values(nothing.observation)) == 0
     played = Batch(nothing, torch.zeros(0, dtype=torch.int64), *torch.zeros(3, 0))
-    minibatch, _ = made._struct(played)
+    minibatch, _ = learner._struct(played)
     with pytest.raises(ConfigurationError, match="positions"):
-        made.differentiate(made.api.rungs_learn_gradients, minibatch)
+        learner.differentiate(learner.api.rungs_learn_gradients, minibatch)
 
 
 def test_a_gradient_that_is_not_finite_moves_nothing():
@@ -370,7 +372,7 @@ def test_a_gradient_that_is_not_finite_moves_nothing():
     with pytest.raises(DivergedError):
         compiled._descend()
     torch.testing.assert_close(compiled.state_dict(), before, rtol=0, atol=0)
-    assert not any(each.any() for each in compiled.memory.first_moments.values())
+    assert not any(moment.any() for moment in compiled.memory.first_moments.values())
 
 
 @pytest.mark.system
@@ -390,29 +392,29 @@ def test_a_precision_that_there_is_no_code_for_ends_the_process():
 @pytest.mark.system
 @pytest.mark.parametrize("compiler", ["cling", "g++"])
 def test_every_compiler_makes_the_same_learner(compiler):
-    made = network(2)
+    model = network(2)
     played = batches.played("list", "games", 64, torch.float64)
-    found, _ = agent(made, compiler=compiler).gradients(played, torch.arange(64))
-    wanted, _ = agent(made).gradients(played, torch.arange(64))
+    gradients, _ = agent(model, compiler=compiler).gradients(played, torch.arange(64))
+    wanted, _ = agent(model).gradients(played, torch.arange(64))
     for weights, gradient in wanted.items():
-        np.testing.assert_allclose(found[weights], gradient, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(gradients[weights], gradient, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        lambda made: made.to("meta"),
-        lambda made: made.half(),
-        lambda made: made.blocks[0].change.__setitem__(2, torch.nn.GELU()),
-        lambda made: setattr(made.norm, "eps", 1.0),
-        lambda made: made.value.register_forward_hook(lambda *_: None),
+        lambda model: model.to("meta"),
+        lambda model: model.half(),
+        lambda model: model.blocks[0].change.__setitem__(2, torch.nn.GELU()),
+        lambda model: setattr(model.norm, "eps", 1.0),
+        lambda model: model.value.register_forward_hook(lambda *_: None),
     ],
 )
 def test_networks_that_it_has_no_code_for_are_refused(change):
-    made = PolicyValueNetwork()
-    change(made)
+    model = PolicyValueNetwork()
+    change(model)
     with pytest.raises(ConfigurationError):
-        CppNetwork(made)
+        CppNetwork(model)
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ def tiny(name):
     return PolicyValueNetwork(16, 1, 8, squares=squares, score=score)
 
 
-def backend(name, seed=0, network=None):
+def make_backend(name, seed=0, network=None):
     torch.manual_seed(seed)
     return _available(learners.kind(name).make, network, SETTINGS, **HOW)
 
@@ -68,7 +68,7 @@ def reference(seed=0):
     return learners.kind("torch").make(PolicyValueNetwork().double(), SETTINGS, **HOW)
 
 
-def learner(name, *, max_plies=30, settings=SMALL, network=None, make_network=tiny):
+def make_learner(name, *, max_plies=30, settings=SMALL, network=None, make_network=tiny):
     env = rungs.make("chess", "cpp", 8, opponent="random", mask=mask(name), max_plies=max_plies)
     torch.manual_seed(7)
     network = network or make_network(name)
@@ -82,16 +82,16 @@ def _available(make, *arguments, **settings):
         pytest.skip(str(error))
 
 
-def weights(made):
-    return torch.cat([each.detach().flatten() for each in made.network.parameters()])
+def weights(learner):
+    return torch.cat([parameter.detach().flatten() for parameter in learner.network.parameters()])
 
 
 @functools.cache
 def expected(name):
     """Gradients and parts of the loss of the reference for a batch."""
     played = batches.played("bits", name, dtype=torch.float64)
-    found, parts = reference().gradients(played, torch.arange(len(played.choice)))
-    return {weights: each.clone() for weights, each in found.items()}, parts
+    gradients, parts = reference().gradients(played, torch.arange(len(played.choice)))
+    return {weights: gradient.clone() for weights, gradient in gradients.items()}, parts
 
 
 def test_hard_batches_are_hard():
@@ -103,11 +103,11 @@ def test_hard_batches_are_hard():
 @FLOAT32
 def test_gradients_are_the_references_in_double_precision(name, batch):
     played = batches.played(mask(name), batch)
-    found, parts = backend(name).gradients(played, torch.arange(len(played.choice)))
+    gradients, parts = make_backend(name).gradients(played, torch.arange(len(played.choice)))
     wanted, wanted_parts = expected(batch)
-    assert found.keys() == wanted.keys()
+    assert gradients.keys() == wanted.keys()
     for weights, gradient in wanted.items():
-        error = (found[weights].double() - gradient).abs().max()
+        error = (gradients[weights].double() - gradient).abs().max()
         assert error < BOUND * gradient.abs().max().clamp(min=1e-12), f"{weights}: {error:.1e}"
     for part, value in wanted_parts.items():
         assert parts[part].item() == pytest.approx(value.item(), rel=1e-4, abs=1e-6), part
@@ -117,13 +117,13 @@ def test_gradients_are_the_references_in_double_precision(name, batch):
 def test_updates_are_the_references_in_double_precision(name):
     """Also those of a part of what was played, in another order, one after the other."""
     rows = torch.randperm(96, generator=torch.Generator().manual_seed(4)).view(4, 24)[:3]
-    ours, exact = backend(name, 5), reference(5)
-    before = {weights: each.clone() for weights, each in exact.network.named_parameters()}
+    backend, exact = make_backend(name, 5), reference(5)
+    before = {weights: parameter.clone() for weights, parameter in exact.network.named_parameters()}
     played = batches.played(mask(name), "games", 96)
     wanted_parts = exact.improve(batches.played("bits", "games", 96, torch.float64), iter(rows))
-    parts = ours.improve(played, iter(rows))
+    parts = backend.improve(played, iter(rows))
     assert parts == pytest.approx(wanted_parts, rel=1e-4, abs=1e-6)
-    weights = dict(ours.network.named_parameters())
+    weights = dict(backend.network.named_parameters())
     for wanted_name, wanted in exact.network.named_parameters():
         moved = wanted - before[wanted_name]
         error = (weights[wanted_name].double() - wanted).norm() / moved.norm()
@@ -138,56 +138,56 @@ def test_actions_are_sampled_as_the_reference_weighs_them(name, batch):
     positions = batches.played(mask(name), batch).positions
     exact = batches.played("bits", batch, dtype=torch.float64).positions
     actions, log_probabilities, value = reference().network(exact.observation, exact.mask)
-    found = backend(name).sample(positions, torch.Generator().manual_seed(6))
-    choice = found.choice[:, None]
-    assert torch.equal(actions.gather(1, choice).squeeze(1), found.action)
+    sample = make_backend(name).sample(positions, torch.Generator().manual_seed(6))
+    choice = sample.choice[:, None]
+    assert torch.equal(actions.gather(1, choice).squeeze(1), sample.action)
     near = {"rtol": 1e-4, "atol": 1e-5, "check_dtype": False}
     chosen = log_probabilities.gather(1, choice).squeeze(1)
-    torch.testing.assert_close(found.log_probability, chosen, **near)
-    torch.testing.assert_close(found.value, value, **near)
-    torch.testing.assert_close(backend(name).values(positions.observation), value, **near)
+    torch.testing.assert_close(sample.log_probability, chosen, **near)
+    torch.testing.assert_close(sample.value, value, **near)
+    torch.testing.assert_close(make_backend(name).values(positions.observation), value, **near)
 
 
 @FLOAT32
 def test_actions_are_as_frequent_as_they_are_likely(name):
     """Pearson's chi-squared over 20 legal moves of one position, drawn in 4,096 of it."""
-    made = backend(name, network=tiny(name))
+    backend = make_backend(name, network=tiny(name))
     with torch.no_grad():  # so that they are not all about equally likely
-        made.network.action_key.weight.mul_(20)
+        backend.network.action_key.weight.mul_(20)
     positions = batches.positions(mask(name), None, 4096)
-    found = made.sample(positions, torch.Generator().manual_seed(7))
-    seen = torch.bincount(found.choice, minlength=20)
+    sample = backend.sample(positions, torch.Generator().manual_seed(7))
+    counts = torch.bincount(sample.choice, minlength=20)
     exact = batches.positions("bits", None, 1)
-    _, log_probabilities, _ = made.network(exact.observation, exact.mask)
+    _, log_probabilities, _ = backend.network(exact.observation, exact.mask)
     likely = 4096 * log_probabilities[0].exp()
     assert len(likely) == 20
     assert likely.max() > 2 * likely.min()
-    assert ((seen - likely) ** 2 / likely).sum() < 60  # of 19 degrees: one in 300,000
+    assert ((counts - likely) ** 2 / likely).sum() < 60  # of 19 degrees: one in 300,000
 
 
 @pytest.mark.parametrize("updates", [0, 2])
 @LEARNERS
 def test_it_goes_on_as_the_saved_one(name, updates):
     """Another learner, which has learnt meanwhile, and the saved one itself."""
-    made, other = learner(name), learner(name)
-    made.begin(*made.env.reset(seed=7))
+    learner, other = make_learner(name), make_learner(name)
+    learner.begin(*learner.env.reset(seed=7))
     for _ in range(updates):
-        made.learn()
-    saved = made.state_dict()
-    entropy, after = made.learn()["entropy"], weights(made).clone()
+        learner.learn()
+    saved = learner.state_dict()
+    entropy, after = learner.learn()["entropy"], weights(learner).clone()
     other.learn()
-    for each in (made, other):
-        each.load_state_dict(saved)
-        assert each.learn()["entropy"] == entropy
-        assert torch.equal(weights(each), after)
+    for resumed in (learner, other):
+        resumed.load_state_dict(saved)
+        assert resumed.learn()["entropy"] == entropy
+        assert torch.equal(weights(resumed), after)
 
 
 @LEARNERS
 def test_it_learns_where_all_games_end_at_once(name):
     """Every step ends every game, so that nothing later counts."""
-    made = learner(name, max_plies=1)
-    metrics = made.learn()
-    assert made.rollout.ended.all()
+    learner = make_learner(name, max_plies=1)
+    metrics = learner.learn()
+    assert learner.rollout.ended.all()
     assert all(math.isfinite(value) for value in metrics.values())
 
 
@@ -223,145 +223,149 @@ def test_a_network_of_ones_own_learns(name):
     torch.manual_seed(0)
     network = Tiny()
     before = network.score.weight.detach().clone()
-    made = learner(name, network=network)
-    made.learn()
-    assert made.network is network
+    learner = make_learner(name, network=network)
+    learner.learn()
+    assert learner.network is network
     assert not torch.equal(network.score.weight, before)
 
 
 @BACKENDS
 def test_a_network_that_is_also_evaluated_in_cpp_is_still_learnt(name):
-    made, alone = (learner(name, make_network=lambda name: PolicyValueNetwork()) for _ in range(2))
-    made.learn()
-    evaluator = CppNetwork(made.network)
+    learner, alone = (
+        make_learner(name, make_network=lambda name: PolicyValueNetwork()) for _ in range(2)
+    )
+    learner.learn()
+    evaluator = CppNetwork(learner.network)
     env = rungs.make("chess", "cpp", 4, mask="list")
     observation, info = env.reset(seed=1)
     leaves = observation, info["action_mask"], info["action_count"]
     evaluator.evaluate(*leaves)
-    made.learn()
+    learner.learn()
     for _ in range(2):
         alone.learn()
-    assert torch.equal(weights(made), weights(alone))
-    saved = torch.cat([each.flatten() for each in made.state_dict()["network"].values()])
+    assert torch.equal(weights(learner), weights(alone))
+    saved = torch.cat([tensor.flatten() for tensor in learner.state_dict()["network"].values()])
     assert torch.equal(saved, weights(alone))
-    fresh = CppNetwork(copy.deepcopy(made.network))
-    for found, wanted in zip(evaluator.evaluate(*leaves), fresh.evaluate(*leaves), strict=True):
-        assert (found == wanted).all()
+    fresh = CppNetwork(copy.deepcopy(learner.network))
+    for answer, wanted in zip(evaluator.evaluate(*leaves), fresh.evaluate(*leaves), strict=True):
+        assert (answer == wanted).all()
 
 
 @BACKENDS
 def test_a_network_whose_memory_is_replaced_is_still_learnt(name):
-    made = learner(name)
-    made.learn()
-    made.network.half().float()
-    rounded = weights(made).clone()
+    learner = make_learner(name)
+    learner.learn()
+    learner.network.half().float()
+    rounded = weights(learner).clone()
     assert torch.equal(rounded, rounded.half().float())
-    made.learn()
-    assert not torch.equal(weights(made), rounded)
-    saved = torch.cat([each.flatten() for each in made.state_dict()["network"].values()])
-    assert torch.equal(weights(made), saved)
+    learner.learn()
+    assert not torch.equal(weights(learner), rounded)
+    saved = torch.cat([tensor.flatten() for tensor in learner.state_dict()["network"].values()])
+    assert torch.equal(weights(learner), saved)
 
 
 @BACKENDS
 def test_two_learners_may_move_one_network_in_turns(name):
-    made = learner(name)
-    other = learner(name, network=made.network)
-    for each in (made, other, made, other):
-        before = weights(made).clone()
-        each.learn()
-        assert not torch.equal(weights(made), before)
-        assert torch.equal(weights(made), weights(other))
+    learner = make_learner(name)
+    other = make_learner(name, network=learner.network)
+    for mover in (learner, other, learner, other):
+        before = weights(learner).clone()
+        mover.learn()
+        assert not torch.equal(weights(learner), before)
+        assert torch.equal(weights(learner), weights(other))
 
 
 @BACKENDS
 def test_a_network_that_is_another_now_is_not_learnt(name):
-    made = learner(name)
-    made.learn()
-    made.network.double()
-    before = weights(made).clone()
+    learner = make_learner(name)
+    learner.learn()
+    learner.network.double()
+    before = weights(learner).clone()
     with pytest.raises(ConfigurationError, match="network"):
-        made.backend.improve(made.rollout.batch(made.rollout.reward), made.minibatches())
-    assert torch.equal(weights(made), before)
+        learner.backend.improve(
+            learner.rollout.batch(learner.rollout.reward), learner.minibatches()
+        )
+    assert torch.equal(weights(learner), before)
 
 
 @TORCH
 def test_parameters_that_the_optimizer_does_not_have_are_not_learnt(name):
-    made = learner(name)
-    made.learn()
-    made.network.load_state_dict(copy.deepcopy(made.network.state_dict()), assign=True)
+    learner = make_learner(name)
+    learner.learn()
+    learner.network.load_state_dict(copy.deepcopy(learner.network.state_dict()), assign=True)
     with pytest.raises(ConfigurationError, match="network"):
-        made.learn()
+        learner.learn()
 
 
 @BACKENDS
 def test_frozen_parameters_are_named_and_nothing_is_learnt(name):
-    made = learner(name)
-    made.network.query.weight.requires_grad_(False)
-    before = weights(made).clone()
+    learner = make_learner(name)
+    learner.network.query.weight.requires_grad_(False)
+    before = weights(learner).clone()
     with pytest.raises(ConfigurationError, match=r"query\.weight"):
-        made.learn()
-    assert torch.equal(weights(made), before)
+        learner.learn()
+    assert torch.equal(weights(learner), before)
 
 
 @BACKENDS
 def test_it_learns_where_gradients_are_off_but_not_in_inference_mode(name):
-    made, other = learner(name), learner(name)
+    learner, other = make_learner(name), make_learner(name)
     with torch.inference_mode(), pytest.raises(ConfigurationError, match="inference_mode"):
-        learner(name).learn()
+        make_learner(name).learn()
     with torch.no_grad():
-        made.learn()
+        learner.learn()
     other.learn()
-    assert torch.equal(weights(made), weights(other))
+    assert torch.equal(weights(learner), weights(other))
 
 
 @BACKENDS
 def test_minibatches_of_one_position_are_refused(name):
-    made = learner(name)
-    made.play()  # begins, too
+    learner = make_learner(name)
+    learner.play()  # begins, too
     with pytest.raises(ConfigurationError, match="rows"):
-        made.backend.gradients(made.rollout.batch(made.rollout.reward), torch.arange(1))
+        learner.backend.gradients(learner.rollout.batch(learner.rollout.reward), torch.arange(1))
     for number in (32, 5):  # of one position each; of 32 / 5
         with pytest.raises(ConfigurationError, match=f"num_minibatches={number}"):
-            learner(name, settings=PpoSettings(num_steps=4, num_minibatches=number))
+            make_learner(name, settings=PpoSettings(num_steps=4, num_minibatches=number))
 
 
 @BACKENDS
 def test_a_loss_that_is_not_finite_moves_no_weight(name):
     """Whether its gradient is finite or not."""
-    made = learner(name, settings=PpoSettings(num_steps=4, num_minibatches=2, vf_coef=1e-3))
-    made.learn()
-    before = weights(made).clone()
-    batch = made.rollout.batch(made.rollout.reward)
+    learner = make_learner(name, settings=PpoSettings(num_steps=4, num_minibatches=2, vf_coef=1e-3))
+    learner.learn()
+    before = weights(learner).clone()
+    batch = learner.rollout.batch(learner.rollout.reward)
     batch.returns.fill_(3e19)  # its square is beyond float32
     with pytest.raises(DivergedError):
-        made.backend.improve(batch, made.minibatches())
-    assert torch.equal(weights(made), before)
+        learner.backend.improve(batch, learner.minibatches())
+    assert torch.equal(weights(learner), before)
     with torch.no_grad():
-        made.network.value.bias.fill_(math.nan)
-    before = weights(made).clone()
+        learner.network.value.bias.fill_(math.nan)
+    before = weights(learner).clone()
     with pytest.raises(DivergedError, match="update 2"):
-        made.learn()
-    torch.testing.assert_close(weights(made), before, rtol=0, atol=0, equal_nan=True)
+        learner.learn()
+    torch.testing.assert_close(weights(learner), before, rtol=0, atol=0, equal_nan=True)
 
 
 @TORCH
 def test_a_gradient_that_is_not_finite_moves_no_weight(name):
-    made = learner(name)
-    made.network.norm.weight.register_hook(lambda gradient: gradient * math.inf)
-    before = weights(made).clone()
+    learner = make_learner(name)
+    learner.network.norm.weight.register_hook(lambda gradient: gradient * math.inf)
+    before = weights(learner).clone()
     with pytest.raises(DivergedError, match="update 1"):
-        made.learn()
-    assert torch.equal(weights(made), before)
+        learner.learn()
+    assert torch.equal(weights(learner), before)
 
 
 @functools.cache
 def gone_on(name):
     """Returns a learner, its state before its last update, and its state since."""
-    made = learner(name)
-    made.learn()
-    saved = copy.deepcopy(made.state_dict())
-    made.learn()
-    return made, saved, copy.deepcopy(made.state_dict())
+    learner = make_learner(name)
+    learner.learn()
+    saved = copy.deepcopy(learner.state_dict())
+    learner.learn()
+    return learner, saved, copy.deepcopy(learner.state_dict())
 
 
 def of_network(tensor):
@@ -429,12 +433,12 @@ SPOILING = [
     ],
 )
 def test_what_cannot_be_gone_on_from_is_refused_and_nothing_changes(name, spoil):
-    made, saved, before = gone_on(name)
+    learner, saved, before = gone_on(name)
     saved = copy.deepcopy(saved)
     spoil(saved)
     with pytest.raises(InvalidStateError):
-        made.load_state_dict(saved)
-    after = made.state_dict()
+        learner.load_state_dict(saved)
+    after = learner.state_dict()
     assert after["own"].pop("env") == before["own"]["env"]
     torch.testing.assert_close(after["own"]["generator"], before["own"]["generator"])
     for part in before.keys() - {"own"}:

@@ -50,9 +50,9 @@ def test_a_position_is_scored_alike_in_any_batch():
     network = PolicyValueNetwork(16, 1, 8)
     actions, log_probabilities, value = network(observation, mask)
     for i in (0, 13, 63):
-        own, scores, alone = network(observation[i : i + 1], mask[i : i + 1])
+        listed, scores, alone = network(observation[i : i + 1], mask[i : i + 1])
         legal = scores.shape[1]
-        assert torch.equal(own[0], actions[i, :legal])
+        assert torch.equal(listed[0], actions[i, :legal])
         torch.testing.assert_close(scores[0], log_probabilities[i, :legal])
         assert (log_probabilities[i, legal:] == -torch.inf).all()
         torch.testing.assert_close(alone[0], value[i])
@@ -91,8 +91,8 @@ def test_sums_of_columns_are_the_product():
 def test_lists_say_what_bits_say(fens, plies):
     bits = from_bits(batches.positions("bits", fens, 32, plies).mask)
     lists = from_lists(*batches.positions("list", fens, 32, plies)[1:])
-    for ours, theirs in zip(lists, bits, strict=True):
-        assert torch.equal(ours, theirs)
+    for actual, expected in zip(lists, bits, strict=True):
+        assert torch.equal(actual, expected)
     assert torch.equal(lists.board, torch.repeat_interleave(torch.arange(32), lists.count))
     assert torch.equal(lists.first()[1:], lists.count.cumsum(0)[:-1])
 
@@ -112,7 +112,7 @@ def lists(counts):
     """Lists of some numbers of actions, with ids that say position and place."""
     count = torch.tensor(counts)
     board = torch.repeat_interleave(torch.arange(len(counts)), count)
-    place = torch.cat([torch.arange(each) for each in counts])
+    place = torch.cat([torch.arange(count) for count in counts])
     return Legal(board, 1000 * board + place, count)
 
 
@@ -129,18 +129,18 @@ def test_they_are_those_of_each_position_alone(kind, counts, scale, data):
     weights = torch.randn(2, len(counts), generator=generator, dtype=torch.float64)
     found = kind(legal, scores)
     assert torch.equal(found.action(choice), 1000 * torch.arange(len(counts)) + choice)
-    ours = found.log_probability(choice), found.entropy()
+    actual = found.log_probability(choice), found.entropy()
     alone = [torch.distributions.Categorical(logits=part) for part in scores.split(counts)]
-    theirs = (
-        torch.stack([each.log_prob(c) for each, c in zip(alone, choice, strict=True)]),
-        torch.stack([each.entropy() for each in alone]),
+    expected = (
+        torch.stack([one.log_prob(c) for one, c in zip(alone, choice, strict=True)]),
+        torch.stack([one.entropy() for one in alone]),
     )
     gradients = []
-    for pair in (ours, theirs):
+    for pair in (actual, expected):
         total = (torch.stack(pair) * weights).sum()
         gradients.append(torch.autograd.grad(total, scores, retain_graph=True)[0])
-    for mine, exact in zip((*ours, gradients[0]), (*theirs, gradients[1]), strict=True):
-        torch.testing.assert_close(mine, exact, rtol=1e-9, atol=1e-9)
+    for packed, exact in zip((*actual, gradients[0]), (*expected, gradients[1]), strict=True):
+        torch.testing.assert_close(packed, exact, rtol=1e-9, atol=1e-9)
 
 
 @KINDS

@@ -35,9 +35,9 @@ def trained(env, seed=7):
     learner = small(env, seed)
     metrics = [learner.learn() for _ in range(4)]
     env.close()
-    for each in metrics:
+    for row in metrics:
         for time in ("generate", "transfer", "infer", "backward"):
-            del each[time]
+            del row[time]
     return weights(learner.network), metrics
 
 
@@ -60,7 +60,7 @@ def test_every_rung_learns_the_same_weights(rung, settings, expected):
     learnt, metrics = trained(make(rung, **settings))
     assert torch.equal(learnt, expected[0])
     assert metrics == expected[1]
-    assert sum(each["wins"] + each["draws"] + each["losses"] for each in metrics) >= 16
+    assert sum(row["wins"] + row["draws"] + row["losses"] for row in metrics) >= 16
 
 
 def test_another_seed_learns_other_weights(expected):
@@ -148,7 +148,7 @@ def test_an_update_is_the_one_of_the_paper():
     learner.backend.improve(learner.rollout.batch(advantage), learner.minibatches())
 
     adam = torch.optim.Adam(network.parameters(), lr=3e-3, eps=1e-5)
-    observation, mask = (each[:8].flatten(0, 1) for each in (played.observation, played.mask))
+    observation, mask = (array[:8].flatten(0, 1) for array in (played.observation, played.mask))
     choice, old = played.choice.flatten(), played.log_probability.flatten()
     outcome = (advantage + played.value[:8]).flatten()
     norms, clipped = [], False
@@ -166,15 +166,15 @@ def test_an_update_is_the_one_of_the_paper():
             adam.zero_grad()
             loss.backward()
             gradients = [parameter.grad for parameter in network.parameters()]
-            norms.append(torch.stack([(each * each).sum() for each in gradients]).sum().sqrt())
-            for each in gradients:
-                each *= min(1, 0.1 / norms[-1])
+            norms.append(torch.stack([(g * g).sum() for g in gradients]).sum().sqrt())
+            for gradient in gradients:
+                gradient *= min(1, 0.1 / norms[-1])
             adam.step()
-    ours, theirs = weights(learner.network), weights(network)
+    actual, expected = weights(learner.network), weights(network)
     assert clipped
     assert max(norms) > 0.1
-    assert (ours - before).abs().max() > 1e-3
-    torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=0)
+    assert (actual - before).abs().max() > 1e-3
+    torch.testing.assert_close(actual, expected, atol=1e-5, rtol=0)
 
 
 def test_games_that_ended_while_playing_are_counted():
@@ -188,15 +188,15 @@ def test_games_that_ended_while_playing_are_counted():
     wins, losses = int((reward == 1).sum()), int((reward == -1).sum())
     assert wins != losses
     assert min(wins, losses) > 0
-    found = counts["wins"], counts["losses"], counts["draws"]
-    assert found == (wins, losses, int(ended.sum()) - wins - losses)
+    counted = counts["wins"], counts["losses"], counts["draws"]
+    assert counted == (wins, losses, int(ended.sum()) - wins - losses)
 
 
 def test_ranks_choose_actions_of_their_own(monkeypatch):
     learners = [small(make())]
     monkeypatch.setenv("RANK", "1")
     learners.append(small(make(), ranks=Ranks()))
-    assert torch.equal(*(weights(each.network) for each in learners))
+    assert torch.equal(*(weights(learner.network) for learner in learners))
     for learner in learners:
         learner.learn()
     assert not torch.equal(*(learner.rollout.choice for learner in learners))
@@ -238,9 +238,9 @@ def test_a_rollout_goes_on_where_the_last_one_ended():
     ],
 )
 def test_arguments_of_something_else_are_named(argument, wrong):
-    how = {"env": make(), "settings": SMALL} | {argument: wrong}
+    arguments = {"env": make(), "settings": SMALL} | {argument: wrong}
     with pytest.raises(ConfigurationError, match=argument):
-        Learner(how.pop("env"), **how)
+        Learner(arguments.pop("env"), **arguments)
 
 
 @pytest.mark.parametrize(

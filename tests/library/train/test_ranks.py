@@ -111,8 +111,8 @@ def test_all_ranks_learn_together_each_from_its_own_boards(two, one):
     episodes = sum(sum(map(int, column(metrics, name))) for name in ("wins", "draws", "losses"))
     assert episodes >= RANKS * 3 * 16
     assert column(two / "evaluations.csv", "update") == ["0", "4", "8"]
-    for rank, own in enumerate(PPO.load(two)["own"]):
-        state.unpack(own["env"], {"first_board": 16 * rank, "num_envs": 16}, {}, 16)
+    for rank, rank_state in enumerate(PPO.load(two)["own"]):
+        state.unpack(rank_state["env"], {"first_board": 16 * rank, "num_envs": 16}, {}, 16)
     assert any(not torch.equal(weights(two)[name], weights(one)[name]) for name in weights(one))
 
 
@@ -199,10 +199,10 @@ def ranks_of(out):
             environment = (process / "environ").read_text().split("\0")
         except OSError:  # it has ended
             continue
-        found = [word.removeprefix("RANK=") for word in environment if word.startswith("RANK=")]
+        words = [word.removeprefix("RANK=") for word in environment if word.startswith("RANK=")]
         # Helpers of multiprocessing, which have the environment of a rank, have another command.
-        if found and "\0train\0" in command and str(out) in command:
-            ranks[int(process.name)] = found[0]
+        if words and "\0train\0" in command and str(out) in command:
+            ranks[int(process.name)] = words[0]
     return ranks
 
 
@@ -268,9 +268,9 @@ def test_ranks_of_self_play_play_what_one_plays_and_go_on_when_killed(tmp_path):
     train(torchrun("-m", "rungs", "selfplay", *SELF_PLAY, unbroken))
     boards = ["--num-envs", RANKS * 8, "--updates", 1]
     assert SELFPLAY.run(alone, *SELF_PLAY[:-1], *boards) == 0
-    ours, theirs = (np.load(run / "positions" / "000001.npz") for run in (unbroken, alone))
-    assert len(ours["count"]) > 100
-    assert rows(ours) == rows(theirs)
+    first, second = (np.load(run / "positions" / "000001.npz") for run in (unbroken, alone))
+    assert len(first["count"]) > 100
+    assert rows(first) == rows(second)
 
     job = start(torchrun(*mishaps([[0, 0, "killed", 3]], "selfplay", *SELF_PLAY, out)))
     finish(job)

@@ -13,22 +13,22 @@ from rungs.adapters.sb3 import ChessListVecEnv, LegalActionPolicy  # where it is
 
 
 def test_an_action_is_a_place_in_the_list_behind_the_board():
-    how = {"opponent": "random", "max_plies": 12}
+    settings = {"opponent": "random", "max_plies": 12}
     env, alone = (
         ChessListVecEnv(4, "cpp", max_plies=12),
-        rungs.make("chess", "cpp", 4, mask="list", **how),
+        rungs.make("chess", "cpp", 4, mask="list", **settings),
     )
     env.seed(3)
-    found, (observation, info) = env.reset(), alone.reset(seed=3)
+    observed, (observation, info) = env.reset(), alone.reset(seed=3)
     ended = 0
     for step in range(30):
-        np.testing.assert_array_equal(found[:, :72], observation)
-        np.testing.assert_array_equal(found[:, 72:], info["action_mask"])
-        assert found.dtype == env.observation_space.dtype == np.int16
+        np.testing.assert_array_equal(observed[:, :72], observation)
+        np.testing.assert_array_equal(observed[:, 72:], info["action_mask"])
+        assert observed.dtype == env.observation_space.dtype == np.int16
         places = (info["action_count"].astype(np.int64) * 7 + step) % info["action_count"]
         actions = info["action_mask"][np.arange(4), places].astype(np.int64)
         observation, reward, terminated, truncated, info = alone.step(actions)
-        found, rewards, done, infos = env.step(places)
+        observed, rewards, done, infos = env.step(places)
         np.testing.assert_array_equal(rewards, reward)
         np.testing.assert_array_equal(done, terminated | truncated)
         for i in np.flatnonzero(done):
@@ -43,16 +43,16 @@ def test_places_may_be_a_list_and_others_are_refused():
     env, other = ChessListVecEnv(4, "cpp"), ChessListVecEnv(4, "cpp")
     with pytest.raises(gymnasium.error.ResetNeeded):
         env.step([0] * 4)
-    for each in (env, other):
-        each.seed(3)
-        each.reset()
+    for reseeded in (env, other):
+        reseeded.seed(3)
+        reseeded.reset()
     for wrong in (None, [0] * 3, [[0] * 4], [0.5] * 4, ["a"] * 4, [0, 0, 0, 218], [0, 0, 0, -1]):
         with pytest.raises(ConfigurationError, match="actions"):
             env.step(wrong)
     with pytest.raises(IllegalActionError):
         env.step([0, 0, 0, 217])
-    found, wanted = env.step([3, 2, 1, 0]), other.step(np.array([3, 2, 1, 0]))
-    np.testing.assert_array_equal(found[0], wanted[0])
+    observed, wanted = env.step([3, 2, 1, 0]), other.step(np.array([3, 2, 1, 0]))
+    np.testing.assert_array_equal(observed[0], wanted[0])
 
 
 @pytest.mark.parametrize("setting", ["obs", "mask", "autoreset_mode"])
@@ -75,17 +75,17 @@ def test_the_likeliest_action_is_played_where_that_is_asked_for():
     place, _ = policy.predict(observation, deterministic=True)
     again, _ = policy.predict(observation, deterministic=True)
     np.testing.assert_array_equal(place, again)
-    seen = torch.from_numpy(observation)
+    tensor = torch.from_numpy(observation)
     likely = [
-        policy.evaluate_actions(seen, torch.full((64,), place))[1]
+        policy.evaluate_actions(tensor, torch.full((64,), place))[1]
         for place in range(int((observation[:, 72:] >= 0).sum(1).min()))
     ]
-    chosen = policy.evaluate_actions(seen, torch.from_numpy(place))[1]
+    chosen = policy.evaluate_actions(tensor, torch.from_numpy(place))[1]
     assert (chosen >= torch.stack(likely).max(0).values).all()
     assert (observation[np.arange(64), 72 + place] >= 0).all()
     sampled, _ = policy.predict(observation)
     assert (sampled != place).any()
-    equal = policy.forward(seen, deterministic=True)
+    equal = policy.forward(tensor, deterministic=True)
     np.testing.assert_array_equal(equal[0], place)
 
 
@@ -177,8 +177,8 @@ def test_ppo_learns():
     from stable_baselines3 import PPO
 
     env = ChessListVecEnv(4, "cpp", max_plies=20)
-    how = {"n_steps": 8, "batch_size": 16, "n_epochs": 1, "seed": 0, "device": "cpu"}
-    model = PPO(LegalActionPolicy, env, **how)
+    settings = {"n_steps": 8, "batch_size": 16, "n_epochs": 1, "seed": 0, "device": "cpu"}
+    model = PPO(LegalActionPolicy, env, **settings)
     before = model.policy.network.value.weight.detach().clone()
     model.learn(64)
     assert not np.array_equal(model.policy.network.value.weight.detach(), before)
