@@ -65,7 +65,7 @@ def hold(
     matches.half_of(games)
     with locked_output_dir(out, "tournament", _NAMES) as out_folder:
         steps = race(codes, say, trust=trust) if codes else []
-        players, refused = _entered(weights)
+        players, refused = _load_players(weights)
         played: list[Match] = []
         try:
             if players:
@@ -92,12 +92,12 @@ def race(codes: Iterable[Path], say: Say, *, trust: bool) -> list[Step]:
     launcher = choose_launcher(trust)
     steps = []
     for file in codes:
-        steps.append(_judged(file, launcher))
+        steps.append(_judge_step(file, launcher))
         say(f"step {steps[-1].entry}: {steps[-1].state}")
     return sorted(steps, key=lambda step: -(step.gain or 0))
 
 
-def _judged(file: Path, launcher) -> Step:
+def _judge_step(file: Path, launcher) -> Step:
     name = one_line(file.stem)
     try:
         if not file.is_file() or file.stat().st_size > _MAX_CODE:
@@ -112,7 +112,7 @@ def _judged(file: Path, launcher) -> Step:
     return Step(name, "right", gain.middle, gain.low, gain.high, verdict.share.middle)
 
 
-def _entered(files: Iterable[Path]) -> tuple[list[NetworkPlayer], list[tuple[str, str]]]:
+def _load_players(files: Iterable[Path]) -> tuple[list[NetworkPlayer], list[tuple[str, str]]]:
     """Returns the players, and the names of the refused agents, each with the reason."""
     players, refused = [], []
     for file in files:
@@ -218,7 +218,7 @@ def _page(
     parts.append(f"<p>{html.escape(f'{now()}, on {in_words(describe())}.')}</p>")
     if steps:
         titles = ("entry", "state", "gain over the baseline", "share of the bound")
-        parts += ["<h2>The fastest step</h2>", _table(titles, map(_in_words, steps))]
+        parts += ["<h2>The fastest step</h2>", _table(titles, map(_step_cells, steps))]
     if ratings is not None:
         rows = [
             (row.player, f"{row.elo:.0f}", f"{row.low:.0f} to {row.high:.0f}", row.games, row.score)
@@ -231,12 +231,12 @@ def _page(
     if refused:
         parts += ["<h3>Refused</h3>", _table(("agent", "why"), refused)]
     if played:
-        games_json = json.dumps([_watched(game) for game in played]).replace("<", "\\u003c")
+        games_json = json.dumps([_replay(game) for game in played]).replace("<", "\\u003c")
         parts += [f'<script type="application/json" id="games">{games_json}</script>', _WATCH]
     return "\n".join([*parts, "</html>\n"])
 
 
-def _in_words(step: Step) -> tuple[str, str, str, str]:
+def _step_cells(step: Step) -> tuple[str, str, str, str]:
     if step.gain is None:
         return step.entry, step.state, step.why[:300], ""
     gain = f"{step.gain:.3g}× ({step.gain_low:.3g} to {step.gain_high:.3g})"
@@ -252,7 +252,7 @@ def _crosstable(ratings: pd.DataFrame, played: Sequence[Match]) -> str:
     return _table(("", *names), rows)
 
 
-def _watched(game: Match) -> dict:
+def _replay(game: Match) -> dict:
     """Returns a game's title, its end and its positions' pieces."""
     board = game.board.root()
     fens = [board.board_fen()]

@@ -41,7 +41,7 @@ def explain(lab: Lab, code: str, seconds: Mapping[str, float]) -> list[str]:
     assert lab.per
     codes = {"yours": code} | {name: lab.code(name) for name in ("baseline", "solution")}
     with temporary_dir() as folder:
-        return [*_counts(lab, codes, Path(folder)), *_bandwidth(lab, seconds)]
+        return [*_explain_counts(lab, codes, Path(folder)), *_explain_bandwidth(lab, seconds)]
 
 
 def compilers() -> list[str]:
@@ -63,26 +63,26 @@ def _run(*command: str) -> str:
     return done.stdout
 
 
-def _counts(lab: Lab, codes: dict[str, str], folder: Path) -> Iterator[str]:
+def _explain_counts(lab: Lab, codes: dict[str, str], folder: Path) -> Iterator[str]:
     for name, code in codes.items():
         text = f"{included(lab.headers)}{code}\n{lab.harness}\n{_MAIN}"
         (folder / f"{name}.cpp").write_text(text)
     try:
-        counted = _counted(codes, folder)
-        yield _compared(lab, "Instructions", "instructions", counted, "callgrind, AVX2")
+        totals = _count_calls(codes, folder)
+        yield _comparison(lab, "Instructions", "instructions", totals, "callgrind, AVX2")
         words = "Mispredicted branches"
-        yield _compared(lab, words, "mispredicted branches", counted, "of callgrind's predictor")
+        yield _comparison(lab, words, "mispredicted branches", totals, "of callgrind's predictor")
     except CompilerError as error:
         yield f"Instructions were not counted: {error}."
     for name, words in (("yours", "your answer"), ("solution", "the best known solution")):
         try:
-            yield _waits(folder, name, words)
+            yield _explain_loop(folder, name, words)
         except CompilerError as error:
             yield f"What limits a loop is not known: {error}."
             return
 
 
-def _counted(names: Iterable[str], folder: Path) -> dict[str, dict[str, int]]:
+def _count_calls(names: Iterable[str], folder: Path) -> dict[str, dict[str, int]]:
     """Returns callgrind's totals for a call of each, compiled by Clang or, if that fails, by g++.
 
     valgrind 3.19 does not decode every instruction that Clang 14 emits.
@@ -109,18 +109,18 @@ def _totals(compiler: str, program: Path) -> dict[str, int]:
     return valgrind.totals(report.read_text())
 
 
-def _compared(
-    lab: Lab, words: str, event: str, counted: dict[str, dict[str, int]], method: str
+def _comparison(
+    lab: Lab, words: str, event: str, totals: dict[str, dict[str, int]], method: str
 ) -> str:
     assert lab.per
-    per_unit = {name: counts[event] / lab.per.count for name, counts in counted.items()}
+    per_unit = {name: counts[event] / lab.per.count for name, counts in totals.items()}
     return (
         f"{words} per {lab.per.name} ({method}): yours {per_unit['yours']:.3g}, the baseline "
         f"{per_unit['baseline']:.3g}, the best known solution {per_unit['solution']:.3g}."
     )
 
 
-def _waits(folder: Path, name: str, words: str) -> str:
+def _explain_loop(folder: Path, name: str, words: str) -> str:
     """Returns in words what llvm-mca reports for a program's longest innermost loop."""
     assembly, loop = folder / f"{name}.s", folder / f"{name}_loop.s"
     _run(compilers()[0], *_FLAGS, "-g0", "-S", str(folder / f"{name}.cpp"), "-o", str(assembly))
@@ -180,7 +180,7 @@ def _number(pattern: str, report: str, otherwise: str | None = None) -> str:
     return match[1] if match else str(otherwise)
 
 
-def _bandwidth(lab: Lab, seconds: Mapping[str, float]) -> Iterator[str]:
+def _explain_bandwidth(lab: Lab, seconds: Mapping[str, float]) -> Iterator[str]:
     assert lab.per
     if not lab.per.num_bytes:
         return

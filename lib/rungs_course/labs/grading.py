@@ -74,7 +74,7 @@ def grade(folder: Path, out: Path, say: Say = line, *, trust: bool = False) -> i
     _check_is_left_over(unfinished)
     write(Row._fields, "w")
     try:
-        rows = (row for path in files for row in _judged(path, launcher))
+        rows = (row for path in files for row in _rows_of_file(path, launcher))
         for row in watched(rows, "labs judged", len(files) * len(labs()), say):
             write(map(cell, row))
             not_judged += row.state in NOT_JUDGED
@@ -100,7 +100,7 @@ def _check_is_left_over(unfinished: Path) -> None:
     raise ConfigurationError(f"{unfinished} exists already, and is not a table of a grading")
 
 
-def _judged(file: Path, launcher: Launcher) -> Iterator[Row]:
+def _rows_of_file(file: Path, launcher: Launcher) -> Iterator[Row]:
     """Yields the rows of a student's file, one for each lab."""
     blank = Row(one_line(file.stem), "", "")
     try:

@@ -133,7 +133,7 @@ def judge(descriptor: int) -> None:
     each after the request's key, which no submission writes by accident.
     """
     request = json.load(sys.stdin)
-    for message in _judged(find(request["lab"]), request["code"], request["race"]):
+    for message in _judge_in_stages(find(request["lab"]), request["code"], request["race"]):
         os.write(descriptor, f"{request['key']} {json.dumps(message)}\n".encode())
     with contextlib.suppress(AttributeError, ValueError, OSError):  # it may have been closed
         sys.stdout.flush()
@@ -141,7 +141,7 @@ def judge(descriptor: int) -> None:
     os._exit(0)  # without waiting for threads that the submission has left
 
 
-def _judged(lab: Lab, code: str, race: bool) -> Iterator[dict[str, Any]]:
+def _judge_in_stages(lab: Lab, code: str, race: bool) -> Iterator[dict[str, Any]]:
     """Yields each stage before it begins, and at last the result."""
     try:
         if lab.language == "cpp":

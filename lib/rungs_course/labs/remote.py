@@ -158,7 +158,7 @@ class Answer:
         parts = wire.encode(request, lambda object: _reference(object, objects))
         seconds, values = self._exchange(parts, objects)
         if not isinstance(values, list) or len(values) != len(calls):
-            raise self._garbage()
+            raise self._garbage_error()
         return seconds, values
 
     def decoded(self, calls: Sequence[Call]) -> tuple[float, list[Any]]:
@@ -169,8 +169,8 @@ class Answer:
         with self._lock, self._blaming():
             self.start()
             if not self._built:
-                _result(self._reply(), None)
-                self._built, self._server = True, self._serving()
+                _value_of(self._reply(), None)
+                self._built, self._server = True, self._server_id()
             began = time.perf_counter()
             self._send(parts, self._memory)
             message = self._receive()
@@ -180,9 +180,9 @@ class Answer:
                 raised, result = _call_object(reply["ask"], objects)
                 self._send(wire.encode(result), None)  # the call's arrays are still in use
                 message = self._receive()
-            return seconds, _result(reply, raised)
+            return seconds, _value_of(reply, raised)
 
-    def _serving(self) -> int:
+    def _server_id(self) -> int:
         """Returns the id of the process that serves; the first one may be the sandbox's."""
         assert self._process
         number = self._process.pid
@@ -209,7 +209,7 @@ class Answer:
             if not isinstance(reply, dict) or not reply.keys() & {"value", "error", "ask"}:
                 raise wire.GarbageError
         except wire.GarbageError:
-            raise self._garbage() from None
+            raise self._garbage_error() from None
         return reply
 
     def _send(self, parts: list[Any], memory: np.ndarray | None) -> None:
@@ -218,9 +218,9 @@ class Answer:
         try:
             wire.send(self._connection, parts, memory)
         except TimeoutError:
-            raise self._timed_out() from None
+            raise self._timeout_error() from None
         except OSError:
-            raise self._ended() from None
+            raise self._ended_error() from None
         self._left -= time.monotonic() - began
 
     def _receive(self) -> tuple[bytes, np.ndarray]:
@@ -228,23 +228,23 @@ class Answer:
         try:
             return wire.receive(self._connection, self._left)
         except TimeoutError:
-            raise self._timed_out() from None
+            raise self._timeout_error() from None
         except wire.GarbageError:
-            raise self._garbage() from None
+            raise self._garbage_error() from None
         except (EOFError, OSError):
-            raise self._ended() from None
+            raise self._ended_error() from None
         finally:
             self._left -= time.monotonic() - began
 
-    def _timed_out(self) -> EndedError:
+    def _timeout_error(self) -> EndedError:
         self._stop()
         return EndedError(f"it took longer than {self._seconds:.0f} s")
 
-    def _garbage(self) -> EndedError:
+    def _garbage_error(self) -> EndedError:
         self._stop()
         return EndedError("it interfered with its judging: what it sent is not a reply")
 
-    def _ended(self) -> EndedError:
+    def _ended_error(self) -> EndedError:
         assert self._process
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(1.0)
@@ -280,9 +280,9 @@ class Function:
             value, results = value
             result_forms = [(result.dtype, result.shape) for result in results]
         except (AttributeError, TypeError, ValueError):
-            raise self._answer._garbage() from None
+            raise self._answer._garbage_error() from None
         if result_forms != [(array.dtype, array.shape) for array in outputs]:
-            raise self._answer._garbage()
+            raise self._answer._garbage_error()
         for array, result in zip(outputs, results, strict=True):
             array[...] = result
         return value
@@ -330,7 +330,7 @@ def _call_object(request: Any, objects: dict[int, Any]) -> tuple[Exception | Non
         return error, {"raises": [type(error).__name__, str(error)]}
 
 
-def _result(reply: dict, raised: Exception | None) -> Any:
+def _value_of(reply: dict, raised: Exception | None) -> Any:
     if "value" in reply:
         return reply["value"]
     if reply.get("passed_on") and raised:

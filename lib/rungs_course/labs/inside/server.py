@@ -67,7 +67,7 @@ def serve(descriptor: int, memory: int) -> None:
         if "end" in request:
             _end()
         if "calls" in request:
-            last = _answered(lab, functions, link, **request)
+            last = _reply(lab, functions, link, **request)
         link.send(last)  # a request without calls gets the previous reply
 
 
@@ -95,18 +95,18 @@ def die_plainly() -> None:
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
 
 
-def _answered(lab: Any, functions: Any, link: "_Link", calls: list, guard: bool) -> dict:
+def _reply(lab: Any, functions: Any, link: "_Link", calls: list, guard: bool) -> dict:
     """Returns a reply: the results of all calls, or what the first that failed raised."""
     try:
         if lab.language == "cpp":
-            return {"value": [_called_cpp(functions, guard, *call) for call in calls]}
-        return {"value": [_called(functions, *call) for call in calls]}
+            return {"value": [_call_cpp(functions, guard, *call) for call in calls]}
+        return {"value": [_call_python(functions, *call) for call in calls]}
     except Exception as error:
         passed_on = bool(link.raised) and error is link.raised[-1]
         return {"error": in_cell(error), "passed_on": passed_on}
 
 
-def _called(functions: Any, name: str, args: list, mode: Any) -> Any:
+def _call_python(functions: Any, name: str, args: list, mode: Any) -> Any:
     """Calls a function of Python, as `Call.mode` tells."""
     function = getattr(functions, name)
     if mode == "each":
@@ -119,7 +119,7 @@ def _called(functions: Any, name: str, args: list, mode: Any) -> Any:
     return function[tuple(mode)](*args) if mode else function(*args)
 
 
-def _called_cpp(functions: Any, guard: bool, name: str, args: list, _: Any) -> tuple:
+def _call_cpp(functions: Any, guard: bool, name: str, args: list, _: Any) -> tuple:
     """Calls a function of C++; returns its result, and the arrays that it may write to."""
     if guard:
         args = [_guarded(arg) if isinstance(arg, np.ndarray) else arg for arg in args]

@@ -63,10 +63,10 @@ def _judge(submission, _):
 
 
 def _work(functions, seed: int = 10):
-    return lambda: float(np.mean([_off(functions, *runs) for runs in _noisy(seed)]))
+    return lambda: float(np.mean([_error_percent(functions, *runs) for runs in _noisy(seed)]))
 
 
-def _off(functions, threads, seconds, serial: float, parallel: float) -> float:
+def _error_percent(functions, threads, seconds, serial: float, parallel: float) -> float:
     """Returns how far off the serial seconds are, in % of those of one thread."""
     fitted, _ = functions.fit(threads, seconds)
     return 100 * abs(fitted - serial) / (serial + parallel)

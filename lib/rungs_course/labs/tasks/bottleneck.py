@@ -117,10 +117,10 @@ CASES = {
 
 def _judge(submission, _):
     for seed, (case, stages) in enumerate(CASES.items()):
-        yield from _judged(submission, case, System(stages, _NOISE, seed))
+        yield from _differences(submission, case, System(stages, _NOISE, seed))
 
 
-def _judged(submission, case: str, system: System):
+def _differences(submission, case: str, system: System):
     """Yields what is wrong with the bottleneck returned, and with the updates used to find it."""
     stages, name = CASES[case], submission.bottleneck(system)
     full_seconds = seconds_without(stages, None)
@@ -146,7 +146,7 @@ def _work(functions, seed: int = 100):
             case: System(stages, _NOISE, seed + i) for i, (case, stages) in enumerate(CASES.items())
         }
         for case in np.random.default_rng(seed).permutation(list(systems)).tolist():
-            require(_judged(functions, case, systems[case]))
+            require(_differences(functions, case, systems[case]))
         return sum(system.updates for system in systems.values())
 
     return updates

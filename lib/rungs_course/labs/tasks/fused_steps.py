@@ -51,7 +51,7 @@ def _case(seed: int = 13) -> tuple[np.ndarray, ...]:
     return state, action, after, lasted
 
 
-def _played(functions, seed: int = 13) -> tuple[Memory, Memory, Memory]:
+def _launch(functions, seed: int = 13) -> tuple[Memory, Memory, Memory]:
     """Launches the kernel once; returns the states, the actions and how long carts lasted."""
     state, action, *_ = _case(seed)
     lasted = np.full(_CARTS, -1, np.int64)
@@ -61,10 +61,10 @@ def _played(functions, seed: int = 13) -> tuple[Memory, Memory, Memory]:
 
 
 def _judge(submission, _):
-    yield from _judged(_played(submission))
+    yield from _differences(_launch(submission))
 
 
-def _judged(played: tuple[Memory, Memory, Memory], seed: int = 13):
+def _differences(played: tuple[Memory, Memory, Memory], seed: int = 13):
     """Yields what is wrong with the states and with how long carts lasted."""
     *_, after, lasted = _case(seed)
     state, _, steps = played
@@ -86,8 +86,8 @@ def _work(functions, seed: int = 13):
     *_, lasted = _case(seed)
 
     def accesses() -> float:
-        played = _played(functions, seed)
-        require(_judged(played, seed))
+        played = _launch(functions, seed)
+        require(_differences(played, seed))
         return sum(array.accesses for array in played) / lasted.sum()
 
     return accesses

@@ -131,17 +131,17 @@ def _blocks(ranks: int, seed: int) -> list[dict[str, np.ndarray]]:
     ]
 
 
-def _gathered(functions, blocks: list[dict[str, np.ndarray]]) -> tuple[Any, float]:
+def _gather_on_ranks(functions, blocks: list[dict[str, np.ndarray]]) -> tuple[Any, float]:
     return on_ranks([answer.gather for answer in apart(functions, len(blocks))], blocks)
 
 
 def _judge(submission, _):
     for ranks in _SIZES:
         blocks = _blocks(ranks, seed=ranks)
-        yield from _judged(blocks, _gathered(submission, blocks)[0])
+        yield from _differences(blocks, _gather_on_ranks(submission, blocks)[0])
 
 
-def _judged(blocks: list[dict[str, np.ndarray]], gathered: Any):
+def _differences(blocks: list[dict[str, np.ndarray]], gathered: Any):
     """Yields what is wrong with what rank 0 returned."""
     ranks = len(blocks)
     if not isinstance(gathered, dict):
@@ -162,8 +162,8 @@ def _work(functions, seed: int = 0):
     blocks = _blocks(_RANKS, seed)
 
     def microseconds() -> float:
-        gathered, duration = _gathered(functions, blocks)
-        require(_judged(blocks, gathered))
+        gathered, duration = _gather_on_ranks(functions, blocks)
+        require(_differences(blocks, gathered))
         return duration
 
     return microseconds

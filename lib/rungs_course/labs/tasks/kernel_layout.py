@@ -20,10 +20,10 @@ def _places(functions, boards: int) -> np.ndarray:
 
 def _judge(submission, _):
     for boards in _COUNTS:
-        yield from _judged(submission, _places(submission, boards))
+        yield from _differences(submission, _places(submission, boards))
 
 
-def _judged(submission, places: np.ndarray):
+def _differences(submission, places: np.ndarray):
     """Yields what is wrong with the places of all words of some boards."""
     boards = len(places)
     size = submission.memory_words(boards)
@@ -33,10 +33,10 @@ def _judged(submission, places: np.ndarray):
     for board, word in np.argwhere((places < 0) | (places >= size)):
         output = f"the place of board {board}, word {word} of {boards} boards"
         yield Difference(output, f"from 0 to {size - 1}", str(places[board, word]))
-    yield _given_twice(places)
+    yield _duplicate_place(places)
 
 
-def _given_twice(places: np.ndarray) -> Difference | None:
+def _duplicate_place(places: np.ndarray) -> Difference | None:
     """Returns the first word whose place belongs to another already, if any."""
     flat = places.reshape(-1)
     _, first = np.unique(flat, return_index=True)
@@ -57,7 +57,7 @@ def _work(functions, seed: int = 0):
 
     def lines_per_read() -> float:
         places = _places(functions, counted)
-        require(_judged(functions, places))
+        require(_differences(functions, places))
         lines = places // _LINE_WORDS
         warps = [lines[first : first + _WARP] for first in range(0, counted, _WARP)]
         reads = [len(np.unique(warp[:, word])) for warp in warps for word in range(_WORDS)]

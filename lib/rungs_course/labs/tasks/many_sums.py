@@ -21,7 +21,7 @@ def _case(count: int) -> list[np.ndarray]:
     return [guarded(row) for row in rng.uniform(0.5, 1.5, (2, count)).astype(np.float32)]
 
 
-def _off(count: int) -> float:
+def _max_error(count: int) -> float:
     """Returns the largest relative error of a sum of n positive numbers, added in any order."""
     return 2 * (count + 1) * float(np.finfo(np.float32).eps)
 
@@ -31,7 +31,7 @@ def _judge(submission, _):
         first, second = _case(count)
         expected = float(first.astype(np.float64) @ second.astype(np.float64))
         result = submission.run(first, second, count)
-        if not abs(result - expected) <= _off(count) * expected:
+        if not abs(result - expected) <= _max_error(count) * expected:
             yield Difference(f"dot product of {count} numbers", f"{expected:.6g}", f"{result:.6g}")
 
 
@@ -46,7 +46,7 @@ def _race(rng):
 
 def _agrees(_, got, expected):
     pairs = ((sums, right) for (_, (sums,)), (_, (right,)) in zip(got, expected, strict=True))
-    return all((abs(sums - right) <= 2 * _off(_RACED) * right).all() for sums, right in pairs)
+    return all((abs(sums - right) <= 2 * _max_error(_RACED) * right).all() for sums, right in pairs)
 
 
 LAB = Lab(

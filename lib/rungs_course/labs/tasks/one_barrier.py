@@ -13,7 +13,7 @@ _TEAMS = (1, 2, 3)
 _SHAPES = ((2, 3), (5, 2), (64, 200))
 
 
-def _played(boards: np.ndarray, plies: int) -> np.ndarray:
+def _play(boards: np.ndarray, plies: int) -> np.ndarray:
     with np.errstate(over="ignore"):
         for _ in range(plies):
             boards = (boards ^ boards.sum(dtype=np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
@@ -27,7 +27,7 @@ def _judge(submission, _):
         for count, plies in _SHAPES:
             boards = guarded_empty(count, np.uint64)
             boards[:] = rng.integers(0, 2**64, count, dtype=np.uint64)
-            expected = _played(boards.copy(), plies)
+            expected = _play(boards.copy(), plies)
             submission.play(boards, count, plies, threads)
             team = f"{plies} plies by {threads} thread{'s' * (threads > 1)}"
             yield compare(

@@ -16,12 +16,12 @@ class TooLongError(Exception):
 
 
 class Game:
-    """A game from a position on, of at most `most` plies in all."""
+    """A game from a position on, of at most `max_plies` plies in all."""
 
     remote_methods, remote_fields = ("reset", "step"), ("board", "legal", "result", "plies")
 
-    def __init__(self, start: str = chess.STARTING_FEN, most: int = 10**9):
-        self._start, self._most, self.plies = start, most, 0
+    def __init__(self, start: str = chess.STARTING_FEN, max_plies: int = 10**9):
+        self._start, self._max_plies, self.plies = start, max_plies, 0
         self.reset()
 
     def reset(self) -> None:
@@ -32,7 +32,7 @@ class Game:
         """Plays a legal move, "e2e4" or "e7e8q"."""
         if move not in self.legal:
             raise ValueError(f"{move} is not legal in {self.board}")
-        if self.plies == self._most:
+        if self.plies == self._max_plies:
             raise TooLongError
         self.plies += 1
         self._push(chess.Move.from_uci(move))
@@ -151,10 +151,10 @@ PEERS: list[tuple[Callable[..., Game], str]] = [
 
 def _judge(submission, _):
     for number, (peer, start) in enumerate(PEERS):
-        yield from _judged(submission, number, peer(start, _MAX_PLIES), seed=0)
+        yield from _differences(submission, number, peer(start, _MAX_PLIES), seed=0)
 
 
-def _judged(submission, number: int, peer: Game, seed: int):
+def _differences(submission, number: int, peer: Game, seed: int):
     """Calls the submission to find a peer's bug, and yields what is wrong with its result."""
     kind, start = PEERS[number]
     try:
@@ -162,15 +162,15 @@ def _judged(submission, number: int, peer: Game, seed: int):
     except TooLongError:
         output = f"plies until a bug of peer {number} was found"
         yield Difference(output, f"at most {_MAX_PLIES:,}", "more", start)
-    yield from _replayed(number, Game(start), kind(start), moves)
+    yield from _replay_differences(number, Game(start), kind(start), moves)
 
 
-def _replayed(number: int, reference: Game, peer: Game, moves):
+def _replay_differences(number: int, reference: Game, peer: Game, moves):
     """Yields what is wrong with moves that are to lead to the first difference of two games."""
     if not isinstance(moves, list) or not all(isinstance(move, str) for move in moves):
         yield Difference(f"what find returns of peer {number}", "moves", f"{moves!r:.200}")
     for ply, move in enumerate(moves):
-        if differing := _differ(reference, peer):
+        if differing := _game_difference(reference, peer):
             output = f"the ply after which our game and that of peer {number} first differ"
             yield Difference(output, f"{ply}, in {differing}", f"{len(moves)}", reference.board)
         if move not in reference.legal:
@@ -178,7 +178,7 @@ def _replayed(number: int, reference: Game, peer: Game, moves):
             yield Difference(output, "a legal one", repr(move), reference.board)
         reference.step(move)
         peer.step(move)
-    if not _differ(reference, peer):
+    if not _game_difference(reference, peer):
         ending = f"peer {number}, {' '.join(moves[-4:])} at the end of {len(moves)} moves"
         yield Difference(
             f"what differs after the moves returned ({ending})",
@@ -188,7 +188,7 @@ def _replayed(number: int, reference: Game, peer: Game, moves):
         )
 
 
-def _differ(reference: Game, peer: Game) -> str:
+def _game_difference(reference: Game, peer: Game) -> str:
     """Returns what differs, in words; "" where nothing does."""
     if reference.board != peer.board:
         return "the board"
@@ -204,7 +204,7 @@ def _work(functions, seed: int = 1):
         for number, (kind, start) in enumerate(PEERS):
             for more in range(_TIMES):
                 peer = kind(start, _MAX_PLIES)
-                require(_judged(functions, number, peer, seed + more))
+                require(_differences(functions, number, peer, seed + more))
                 count += peer.plies
         return float(count)
 

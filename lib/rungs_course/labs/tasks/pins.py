@@ -22,11 +22,11 @@ def _boards() -> list[chess.Board]:
     """Returns two plain positions, those of random games, and crowded ones with many pins."""
     rng = np.random.default_rng(5)
     games = [random_game(rng, 100)[1:] for _ in range(_GAMES)]
-    crowded = [_crowded(rng) for _ in range(_CROWDED)]
+    crowded = [_crowded_board(rng) for _ in range(_CROWDED)]
     return [*map(chess.Board, _LONE), *itertools.chain(*games), *crowded]
 
 
-def _crowded(rng: np.random.Generator) -> chess.Board:
+def _crowded_board(rng: np.random.Generator) -> chess.Board:
     number = int(rng.integers(2, 12))
     squares = rng.permutation(64)[: 2 * number + 2].tolist()
     pieces = {squares[0]: "K", squares[1]: "k"}

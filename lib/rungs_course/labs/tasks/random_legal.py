@@ -50,10 +50,10 @@ def _judge(submission, _):
                 f"{actions[row]}, which is not legal",
                 fens[chosen[row]],
             )
-    yield from _unlikely(submission, rng)
+    yield from _frequency_differences(submission, rng)
 
 
-def _unlikely(submission, rng: np.random.Generator):
+def _frequency_differences(submission, rng: np.random.Generator):
     """Yields actions that are chosen too often or too rarely, by Pearson's chi-squared test."""
     masks, fens = _masks()
     boards = np.linspace(0, _BOARDS * _STEPS, _POSITIONS, dtype=int)

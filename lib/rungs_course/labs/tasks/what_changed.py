@@ -21,19 +21,19 @@ def _observations(seed: int = 9) -> tuple[np.ndarray, list[list[str]]]:
 
 
 def _judge(submission, _):
-    yield from _judged(submission, _sent(submission))
+    yield from _differences(submission, _encode_all(submission))
 
 
-def _sent(functions, seed: int = 9) -> list[bytes]:
+def _encode_all(functions, seed: int = 9) -> list[bytes]:
     observations, _ = _observations(seed)
     return [functions.encode(*pair) for pair in itertools.pairwise(observations)]
 
 
-def _judged(functions, sent: list[bytes], seed: int = 9):
+def _differences(functions, messages: list[bytes], seed: int = 9):
     """Yields what is wrong with the bytes sent, and with what another process decodes of them."""
     observations, fens = _observations(seed)
     _, receiver = apart(functions, 2)
-    for step, data in reversed(list(enumerate(sent))):
+    for step, data in reversed(list(enumerate(messages))):
         if not isinstance(data, bytes):
             yield Difference(f"what is sent at step {step}", "bytes", type(data).__name__)
         yield compare(
@@ -50,9 +50,9 @@ def _judged(functions, sent: list[bytes], seed: int = 9):
 
 def _work(functions, seed: int = 9):
     def bytes_sent() -> float:
-        sent = _sent(functions, seed)
-        require(_judged(functions, sent, seed))
-        return sum(map(len, sent)) / (_BOARDS * _STEPS)
+        messages = _encode_all(functions, seed)
+        require(_differences(functions, messages, seed))
+        return sum(map(len, messages)) / (_BOARDS * _STEPS)
 
     return bytes_sent
 
