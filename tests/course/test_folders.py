@@ -133,12 +133,12 @@ def test_nothing_is_removed_through_a_link(run, out, tmp_path, name):
 
 
 def test_a_books_folder_is_ours_only_if_it_says_so(tmp_path, monkeypatch):
-    def sphinx(command, **_):
+    def sphinx(command, _seconds):
         Path(command[-1]).mkdir()
         (Path(command[-1]) / "index.html").write_text("ours")
         return subprocess.CompletedProcess(command, 0)
 
-    monkeypatch.setattr(book.subprocess, "run", sphinx)
+    monkeypatch.setattr(book, "run_program", sphinx)
     folder = tmp_path / "book"
     folder.mkdir()
     (folder / "chapter.md").write_text("precious")
@@ -152,10 +152,10 @@ def test_a_books_folder_is_ours_only_if_it_says_so(tmp_path, monkeypatch):
     before = contents(folder)
     assert before["mine.md"] == b"precious"
 
-    def crash(command, **_):
+    def crash(command, _seconds):
         return subprocess.CompletedProcess(command, 2, stderr="no such theme")
 
-    monkeypatch.setattr(book.subprocess, "run", crash)
+    monkeypatch.setattr(book, "run_program", crash)
     with pytest.raises(BookError, match="no such theme"):
         book.make(tmp_path, folder)
     assert contents(folder) == before

@@ -173,6 +173,7 @@ def test_a_missing_compiler_is_named(monkeypatch):
         ChessFunctions(1)
 
 
+@pytest.mark.system
 def test_ppo_adds_what_the_last_position_of_a_truncated_game_is_worth():
     env = ChessFunctions(4, opponent="random", max_plies=2)
     last, returns = [], []
