@@ -12,7 +12,7 @@ import { MAX_LEGAL, RungsError } from "./rungs.js";
 
 /** A network that scores legal actions and values positions, for `Search.run`. */
 export class Network {
-  #rungs;
+  kind = "network";
 
   /**
    * @param {import("./rungs.js").Rungs} rungs
@@ -30,7 +30,7 @@ export class Network {
     } catch {
       throw new RungsError("ARGUMENT", "an agent's file begins with a line of JSON");
     }
-    this.#rungs = rungs;
+    this.rungs = rungs;
     rungs.withMemory((memory) => {
       const config = "rungs_network_config";
       const at = memory.room(rungs.size(config));
@@ -47,7 +47,7 @@ export class Network {
 
   /** Frees it; it may not be used any more. */
   close() {
-    this.#rungs.raw("rungs_network_destroy", this.handle);
+    this.rungs.raw("rungs_network_destroy", this.handle);
     this.handle = 0;
   }
 }

@@ -25,6 +25,8 @@ const ERRORS = new Map([
 ]);
 
 const FEN_BYTES = 128;
+/** How many bytes WebAssembly's memory can have. */
+const MAX_BYTES = 2 ** 32;
 const OPPONENTS = ["none", "random"];
 const MASKS = ["bool", "bits", "list"];
 const AUTORESET = ["SAME_STEP", "NEXT_STEP", "DISABLED"];
@@ -107,6 +109,15 @@ const ELEMENTS = new Map([
   [Float32Array, "f4"],
 ]);
 
+/** Returns a value as text for a message; its type where it can't be one. */
+function shown(value) {
+  try {
+    return String(value);
+  } catch {
+    return typeof value;
+  }
+}
+
 /**
  * Returns a number for WebAssembly, which itself would cut one that does not fit: a BigInt of 8
  * bytes, or else a number.
@@ -117,22 +128,24 @@ function checked(name, type, value) {
     const exact = typeof value === "bigint" || Number.isSafeInteger(value);
     if (exact && value >= low && value <= high)
       return type.endsWith("8") ? BigInt(value) : Number(value);
-    const text = `${name}: ${String(value)} is not an exact integer from ${low} to ${high}`;
+    const text = `${name}: ${shown(value)} is not an exact integer from ${low} to ${high}`;
     throw new RungsError("ARGUMENT", text);
   }
   if (Number.isFinite(value)) return value;
-  throw new RungsError("ARGUMENT", `${name}: ${String(value)} is not a number`);
+  throw new RungsError("ARGUMENT", `${name}: ${shown(value)} is not a number`);
 }
 
 /** Returns numbers as an array of a type, of `length` elements if that is given. */
 function checkedArray(name, ArrayType, values, length = values?.length) {
-  if (Object(values) !== values || !Number.isSafeInteger(values.length))
-    throw new RungsError("ARGUMENT", `${name}: ${String(values)} is not an array`);
-  if (values.length !== length)
-    throw new RungsError("ARGUMENT", `${name}: ${values.length} elements, not ${length}`);
-  if (values instanceof ArrayType) return values;
+  const count = Object(values) === values ? values.length : undefined;
+  if (!(Number.isSafeInteger(count) && count >= 0 && count < MAX_BYTES))
+    throw new RungsError("ARGUMENT", `${name}: ${shown(values)} is not an array`);
   const type = ELEMENTS.get(ArrayType);
-  return ArrayType.from(values, (value, i) => checked(`${name}[${i}]`, type, value));
+  const convert = (value, i) => checked(`${name}[${i}]`, type, value);
+  const right = count === length;
+  const array = right && !(values instanceof ArrayType) ? ArrayType.from(values, convert) : values;
+  if (array.length === length) return array;
+  throw new RungsError("ARGUMENT", `${name}: ${array.length} elements, not ${length}`);
 }
 
 const GETTERS = {
@@ -252,7 +265,9 @@ export class Rungs {
       return at;
     };
     const put = (array) => {
-      const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+      let bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+      // A view of outputs, which more room may detach.
+      if (bytes.buffer === this.#api.memory.buffer) bytes = bytes.slice();
       const at = room(bytes.length);
       this.view(Uint8Array, at, bytes.length).set(bytes);
       return at;
@@ -260,7 +275,7 @@ export class Rungs {
     const text = (string) => {
       if (typeof string === "string" && !string.includes("\0"))
         return put(new TextEncoder().encode(`${string}\0`));
-      throw new RungsError("FEN", `${String(string)} is not a FEN`);
+      throw new RungsError("FEN", `${shown(string)} is not a FEN`);
     };
     try {
       return use({ room, put, text });
@@ -324,7 +339,7 @@ function setting(name, value) {
   const names = NAMED[name];
   if (!names) return value;
   if (names.includes(value)) return names.indexOf(value);
-  throw new RungsError("ARGUMENT", `${name}: ${String(value)} is none of ${names.join(", ")}`);
+  throw new RungsError("ARGUMENT", `${name}: ${shown(value)} is none of ${names.join(", ")}`);
 }
 
 /** A handle of the library, and where its outputs are. */
@@ -335,7 +350,7 @@ class Handle {
     this.rungs = rungs;
     this.kind = kind;
     if (Object(settings) !== settings)
-      throw new RungsError("ARGUMENT", `settings: ${String(settings)} is not an object`);
+      throw new RungsError("ARGUMENT", `settings: ${shown(settings)} is not an object`);
     rungs.withMemory((memory) => {
       const at = memory.room(rungs.size(config));
       const made = memory.room(4);
@@ -349,7 +364,7 @@ class Handle {
           continue;
         }
         if (!Array.isArray(value))
-          throw new RungsError("ARGUMENT", `${key}: ${String(value)} is not an array`);
+          throw new RungsError("ARGUMENT", `${key}: ${shown(value)} is not an array`);
         const fens = Uint32Array.from(value, (fen) => memory.text(fen));
         rungs.set(config, at, name, memory.put(fens));
         rungs.set(config, at, "num_start_fens", fens.length);
@@ -389,6 +404,12 @@ class Handle {
   withArray(name, array, ...args) {
     if (!array) return this.call(name, 0, ...args);
     return this.rungs.withMemory((memory) => this.call(name, memory.put(array), ...args));
+  }
+
+  /** Returns another object's handle, if that is of a kind, and of this module. */
+  handleOf(name, kind, other) {
+    if (other?.kind === kind && other.rungs === this.rungs) return other.handle;
+    throw new RungsError("ARGUMENT", `${name}: not a ${kind} of this module`);
   }
 
   fenOf(i) {
@@ -455,8 +476,9 @@ class Envs extends Handle {
   step(actions) {
     const given = checkedArray("actions", BigInt64Array, actions, this.numEnvs);
     return this.rungs.withMemory((memory) => {
+      const at = memory.put(given); // before `room`, which may detach it
       const ended = memory.room(8);
-      this.call("step", memory.put(given), ended);
+      this.call("step", at, ended);
       return Number(this.rungs.view(BigInt64Array, ended, 1)[0]);
     });
   }
@@ -508,7 +530,7 @@ export class Chess extends Envs {
       const at = memory.room(8 * n);
       const counts = () => this.rungs.view(BigInt64Array, at, n);
       this.call("count_actions", at);
-      const drawn = (count) => checked("random", "i8", Math.floor(random() * Number(count)));
+      const drawn = (count) => checked("random", "i8", Math.floor(checked("random", "f8", random()) * Number(count)));
       counts().set(counts().map(drawn));
       this.call("choose_actions", at, at);
       return counts().slice();
@@ -685,8 +707,9 @@ export class Search extends Handle {
    */
   beginEnvs(envs, which = null) {
     const given = which === null ? null : checkedArray("which", Uint8Array, which, this.numGames);
+    const handle = this.handleOf("envs", "chess", envs);
     this.rungs.withMemory((memory) =>
-      this.call("begin_envs", envs.handle, given ? memory.put(given) : 0),
+      this.call("begin_envs", handle, given ? memory.put(given) : 0),
     );
   }
 
@@ -697,7 +720,8 @@ export class Search extends Handle {
    */
   run(evaluate, simulations = 0) {
     const most = checked("simulations", "i4", simulations);
-    if (typeof evaluate !== "function") return this.call("run", evaluate.handle, 0, most);
+    if (typeof evaluate !== "function")
+      return this.call("run", this.handleOf("evaluate", "network", evaluate), 0, most);
     const { rungs, numGames } = this;
     this.call("start", 0, most);
     rungs.withMemory((memory) => {

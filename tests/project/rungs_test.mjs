@@ -165,6 +165,43 @@ test("an array is read by its elements, whatever their type", () => {
   assert.throws(() => begun(half), refused("ARGUMENT", /which\[1\]: 0\.5/));
 });
 
+test("views of outputs are arguments, also where memory grows for their copies", () => {
+  const numEnvs = 300_000;
+  const [given, copied] = [0, 0].map(() => rungs.cartpole({ numEnvs }));
+  const actions = BigInt64Array.from({ length: numEnvs }, (_, i) => BigInt(i % 2));
+  for (const envs of [given, copied]) envs.reset(3);
+  for (let step = 0; step < 12; ++step) {
+    for (const envs of [given, copied]) envs.step(actions);
+    given.resetSome(given.ended);
+    copied.resetSome(copied.ended.slice());
+  }
+  assert.deepEqual(given.observation, copied.observation);
+  for (const envs of [given, copied]) envs.close();
+});
+
+test("what is no array of its length, number or handle of this module is refused, and named", async () => {
+  const [envs, carts, search] = [rungs.chess({ numEnvs: 2 }), rungs.cartpole(), rungs.search()];
+  const other = (await load(readFileSync(process.env.RUNGS_WASM))).chess();
+  for (const each of [envs, carts, other]) each.reset(0);
+  search.begin(0, START);
+  const yielding = (...items) => ({ length: 2, [Symbol.iterator]: () => items.values() });
+  for (const wrong of [yielding(1), yielding(1, 2, 3)])
+    assert.throws(() => envs.step(wrong), refused("ARGUMENT", /^actions: \d elements, not 2/));
+  for (const length of [-1, 2 ** 52])
+    assert.throws(() => envs.restore({ length }), refused("ARGUMENT", /^state: /));
+  for (const wrong of [Object.create(null), { toString: () => assert.fail() }]) {
+    assert.throws(() => envs.step(wrong), refused("ARGUMENT", /^actions: object/));
+    assert.throws(() => envs.fen(wrong), refused("ARGUMENT", /^number: object/));
+    assert.throws(() => rungs.chess({ mask: wrong }), refused("ARGUMENT", /^mask: object/));
+  }
+  assert.throws(() => envs.sampleActions(() => 1n), refused("ARGUMENT", /^random: 1/));
+  for (const wrong of [null, {}, { handle: 8 }, carts, search, other]) {
+    assert.throws(() => search.beginEnvs(wrong), refused("ARGUMENT", /^envs: /));
+    assert.throws(() => search.run(wrong), refused("ARGUMENT", /^evaluate: /));
+  }
+  assert.equal(search.fen(0), START);
+});
+
 test("the settings are those of the header, without what describes the structure itself", () => {
   const names = {
     opponent: "none", observation: "board", mask: "bool", autoreset: "SAME_STEP", policy: "gumbel",
