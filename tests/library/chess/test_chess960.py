@@ -84,7 +84,7 @@ def test_rights_that_no_rook_has_are_refused(rights):
 
 # Castling.
 
-# What castles (else: may not), and which rank it leaves.
+# By position: a castling move, and the rank that it leads to; None where it is illegal.
 CASTLES = {
     "k7/8/8/8/8/8/8/6KR w H - 0 1": ("g1h1", "5RK1"),  # the king stays
     "k7/8/8/8/8/8/8/4KR2 w F - 0 1": ("e1f1", "5RK1"),  # the rook does

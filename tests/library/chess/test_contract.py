@@ -1,4 +1,4 @@
-"""What an environment takes and gives, on every rung."""
+"""Arguments, outputs and errors of an environment, on every rung."""
 
 from collections import Counter
 

@@ -276,7 +276,7 @@ def test_the_agent_may_mate_or_be_mated(rung, fake, make, fen, move, expected):
     assert (reward[0], terminated[0]) == (expected, True)
 
 
-# What fails, and what the error's message contains.
+# A failure, and a part of the error's message.
 FAILURES = {
     "crash": "failed",
     "illegal": "failed",

@@ -49,7 +49,7 @@ REFUSED = {
     "4k3/pppppppp/p7/8/8/8/8/4K3 w - - 0 1": "8 pawns",
     "nnnnknnn/nnnnnnnn/n7/8/8/8/8/4K3 w - - 0 1": "16 pieces",
     "4k3/8/8/4P3/8/8/8/4K3 w - d6 0 1": "en-passant square d6",
-    # What python-chess alone, or a lenient reader in C++, takes for something.
+    # Accepted by python-chess alone, or by a lenient reader in C++.
     **dict.fromkeys([f" {START}", f"{START} ", START.replace(" ", "  ", 1)], "fields"),
     **dict.fromkeys([BOARD + rest for rest in ("", " w", " w KQkq", " w KQkq - 0")], "6 fields"),
     **{START.replace(" ", space): "fields" for space in ("\t", "\n", "\xa0", "\u2003")},

@@ -19,7 +19,7 @@ from tests.library.chess.test_parallel import gone
 ROOT = Path(__file__).parents[3]
 
 
-# What ranks say at once may be mixed up on its way, so each has a file of its own.
+# Output of several ranks may be mixed up, so each has a file of its own.
 SAY = """
 import os
 import sys

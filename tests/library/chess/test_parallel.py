@@ -151,7 +151,7 @@ def gone(pids, seconds=60):
 
 
 def shared_things(pid=""):
-    """What a process, or any, has in shared memory, as multiprocessing names it."""
+    """The shared memory of a process, or of any, as multiprocessing names it."""
     return {path.name for path in Path("/dev/shm").glob(f"pym-{pid}*")}
 
 

@@ -175,7 +175,7 @@ def test_both_languages_say_the_same(connect_four):
     assert GameRandom(7, 0, 0).below(10) in range(10)
 
 
-# What a step with an action throws in: the step, what reads the board after it, or the next reset.
+# By action, the function that throws: the step, a read of the board after it, or the next reset.
 METHODS = {1: "step", 2: "observe", 3: "legal", 4: "reset"}
 
 

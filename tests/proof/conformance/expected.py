@@ -1,4 +1,4 @@
-"""What the suite's cases must expect, by python-chess and by the published encodings alone.
+"""The expectations of the suite's cases, by python-chess and by the published encodings alone.
 
 Nothing of `rungs` is imported: AlphaZero's actions and planes are derived here once more, from
 table S1 and S2 of its paper's supplement. `python -m tests.proof.conformance.expected` writes what

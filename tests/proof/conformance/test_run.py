@@ -1,4 +1,4 @@
-"""What the suite finds, and how it says so."""
+"""The suite's results, and their texts."""
 
 import json
 import sys

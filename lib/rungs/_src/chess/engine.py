@@ -27,7 +27,7 @@ _NAME_SECONDS = 10.0  # as `UciEngine.timeout`
 
 @dataclasses.dataclass(frozen=True)
 class UciEngine:
-    """Which engine plays, and how well.
+    """The engine that plays, and its strength.
 
     It is given the position alone, with its memory cleared, so its reply depends on nothing else
     and is the same on every rung and in every run, unless its own options make it random.
@@ -104,11 +104,7 @@ _INTEGERS = {"depth": (1, 2**31 - 1), "nodes": (1, 2**63 - 1), "skill": (0, 20),
 
 
 def engine_name(program: str) -> str:
-    """Returns the name that a UCI engine reports, with its version.
-
-    Raises:
-        EngineError: it reports none, can't be run, or takes longer than 10 s.
-    """
+    """Returns the name and version that a UCI engine reports; an EngineError after 10 s without."""
     try:
         done = run_program([program], _NAME_SECONDS, "uci\nquit\n")
     except UnavailableError as error:
@@ -152,8 +148,7 @@ def _options(options: object) -> dict[str, str | int | bool]:
 class EngineProcess:
     """A running engine: started for its first move, and again after it failed.
 
-    It dies with `close`, with this object, and with the process that made it, and so do processes
-    that it started, unless they left its process group.
+    It and the processes of its group die with `close`, this object or the process that made it.
     """
 
     def __init__(self, engine: UciEngine):
@@ -164,15 +159,7 @@ class EngineProcess:
         self._kill: weakref.finalize | None = None
 
     def reply(self, position: chess.Board, board: int) -> chess.Move:
-        """Returns the engine's move in `position`.
-
-        Args:
-            board: the index to name in an error.
-
-        Raises:
-            EngineError: it could not be started, died, took too long or made no legal move. The
-                engine is stopped.
-        """
+        """Returns the engine's move in `position`; an EngineError names `board` and stops it."""
         limit = chess.engine.Limit(
             depth=self.engine.depth, nodes=self.engine.nodes, time=self.engine.seconds
         )

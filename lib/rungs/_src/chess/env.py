@@ -1,7 +1,7 @@
 """One chess environment in Python, on python-chess: the oracle for every faster rung.
 
-Written as a careful practitioner would, on the library's own rules: the legal moves are generated
-once a ply and serve the end-of-game test, the mask and the check of the next action.
+The legal moves are generated once a ply and serve the end-of-game test, the mask and the check of
+the next action.
 """
 
 import collections
@@ -24,19 +24,14 @@ from rungs.errors import InvalidStateError
 
 
 class ChessEnv:
-    """The counterpart of `rungs::env::ChessEnvs` in `cpp/env/chess_env.hpp`.
-
-    Args:
-        number: this board's number among all.
-        settings: the environment's.
-    """
+    """A board of the Python rung, as `rungs::env::ChessEnvs` of `cpp/env/chess_env.hpp` in C++."""
 
     board: chess.Board
     legal: dict[int, chess.Move]
     reason: Reason
 
     def __init__(self, number: int, settings: ChessSettings):
-        # Which random numbers it draws: by its own seed and number, or in a copy the source's.
+        # `seed` and `number` select the random numbers; a copy may have its source's.
         self.number = self._own_number = self._place = number
         self.seed = self._own_seed = self.episode = 0
         self.settings = settings
@@ -127,11 +122,7 @@ class ChessEnv:
         return [self.seed, self.number, self.episode, self.ply, self.ended, start, moves]
 
     def load(self, saved: list) -> None:
-        """Restores what `dump` returned.
-
-        Raises:
-            InvalidStateError: no game leads to it; this environment can't be used any more.
-        """
+        """Restores what `dump` returned; an InvalidStateError leaves this environment unusable."""
         kinds = (int, int, int, int, bool, str, list)
         if type(saved) is not list or [*map(type, saved)] != [*kinds]:
             names = "seed, number, episode, ply, ended, start, moves"

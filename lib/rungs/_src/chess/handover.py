@@ -13,16 +13,11 @@ HANDED_OVER = ("observation", "mask")
 
 
 class FreshOutputs:
-    """Memory for observations and masks that are handed over to their reader.
+    """Memory for observations and masks that their reader may keep and write to.
 
-    The reader may keep them and write to them: no later step writes to their memory as long as an
-    array or a tensor refers to any part of it. After that the memory is reused, so there is only as
-    much as is kept at once. Each other output is still one array of the environment, to be copied.
-
-    On a GPU all outputs are new in each step: PyTorch's allocator reuses memory.
-
-    Args:
-        env: the environment that writes them.
+    It is reused once no array or tensor refers to any part of it. All other outputs are the
+    environment's arrays. On a GPU all outputs are new in each step: PyTorch's allocator reuses
+    memory.
     """
 
     def __init__(self, env: ChessVectorEnv):

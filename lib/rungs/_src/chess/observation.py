@@ -1,4 +1,4 @@
-"""What an agent sees: the layouts of `cpp/env/observation.hpp`, by name."""
+"""The observations of `cpp/env/observation.hpp`, by name."""
 
 from typing import Any
 
@@ -39,7 +39,7 @@ def _other(name: str) -> str:
     return " ".join(({"own": "their", "their": "own"}.get(whose, whose), what))
 
 
-# What each of AlphaZero's 119 planes shows.
+# The contents of AlphaZero's 119 planes.
 PLANE_NAMES = _plane_names()
 
 # By plane, the index of the plane that shows the same of the other side.

@@ -74,14 +74,9 @@ def perft_python(fen: str, depth: int) -> int:
 def divide(
     fen: str, depth: int, count: Callable[[str, int], int] = perft_cpp
 ) -> Iterator[tuple[str, int]]:
-    """Yields the moves of a position, sorted, and the leaves at `depth` plies that each leads to.
+    """Yields the moves of a position in UCI, sorted, and the leaves at `depth` plies below each.
 
-    Moves are as UCI writes them; castling is the king's move to its rook where only Chess960 has
-    such a castling.
-
-    Raises:
-        ConfigurationError: `depth` is not from 1 to 64.
-        InvalidFenError: as for `perft_cpp`.
+    Castling that only Chess960 has is the king's move to its rook.
     """
     depth = integer("depth", depth, 1, _MAX_DEPTH)
     board = board_of(fen)

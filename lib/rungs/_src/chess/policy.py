@@ -44,18 +44,7 @@ def random_actions(mask: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 def draw_ranks(counts: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Chooses a number below its count for each board.
-
-    Args:
-        counts: (N,) int64.
-        rng: where the randomness comes from.
-
-    Returns:
-        (N,) int64, from 0 to one less than each.
-
-    Raises:
-        ConfigurationError: a board's count is 0; the message names it.
-    """
+    """Chooses a number below each board's count, both (N,) int64; a count of 0 is an error."""
     try:
         return rng.integers(counts)
     except ValueError:

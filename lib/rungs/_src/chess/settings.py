@@ -23,7 +23,7 @@ MAX_PLIES = 2**31 - 1
 # every rung.
 MAX_FULLMOVE = 59_000
 
-# How many of each a side has before it promotes a pawn.
+# A side's pieces before it promotes a pawn.
 _AT_FIRST = {chess.KNIGHT: 2, chess.BISHOP: 2, chess.ROOK: 2, chess.QUEEN: 1}
 
 
@@ -183,17 +183,11 @@ def _starts(fens: Any, listed: bool) -> tuple[str, ...]:
 
 
 def checked_start(name: str, fen: Any, listed: bool) -> str:
-    """Returns a FEN in its canonical form if its game can go on.
+    """Returns a FEN in its canonical form; an InvalidFenError with `name` if its game can't go on.
 
-    Args:
-        name: of the argument, for errors.
-        fen: the value.
-        listed: whether a list must have room for all actions that could be legal, there or later.
-            With no more pieces than promotions can make, at most 218 actions are: C++ checks the
-            same of saved boards.
-
-    Raises:
-        InvalidFenError: it is no such FEN; the message says why.
+    With `listed`, more than 218 legal actions must be impossible there and later, as a list has no
+    room for them: no side has more pieces than promotions make. C++ checks the same of saved
+    boards.
     """
     if not isinstance(fen, str):
         raise InvalidFenError(f"{name}={shown(fen)} is not a FEN")

@@ -84,7 +84,7 @@ class ChessVectorEnv(BatchEnv[ArrayT]):
         first_board = integer("first_board", first_board, 0, 2**31 - 1)
         self.settings, how = split_settings(settings, ChessSettings, boards, ChessVectorEnv)
         self.boards = boards(num_envs, first_board, self.settings, **how)
-        # What is stepped: the boards themselves, or a game in which an engine replies.
+        # The boards themselves, or a game in which an engine replies.
         self._game: Boards | EngineGame = self.boards
         if isinstance(self.settings.opponent, UciEngine):
             assert isinstance(self.boards, EngineBoards)  # others reject an engine
@@ -158,12 +158,12 @@ class ChessVectorEnv(BatchEnv[ArrayT]):
             EngineError: the engine failed to reply; no board has changed.
             gymnasium.error.ResetNeeded: no reset came before, or with DISABLED a board has ended.
         """
-        if not self._lock.acquire(False):  # `_alone` takes longer than a small batch
+        # `_alone`, `checked` and `_writing_to` take longer than to step a small batch.
+        if not self._lock.acquire(False):
             raise self._busy("step")
         try:
             if self.closed or not self._begun:
                 self._check_begun("step")
-            # The usual case is checked here: a call takes longer than a small batch.
             if not (
                 type(actions) is np.ndarray
                 and actions.dtype is INT64
@@ -173,7 +173,6 @@ class ChessVectorEnv(BatchEnv[ArrayT]):
             if self._num_ended:
                 self._refuse_ended()
             if out is None:
-                # Without a context manager, which takes longer to enter than a small batch.
                 self._num_ended = self._game.step(actions)
             else:
                 with self._writing_to(out):
@@ -425,7 +424,7 @@ class ChessVectorEnv(BatchEnv[ArrayT]):
     def _write_to(self, buffers: Buffers) -> None:
         """Sets the buffers that outputs are written to."""
         self._buffers, self._ended = buffers, buffers.ended
-        # What a step returns of them, looked up only once.
+        # Cached tuple that `step` returns, and its `info`.
         self._returned = (
             buffers.observation,
             buffers.reward,

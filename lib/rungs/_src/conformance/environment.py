@@ -8,7 +8,7 @@ import numpy as np
 
 from rungs.errors import UnsupportedError
 
-# What an environment's optional methods provide, for messages.
+# An environment's optional methods, in words for messages.
 OPTIONAL = {
     "fen": "a position as a FEN",
     "refuses_fen": "refusing a FEN",
@@ -28,7 +28,7 @@ _BEGINNINGS = {
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """How a game stands after the last ply.
+    """The state of a game after the last ply.
 
     Attributes:
         terminated: whether the game is over by its rules.

@@ -94,17 +94,7 @@ class PythonChess(Environment):
 
 
 class RungBatch(Batch):
-    """A batch of a rung's boards.
-
-    Args:
-        rung: its name.
-        games: how many boards.
-        **settings: of the rung's environment.
-
-    Raises:
-        UnavailableError: this machine or installation lacks what the rung needs.
-        ConfigurationError: a setting is wrong.
-    """
+    """A batch of a rung's boards."""
 
     def __init__(self, rung: Any, games: int, **settings: Any):
         self.env: Any = make_rung("chess", rung, games, **settings | _SETTINGS.get(rung, {}))
@@ -149,11 +139,7 @@ class RungBatch(Batch):
 
 
 class RungEnvironment(Environment):
-    """One board of a rung, which stays at the end of its game.
-
-    Raises:
-        UnavailableError: this machine or installation lacks what the rung needs.
-    """
+    """One board of a rung, which stays at the end of its game."""
 
     def __init__(self, rung: Any):
         self._rung = rung
@@ -222,11 +208,7 @@ def ours() -> list[str]:
 
 
 def check(name: str) -> None:
-    """Raises an error for a name that `make` doesn't know.
-
-    Raises:
-        ConfigurationError: it is not a rung, python-chess, FILE.py:CLASS or MODULE:CLASS.
-    """
+    """Raises ConfigurationError for a name that `make` doesn't know."""
     if name not in ours() and name != PYTHON_CHESS and ":" not in name:
         known = ", ".join([*ours(), PYTHON_CHESS])
         raise ConfigurationError(
@@ -235,16 +217,9 @@ def check(name: str) -> None:
 
 
 def named(names: list[str]) -> dict[str, tuple[str, bool]]:
-    """Returns the environments that names stand for.
+    """Returns, by name in the table, the name for `make`, and whether it may be missing here.
 
-    Args:
-        names: names for `make`; "rungs" stands for all of ours that are available here.
-
-    Returns:
-        By the name in the table: the name for `make`, and whether it may be missing here.
-
-    Raises:
-        ConfigurationError: a name stands for no environment.
+    The name "rungs" stands for all rungs that are available here.
     """
     chosen: dict[str, tuple[str, bool]] = {}
     for name in names:
@@ -256,16 +231,7 @@ def named(names: list[str]) -> dict[str, tuple[str, bool]]:
 
 
 def make(name: str) -> Environment:
-    """Makes an environment for the suite.
-
-    Args:
-        name: a rung, python-chess, FILE.py:CLASS or MODULE:CLASS: a class derived from
-            `Environment`, which takes no arguments.
-
-    Raises:
-        ConfigurationError: there is none of this name, or the file or module holds no such class.
-        UnavailableError: it is not installed.
-    """
+    """Makes the environment of a name: a rung, python-chess, FILE.py:CLASS or MODULE:CLASS."""
     check(name)
     if name in ours():
         return RungEnvironment(name)
@@ -273,11 +239,7 @@ def make(name: str) -> Environment:
 
 
 def class_of(name: str) -> type[Environment]:
-    """Returns the class that FILE.py:CLASS or MODULE:CLASS names.
-
-    Raises:
-        ConfigurationError, UnavailableError: as `make`.
-    """
+    """Returns the class that FILE.py:CLASS or MODULE:CLASS names; raises as `make`."""
     place, _, kind = name.rpartition(":")
     try:
         module = _of_file(place) if place.endswith(".py") else importlib.import_module(place)

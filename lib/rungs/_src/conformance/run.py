@@ -78,16 +78,7 @@ def unavailable(cases: Iterable[Case], error: UnavailableError) -> list[Result]:
 
 
 def run_aside(name: str, cases: Iterable[Case]) -> list[Result]:
-    """Plays cases in a process of its own, which the environment may crash.
-
-    Args:
-        name: of `rungs._src.conformance.environments.make`.
-        cases: of a suite.
-
-    Raises:
-        ConfigurationError: there is no such environment.
-        UnavailableError: it is not installed here.
-    """
+    """Plays cases in a process of its own, which the environment of this name may crash."""
     environments.check(name)
     results: list[Result] = []
     served = None
@@ -132,16 +123,12 @@ def _served(name: str) -> Workers:
         raise UnavailableError(f"{name} can't be made: {message}") from None
 
 
-# What was expected, and what was found.
+# Expected, and observed.
 _Difference = tuple[str, str]
 
 
 class _Played:
-    """A case, as it is played.
-
-    Attributes:
-        fen: the position that it is at.
-    """
+    """A case, as it is played."""
 
     def __init__(self, environment: Environment, case: Case):
         self._environment, self._case, self.fen = environment, case, case.start

@@ -15,7 +15,7 @@ PATH = Path(__file__).with_name("suite.json")
 # The version of the file's format: increased if programs that read it have to change.
 SCHEMA = 1
 
-# How a game ends by its rules; then: it goes on, the environment ended it, it is not terminated.
+# Endings by rule; the other three: not over, truncated, not terminated (reason open).
 ENDINGS = (
     "checkmate",
     "stalemate",
@@ -29,8 +29,8 @@ KINDS = ("law", "reading", "interface")
 
 AUTORESET = ("same_step", "next_step", "disabled")
 
-# How the random positions of several draws compare: the same, board by board, up to the shortest
-# draw; all draws different; or, within each draw, not all the same.
+# Random positions of several draws. "same": equal, board by board, up to the shortest draw;
+# "different": no two draws are equal; "distinct": within each draw not all positions are equal.
 DRAWN = ("same", "different", "distinct")
 
 _FORM = {

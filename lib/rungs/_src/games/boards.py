@@ -19,13 +19,7 @@ from rungs.errors import CompilerError, ConfigurationError, GameError
 
 
 class GameBoards:
-    """The boards of a batch and the arrays that they write.
-
-    Args:
-        num_envs: number of boards.
-        game: the class of one board.
-        mode: when the next episode begins.
-    """
+    """The boards of a batch and the arrays that they write."""
 
     def __init__(self, num_envs: int, game: type[Game], mode: AutoresetMode):
         self.num_envs, self.game, self.mode = num_envs, game, mode
@@ -37,15 +31,10 @@ class GameBoards:
         self.terminated, self.truncated, self.ended = np.zeros((3, num_envs), np.bool_)
 
     def reset(self, which: np.ndarray | None, seed: Seed, episode: int | None) -> None:
-        """Begins an episode on the boards that `which` marks (None: on all).
+        """Begins an episode on the boards that `which`, (N,) bool, marks; None marks all.
 
-        Args:
-            which: (N,) bool.
-            seed: by which boards draw from now on.
-            episode: its number; None: each board's next one.
-
-        Raises:
-            GameError: the game raised an exception; boards are then in any state.
+        `seed` is that of later draws; without `episode` each board's next one begins. After a
+        GameError boards are in any state.
         """
         raise NotImplementedError
 
@@ -53,7 +42,6 @@ class GameBoards:
         """Takes (N,) int64 actions; returns how many episodes ended.
 
         Where an action is illegal it changes nothing and returns -1 - i for the first such board i.
-        Raises as `reset`.
         """
         raise NotImplementedError
 
@@ -125,12 +113,7 @@ class PythonGames(GameBoards):
 
 
 class CppGames(GameBoards):
-    """A loop over boards in C++, on one thread.
-
-    Raises:
-        ConfigurationError: the game has no source.
-        CompilerError: g++ is not here or rejects it, or it has other actions or observations.
-    """
+    """A loop over boards in C++, on one thread."""
 
     def __init__(self, num_envs: int, game: type[Game], mode: AutoresetMode):
         super().__init__(num_envs, game, mode)
@@ -172,7 +155,7 @@ class CppGames(GameBoards):
         self._address = ctypes.addressof(self._batch)
 
     def reset(self, which: np.ndarray | None, seed: Seed, episode: int | None) -> None:
-        self._seeds = seed  # kept, as C++ reads it there
+        self._seeds = seed  # C++ keeps its address
         self._batch.seed, self._batch.seeds = seed_fields(seed)
         marks = 0 if which is None else which.ctypes.data
         self._reset_all(marks, -1 if episode is None else episode)
@@ -199,14 +182,7 @@ class CppGames(GameBoards):
 
 
 class OpenmpGames(CppGames):
-    """The same boards, shared out among OpenMP's threads.
-
-    Args:
-        threads: by default as many as there are cores to use; small batches use fewer.
-
-    Raises:
-        UnavailableError: the system gives fewer threads than were asked for.
-    """
+    """The same boards, shared out among OpenMP's threads; small batches use fewer."""
 
     def __init__(
         self, num_envs: int, game: type[Game], mode: AutoresetMode, *, threads: int | None = None
@@ -228,14 +204,7 @@ class OpenmpGames(CppGames):
 
 
 class ThreadsGames(CppGames):
-    """The same boards, taken in chunks by threads of our own.
-
-    Args:
-        threads: see `OpenmpGames`.
-
-    Raises:
-        UnavailableError: the system gives fewer threads than were asked for.
-    """
+    """The same boards, taken in chunks by threads of our own."""
 
     def __init__(
         self, num_envs: int, game: type[Game], mode: AutoresetMode, *, threads: int | None = None

@@ -1,4 +1,4 @@
-"""What a rung is: the boards of an environment, and how they are stepped."""
+"""The interface of a rung: the boards of an environment, and their steps."""
 
 import abc
 from typing import Any
@@ -16,26 +16,12 @@ from rungs.errors import IllegalActionError
 
 
 class Boards(abc.ABC):
-    """The boards that a `rungs.chess.ChessVectorEnv` owns.
+    """The boards that a `rungs.chess.ChessVectorEnv` owns; it has checked all arguments.
 
-    The environment has checked what comes in: actions have their shape and dtype, seeds and boards
-    are in range, and no method but `reset`, `load` and `close` is called before the first `reset`.
-
-    Args:
-        num_envs: how many boards there are.
-        first_board: the number of the first among all.
-        settings: the environment's.
-        buffers: where outputs are written; by default memory that `allocate` makes.
-
-    Attributes:
-        num_envs: how many boards are this environment's.
-        first_board: the number of the first of them.
-        settings: the environment's.
-        buffers: where outputs are written.
-        device: where outputs are tensors, PyTorch's name of their device; else None.
+    No method but `reset`, `load` and `close` is called before the first `reset`.
     """
 
-    device: Any = None
+    device: Any = None  # PyTorch's, where outputs are tensors
 
     def __init__(
         self,
@@ -57,23 +43,19 @@ class Boards(abc.ABC):
 
     @abc.abstractmethod
     def reset(self, which: Array | None, seed: Seed, episode: int | None) -> None:
-        """Begins an episode and writes observations, masks and players.
+        """Begins an episode where `which`, (N,) bool, is set, or everywhere; writes `POSITION`.
 
-        Args:
-            which: (N,) bool, on which boards; None for all.
-            seed: of all boards, from now on; or (N,) uint64, one for each board, which then draws
-                the random numbers of board 0 of a batch with that seed.
-            episode: its number; None for each board's next.
+        `seed` is of all boards from now on, or (N,) uint64, one for each board, which then draws
+        the random numbers of board 0 of a batch with that seed. Without `episode` each board's next
+        one begins.
         """
 
     @abc.abstractmethod
     def step(self, actions: Array) -> int | None:
         """Plays (N,) int64 actions and writes all outputs; returns how many episodes ended.
 
-        Returns None where the rung doesn't wait to count them.
-
-        Raises:
-            IllegalActionError: an action is not legal on its board; no board has changed.
+        Returns None where the rung doesn't wait to count them. An IllegalActionError changes no
+        board.
         """
 
     @abc.abstractmethod
@@ -96,18 +78,11 @@ class Boards(abc.ABC):
     def load(self, payload: bytes, seed: Seed) -> None:
         """Restores what `dump` returned; writes observations, masks, players and which have ended.
 
-        `seed` is as for `reset`, for later episodes.
-
-        Raises:
-            InvalidStateError: it can't be what `dump` returned; no board has changed.
+        `seed` is as for `reset`, for later episodes. An InvalidStateError changes no board.
         """
 
     def sample(self, rng: np.random.Generator) -> Array:
-        """Returns (N,) int64 actions, those that `random_actions` chooses by the masks.
-
-        Raises:
-            ConfigurationError: a board accepts no action; the message names it.
-        """
+        """Returns (N,) int64 actions as `random_actions` does for the masks; raises the same."""
         return random_actions(self.buffers.mask, rng)
 
     def close(self) -> None:  # noqa: B027 (most rungs hold nothing)
@@ -123,13 +98,10 @@ class CopyableBoards(Boards):
 
     @abc.abstractmethod
     def put(self, saved: Any, which: np.ndarray, own: bool) -> None:
-        """Overwrites boards with what `save` copied, and writes all outputs, as after a reset.
+        """Overwrites boards `which`, (n,) int64, with what `save` copied, and writes all outputs.
 
-        Args:
-            saved: what `save` returned, of n boards.
-            which: (n,) int64, the indices of different boards.
-            own: whether they draw random numbers of their own, for their number and episode; else
-                those of the boards that were copied.
+        With `own` they draw random numbers by their own seed, number and episode, else by the
+        copies'.
         """
 
 

@@ -32,21 +32,6 @@ class CppBoards(EngineBoards, CopyableBoards):
     """A loop over boards, in C++.
 
     NumPy owns all the memory, boards included; C++ is given the addresses and never allocates.
-
-    Args:
-        num_envs, first_board, settings: see `Boards`.
-        compiler: what compiles the C++, see `rungs._src.native.loader.load`; it changes only
-            time.
-        api: what `load` returns, instead of a compiler's name.
-
-    Attributes:
-        batch: the struct that C++ reads, `ChessBatch` of `cpp/rungs/batch.hpp`.
-        address: of the struct.
-        actions: (N,) int64, what `step_all` plays.
-
-    Raises:
-        UnavailableError: what `compiler` names is not here.
-        CompilerError: it rejects the headers, or C++ has other settings or outputs.
     """
 
     _load = staticmethod(loader.load)
@@ -57,8 +42,8 @@ class CppBoards(EngineBoards, CopyableBoards):
         first_board: int,
         settings: ChessSettings,
         *,
-        compiler: str | None = None,
-        api: Api | None = None,
+        compiler: str | None = None,  # see `rungs._src.native.loader.load`; it changes only time
+        api: Api | None = None,  # what `load` returns, instead of a compiler's name
     ):
         self.api = self._load(compiler) if api is None else api
         if not hasattr(self.api, "rungs_chess_serial_step"):
@@ -70,7 +55,7 @@ class CppBoards(EngineBoards, CopyableBoards):
         shown_boards = num_envs if settings.obs != "board" else 0
         self._history = np.zeros((shown_boards, constants["history_bytes"] // 8), np.uint64)
         self._chosen = zeroed_lines(2 * num_envs).view(np.int16)
-        self.actions = np.zeros(num_envs, np.int64)
+        self.actions = np.zeros(num_envs, np.int64)  # those that `step_all` plays
         self._starts = start_positions(self.api, settings)
         self.batch: Any = described(self.api).structures["ChessBatch"](
             config=config(self.api, settings, len(self._starts), self._starts.ctypes.data),
@@ -102,7 +87,7 @@ class CppBoards(EngineBoards, CopyableBoards):
 
     def draw_by(self, seed: Seed) -> None:
         """Sets the seed by which boards draw, from their next reset on; it is as for `reset`."""
-        # Kept, as C++ reads it there; a copy, as it may be a part of all ranks' seeds.
+        # Our own copy: C++ keeps its address, and with MPI the argument is a slice.
         self._seed = np.array(seed) if isinstance(seed, np.ndarray) else seed
         self.batch.config.seed, self.batch.seeds = seed_fields(self._seed)
 
@@ -167,11 +152,7 @@ class CppBoards(EngineBoards, CopyableBoards):
         self.take(self.checked(payload), seed)
 
     def checked(self, payload: bytes) -> States:
-        """Makes states from what `dump` returned, for `take`; no board changes.
-
-        Raises:
-            InvalidStateError: it can't be what `dump` returned; the message names the board.
-        """
+        """Makes states of what `dump` returned, for `take`; an InvalidStateError names a board."""
         check_size(payload, self.state_bytes())
         return restored(self.api, self.address, payload, self.first_board, self._history.shape)
 

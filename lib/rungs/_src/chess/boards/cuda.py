@@ -39,17 +39,13 @@ States = tuple[torch.Tensor, ...]
 
 
 class TensorBuffers(Buffers):
-    """Buffers of tensors, one per output, all on one device.
-
-    Attributes:
-        device_batch: not an output: the boards that write here, their seed, and the struct on
-            the device that their kernels read.
-    """
+    """Buffers of tensors, one per output, all on one device."""
 
     __slots__ = ("device_batch",)
 
     def __init__(self, **outputs: torch.Tensor):
         super().__init__(**outputs)
+        # The boards that write here, their seed, and their struct on the device: not an output.
         self.device_batch: tuple[object, object, Any] = (None, None, None)
 
     @classmethod
@@ -83,21 +79,10 @@ class TensorBuffers(Buffers):
 
 
 class CudaBoards(CopyableBoards):
-    """A thread per board; outputs are tensors on the GPU.
+    """A thread per board; outputs are tensors on the GPU, and no engine can be the opponent.
 
-    Args:
-        num_envs, first_board: see `Boards`.
-        settings: see `Boards`; no engine can be the opponent.
-        device: "cuda", PyTorch's current device at this moment; or "cpu", which runs the kernels'
-            code on the host, slowly, for tests.
-        threads_per_block: of the kernels, 1 to 1,024.
-        validate: whether a step waits for the device, to reject illegal actions before anything has
-            changed and to learn whether an episode ended. If not, actions must be legal, final
-            outputs are always in `info`, and a step returns before it is done.
-
-    Raises:
-        ConfigurationError: a wrong setting; DISABLED without `validate`.
-        UnavailableError: there is no GPU, no driver, no cuda-core, or too little memory.
+    Without `validate` a step returns before it is done: actions must be legal, and final outputs
+    are always in `info`.
     """
 
     def __init__(
@@ -106,9 +91,9 @@ class CudaBoards(CopyableBoards):
         first_board: int,
         settings: ChessSettings,
         *,
-        device: str = "cuda",
+        device: str = "cuda",  # PyTorch's current one; "cpu" runs the kernels' code on the host
         threads_per_block: int = 128,
-        validate: bool = True,
+        validate: bool = True,  # wait, reject illegal actions, and count episodes that ended
     ):
         device = choice("device", device, ("cuda", "cpu"))
         self.threads_per_block = integer("threads_per_block", threads_per_block, 1, 1024)
@@ -270,18 +255,9 @@ class CudaChessEnv(ChessVectorEnv[torch.Tensor]):
     boards: CudaBoards
 
     def step_many(self, steps: int) -> int:
-        """Plays random legal actions, `steps` on each board, in few launches.
+        """Plays random legal actions, `steps` on each board; returns how many episodes ended.
 
-        Args:
-            steps: at least 1.
-
-        Returns:
-            How many episodes ended; outputs are those of the last step. Ctrl-C ends it between two
-            steps.
-
-        Raises:
-            ConfigurationError: `steps` is wrong, or the autoreset mode is DISABLED.
-            gymnasium.error.ResetNeeded: no reset came before.
+        Outputs are those of the last step. Ctrl-C ends it between two steps.
         """
         with self._alone("step_many"):
             steps, ended = self._checked_steps(steps), 0

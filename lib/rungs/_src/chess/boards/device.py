@@ -1,4 +1,4 @@
-"""What runs the kernels on a batch of boards: a GPU, or the host for tests."""
+"""Launchers of the kernels on a batch of boards: a GPU, or the host for tests."""
 
 import ctypes
 
@@ -26,16 +26,7 @@ def cubin(arch: str, threads_per_block: int = 128) -> bytes:
 
 
 class Gpu:
-    """Launches kernels on PyTorch's current stream of a device, whichever device is current then.
-
-    Args:
-        threads_per_block: of every kernel.
-        device: with its index.
-
-    Raises:
-        UnavailableError: there is no GPU, or no cuda-core.
-        CompilerError: the headers do not compile for it.
-    """
+    """Launches kernels on PyTorch's current stream of a device, whichever device is current."""
 
     def __init__(self, threads_per_block: int, device: torch.device):
         self._device = device
@@ -66,15 +57,9 @@ class _CurrentStream:
 
 
 class Host:
-    """Runs the same code on the host, compiled by g++, one board after the other.
+    """Runs the same code on the host, compiled by g++, one board after the other."""
 
-    Args:
-        vectors: whether it may use vector instructions, which no GPU has; then only `step_many`.
-
-    Raises:
-        CompilerError: there is no g++, or it rejects the headers.
-    """
-
+    # `vectors` allows vector instructions, which no GPU has; then only `step_many` exists.
     def __init__(self, vectors: bool = False) -> None:
         self._library = gpp.load_device(vectors)
 

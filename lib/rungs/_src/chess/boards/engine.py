@@ -19,11 +19,7 @@ from rungs._src.core.batch_env import Array, stays_ended
 
 
 class EngineBoards(Boards):
-    """Boards that play an engine's plies, which they find in `replies`. See `Boards` for arguments.
-
-    Attributes:
-        replies: (N,) int64, an engine's answers to the next actions; None where none plays.
-    """
+    """Boards that play an engine's plies, which they find in `replies`."""
 
     def __init__(
         self,
@@ -46,16 +42,7 @@ class EngineBoards(Boards):
 
 
 class EngineGame:
-    """A rung's boards, on which an engine answers every action.
-
-    Where the engine fails half-way, boards and outputs are as they were.
-
-    Args:
-        boards: the rung's, whose settings name the engine.
-
-    Raises:
-        EngineError: from `reset` and `step`: the engine failed; no board has changed.
-    """
+    """A rung's boards, on which an engine answers each action; an EngineError changes no board."""
 
     def __init__(self, boards: EngineBoards):
         self._boards, self._settings = boards, boards.settings

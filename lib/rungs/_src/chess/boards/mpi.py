@@ -28,8 +28,8 @@ def make_mpi_boards(
     settings: ChessSettings,
     *,
     gather: bool = True,
-    transport: str | None = None,
-    threads: int | None = None,
+    transport: str | None = None,  # "shared" memory, by default on one machine, or "messages"
+    threads: int | None = None,  # per rank: by default the machine's, shared among its ranks
     schedule: str = "static",
     chunk: int | None = None,
 ) -> Boards:
@@ -43,21 +43,7 @@ def make_mpi_boards(
         observation, info = env.reset()
 
     Without it, each rank has its share as an environment of its own, and all call `reset` and
-    `step` at the same time.
-
-    Args:
-        num_envs: number of boards on all ranks together, at least one each.
-        first_board, settings: see `Boards`.
-        gather: whether rank 0 has all boards, or each rank its own.
-        transport: how boards are gathered: "shared" memory, or "messages"; by default shared where
-            all ranks are on one machine.
-        threads: per rank; by default this machine's usable cores shared among its ranks.
-        schedule, chunk: see `OpenmpBoards`.
-
-    Raises:
-        UnavailableError: there is no MPI here, or a rank gets fewer threads; all ranks raise it.
-        ConfigurationError: a wrong setting, or there are fewer boards than ranks. On every rank:
-            ranks were given different arguments; the message names them.
+    `step` at the same time. An error of one rank is raised on all of them.
     """
     gather = boolean("gather", gather)
     how = {"gather": gather, "transport": transport, "threads": threads}
@@ -101,28 +87,7 @@ class MpiChessEnv(ChessVectorEnv[np.ndarray]):
 
 
 class Ranks:
-    """This rank among all, and which boards each has.
-
-    Args:
-        num_envs: how many boards all ranks have together.
-        given: all that must be the same on every rank, by name.
-
-    Attributes:
-        api: the compiled functions.
-        comm: a communicator of this environment's own, so that its messages stay apart.
-        rank: this one's number.
-        size: how many ranks there are.
-        neighbours: how many of them are on this machine.
-        starts: (size,) int32, where each rank's boards begin.
-        counts: (size,) int32, how many each has.
-        first: where this rank's begin.
-        count: how many it has.
-        struct: these numbers, for C++.
-
-    Raises:
-        UnavailableError: there is no MPI here.
-        ConfigurationError: fewer boards than ranks, or ranks were given different settings.
-    """
+    """This rank among all, and the boards of each."""
 
     def __init__(self, num_envs: int, given: dict):
         self.api = loader.load_mpi()
@@ -148,16 +113,7 @@ class Ranks:
 
 
 def check_agreement(comm: Any, given: dict) -> None:
-    """Compares what every rank was given; all ranks call it at the same time.
-
-    Args:
-        comm: an MPI communicator.
-        given: values that can be pickled and compared, by name, the same names on all ranks.
-
-    Raises:
-        ConfigurationError: on every rank, where any was given other values than rank 0. The
-            message names all that differs, each with the first rank where it does.
-    """
+    """Raises ConfigurationError on all ranks where they were given different values by name."""
     gathered = comm.allgather(given)
     different = []
     for name, value in gathered[0].items():
@@ -170,14 +126,7 @@ def check_agreement(comm: Any, given: dict) -> None:
 
 
 class RankBoards(OpenmpBoards):
-    """A rank's own boards: an illegal action on any rank is raised on all of them.
-
-    Args:
-        ranks: all of them.
-        first_board: the number of the first board of all ranks.
-        settings: see `Boards`.
-        threads, schedule, chunk: see `OpenmpBoards`.
-    """
+    """A rank's own boards: an illegal action on any rank is raised on all of them."""
 
     def __init__(
         self,
@@ -215,7 +164,7 @@ class RankBoards(OpenmpBoards):
             raise illegal_action(self, board, action, fen)
         return ended
 
-    # What rank 0 calls on all ranks; boards are numbered over all ranks.
+    # Remote calls: rank 0 runs these on every rank. Board numbers are global.
 
     def fen_if_ours(self, number: int) -> str | None:
         """Returns the position of a board; None where it is another rank's."""
@@ -264,13 +213,8 @@ class RankBoards(OpenmpBoards):
 class GatheredBoards(EngineBoards):
     """All boards, on rank 0, for which the others work; on any other rank, its own boards.
 
-    Ranks on one machine write to rank 0's memory, which lasts as long as MPI does; others send
+    With `shared`, ranks write to rank 0's memory, which lasts as long as MPI does; else they send
     their outputs to it.
-
-    Args:
-        ranks: all of them.
-        own: this rank's boards.
-        shared: whether all ranks see rank 0's memory.
     """
 
     def __init__(self, ranks: Ranks, own: RankBoards, shared: bool):
@@ -366,7 +310,8 @@ class GatheredBoards(EngineBoards):
         return any(self._on_all_ranks(RankBoards.agent_is_black_and_ours, board))
 
     def layout(self) -> str:
-        # Boards are in order, however they are shared out; but a rank's history follows its boards.
+        # Without history the bytes do not depend on the number of ranks; with it each rank writes
+        # boards, then histories.
         layout, parts = self._own.layout(), self.ranks.size
         return layout if self.settings.obs == "board" or parts == 1 else f"{layout}, {parts} parts"
 

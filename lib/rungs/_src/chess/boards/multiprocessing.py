@@ -32,21 +32,7 @@ MAX_WORKERS = 1024
 class MultiprocessingBoards(EngineBoards):
     """Workers that own the Python rung's boards; their number and transport change only time.
 
-    Args:
-        num_envs, first_board, settings: see `Boards`.
-        workers: number of processes, each with its share of the boards; by default as many as there
-            are cores to use. More than there are cores are allowed, with a warning; no more are
-            started than there are boards.
-        transport: how outputs come back. "queue": pickled, through the worker's pipe. "shared":
-            written to shared memory, and the pipe only signals when.
-        timeout: seconds that workers may take for a step, after which they are killed, so that a
-            suspended worker can't block the environment for ever. None: no limit, as for workers
-            in a debugger.
-
-    Raises:
-        WorkerDiedError: a worker died, raised or took too long, when made or in any later call; the
-            message names it. No process is left, and the boards can't be used any more.
-        MainGuardError: the script lacks `if __name__ == "__main__":`.
+    After a WorkerDiedError no process is left, and the boards can't be used any more.
     """
 
     def __init__(
@@ -55,9 +41,9 @@ class MultiprocessingBoards(EngineBoards):
         first_board: int,
         settings: ChessSettings,
         *,
-        workers: int | None = None,
-        transport: str = "queue",
-        timeout: float | None = TIMEOUT,
+        workers: int | None = None,  # at most one per board; by default one per usable core
+        transport: str = "queue",  # outputs pickled through a pipe, or in "shared" memory
+        timeout: float | None = TIMEOUT,  # seconds of a step, after which workers are killed
     ):
         workers = usable_cores() if workers is None else workers
         self.workers = integer("workers", workers, 1, MAX_WORKERS)
@@ -77,7 +63,7 @@ class MultiprocessingBoards(EngineBoards):
             self._mask = self._seen.mask
         else:
             self._mask = np.zeros_like(self.buffers.mask)
-        # Boards that accept any action next, which a list doesn't show.
+        # Ended boards accept any action, which `mask="list"` can't express.
         self._idle = np.zeros(num_envs, np.bool_)
         common = (num_envs, first_board, settings, memory)
         shares = [(share, *common) for share in self._shares]
@@ -213,11 +199,7 @@ class _Share(PythonBoards):
         function: Callable,
         *arguments: Any,
     ) -> tuple[Any, Written]:
-        """Calls a method that changes boards, and reads an engine's `replies`, where one plays.
-
-        Returns:
-            What the method returned, and the outputs that it wrote.
-        """
+        """Calls a method that changes boards; returns its result and the outputs that it wrote."""
         if replies is not None:
             assert self.replies is not None  # an engine plays
             self.replies[:] = replies

@@ -1,4 +1,4 @@
-"""What the boards of all rungs in C++ share: settings, positions, and checks of saved states."""
+"""Settings, positions and checks of saved states, for the boards of all rungs in C++."""
 
 import ctypes
 from collections.abc import Mapping
@@ -17,9 +17,6 @@ def config(api: Api, settings: ChessSettings, num_starts: int, starts: int) -> S
     """Returns the settings for C++, with seed 0; `starts` is the address of the positions.
 
     A setting that has the same name and values in C++ needs nothing here.
-
-    Raises:
-        CompilerError: C++ has other settings; the message names the first.
     """
     values = settings.given()
     for name in ("obs", "dtype", "autoreset_mode", "opening_plies", "start", "start_fens"):
@@ -40,11 +37,7 @@ def config(api: Api, settings: ChessSettings, num_starts: int, starts: int) -> S
 
 
 def parse_fen(api: Api, fen: str) -> np.ndarray:
-    """Returns a `rungs::chess::Position`, (8,) uint64.
-
-    Raises:
-        InvalidFenError: the FEN is malformed or its position impossible; the message says why.
-    """
+    """Returns a `rungs::chess::Position`, (8,) uint64; an InvalidFenError says why not."""
     if not isinstance(fen, str):
         raise InvalidFenError(f"{shown(fen)} is not a FEN")
     if not fen.isascii() or "\0" in fen:
@@ -71,11 +64,7 @@ def fens_at(api: Api, address: int, words: int = 0, count: int = 1) -> list[str]
 
 
 def check_size(payload: bytes, size: int) -> None:
-    """Makes sure that a state holds `size` bytes of boards.
-
-    Raises:
-        InvalidStateError: it doesn't.
-    """
+    """Raises InvalidStateError unless a state holds `size` bytes of boards."""
     if len(payload) != size:
         raise InvalidStateError(f"the state holds {len(payload)} bytes of boards, not {size}")
 
@@ -88,19 +77,10 @@ def block_bytes(constants: Mapping[str, int], num_envs: int) -> int:
 def restored(
     api: Api, batch: int, payload: bytes, first_board: int, histories: tuple[int, int]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Checks saved boards and their histories, for `rungs_chess_put`.
+    """Checks saved boards and their histories for `rungs_chess_put`; an error names the board.
 
-    Args:
-        batch: the address of the `ChessBatch` whose settings they must fit.
-        payload: the saved boards, then their histories.
-        first_board: the number of the first board, for errors.
-        histories: the shape of the histories, 8-byte words of each board.
-
-    Returns:
-        (N, words) and `histories`, uint64: copies, in which all derived values are computed again.
-
-    Raises:
-        InvalidStateError: a board can't be one of this environment; the message names it.
+    Returns copies, (N, words) and `histories` uint64, in which derived values are computed again;
+    `batch` is the address of the `ChessBatch` whose settings they must fit.
     """
     words = np.frombuffer(payload, np.uint64).copy()
     boards, past = np.split(words, [len(words) - histories[0] * histories[1]])

@@ -15,23 +15,7 @@ SCHEDULES = ("static", "dynamic", "guided")
 
 
 class OpenmpBoards(CppBoards):
-    """The same boards, shared out among threads; the settings change only time.
-
-    Args:
-        num_envs, first_board, settings: see `Boards`.
-        threads: by default as many as there are cores to use. Small batches use fewer, where
-            another costs more than it brings. More than there are cores are allowed, with a
-            warning.
-        schedule: how boards are assigned to threads: "static", in turn; "dynamic", to the next free
-            one; "guided", as "dynamic", in runs that grow shorter.
-        chunk: boards assigned at a time, in whole blocks of eight; None: with "static" one even run
-            per thread, else 64.
-        compiler, api: see `CppBoards`.
-
-    Raises:
-        UnavailableError: the system gives fewer threads than were asked for, when made or when
-            another thread steps.
-    """
+    """The same boards, shared out among threads; the settings change only time."""
 
     _load = staticmethod(loader.load_openmp)
 
@@ -41,9 +25,9 @@ class OpenmpBoards(CppBoards):
         first_board: int,
         settings: ChessSettings,
         *,
-        threads: int | None = None,
+        threads: int | None = None,  # at most; by default one per usable core
         schedule: str = "static",
-        chunk: int | None = None,
+        chunk: int | None = None,  # boards at a time; "static" by default one run per thread
         compiler: str | None = None,
         api: Api | None = None,
     ):

@@ -95,11 +95,7 @@ class PythonBoards(EngineBoards, CopyableBoards):
 def load_envs(
     payload: bytes, num_envs: int, first_board: int, settings: ChessSettings
 ) -> list[ChessEnv]:
-    """Makes environments of what `PythonBoards.dump` returned; for arguments see `Boards`.
-
-    Raises:
-        InvalidStateError: it can't be what that returned; the message names the board.
-    """
+    """Makes environments of what `PythonBoards.dump` returned; errors name the board."""
     boards = from_json(payload)
     if type(boards) is not list or len(boards) != num_envs:
         raise InvalidStateError(f"the state is not a list of {num_envs} boards")

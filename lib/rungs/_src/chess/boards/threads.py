@@ -13,17 +13,6 @@ class ThreadsBoards(CppBoards):
     A step does not wait for a thread that has taken nothing, and a thread that the system suspends
     within a chunk is left out for a while. Steps are timed, and the calling thread takes them alone
     while the others cost more than they gain, as they may next to a busy process.
-
-    Args:
-        num_envs, first_board, settings: see `Boards`.
-        threads: by default as many as there are cores to use. Small batches use fewer, where
-            another costs more than it brings. More than there are cores are allowed, with a
-            warning.
-        compiler, api: see `CppBoards`.
-
-    Raises:
-        UnavailableError: the system gives fewer threads than were asked for, when made or when
-            another thread steps.
     """
 
     def __init__(
@@ -32,7 +21,7 @@ class ThreadsBoards(CppBoards):
         first_board: int,
         settings: ChessSettings,
         *,
-        threads: int | None = None,
+        threads: int | None = None,  # at most; by default one per usable core
         compiler: str | None = None,
         api: Api | None = None,
     ):
