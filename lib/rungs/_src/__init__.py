@@ -1,1 +1,1 @@
-"""What the public modules of `rungs` are made of; it may change without notice."""
+"""The implementation of the public modules of `rungs`; it may change without notice."""

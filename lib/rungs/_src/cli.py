@@ -49,7 +49,8 @@ def run_command(
     """Parses a command line of `prog` and runs its command; returns the exit status.
 
     That is 0, 1 (it failed), 2 (it could not begin: wrong use, or a missing package), or 130
-    (Ctrl-C). The last line on stderr says why; with `--debug` the traceback comes before it.
+    (Ctrl-C). The last line on stderr gives the reason; with `--debug` the traceback comes before
+    it.
     """
     debug, extra = False, ""
     if isinstance(sys.stdout, io.TextIOWrapper):  # a path or a move need not be UTF-8
@@ -235,12 +236,7 @@ def _add_commands(commands: argparse._SubParsersAction) -> None:
 
 
 def parameters(texts: list[str]) -> dict[str, object]:
-    """Returns the values that were given by `-p`.
-
-    Raises:
-        ConfigurationError: one is not NAME=VALUE, is given twice, or has a value that JSON can't
-            represent.
-    """
+    """Returns the values that were given by `-p`, each NAME=VALUE, as JSON can represent them."""
     values = {}
     for text in texts:
         name, equals, value = text.partition("=")
@@ -386,13 +382,7 @@ def play_suite(
     chosen: dict[str, tuple[str, bool]],
     version: Callable[[str], str],
 ) -> int:
-    """Plays the conformance suite and writes its table; returns 1 where a case fails, else 0.
-
-    Args:
-        options: of the command `conformance`.
-        chosen: as `rungs._src.conformance.environments.named` returns them.
-        version: returns the installed version of a name's project.
-    """
+    """Plays the conformance suite and writes its table; returns 1 where a case fails, else 0."""
     from rungs._src.conformance import report
     from rungs._src.conformance.run import FAILS, run_aside, unavailable
     from rungs._src.conformance.suite import load

@@ -12,14 +12,7 @@ from rungs.errors import ConfigurationError, UnavailableError, install_hint
 
 @dataclasses.dataclass(frozen=True)
 class ListedRung:
-    """A rung of an environment.
-
-    Attributes:
-        env_id: the environment, as `rungs.make` calls it.
-        rung: the rung, as `rungs.make` calls it.
-        implementation: what it is, in words.
-        missing: what it needs that is not here, and how to get it; "" where nothing is missing.
-    """
+    """A rung of an environment, and how to get anything `missing`; "" where nothing is."""
 
     env_id: str
     rung: str
@@ -92,7 +85,7 @@ def _check_gpu_of_numba() -> None:
         gpu.require()
 
 
-# What a rung's `needs` may name besides modules.
+# The names in a rung's `needs` that are no modules.
 _CHECKS = {
     "C++": _check_compiler,
     "OpenMP": _check_openmp,

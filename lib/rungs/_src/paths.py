@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from importlib.machinery import PathFinder
 from pathlib import Path
 
-# What the library can't do without.
+# Packages that the library can't do without.
 REQUIRED = ("chess", "filelock", "gymnasium", "numpy", "platformdirs")
 
 CPP = (Path(__file__).parents[1] / "cpp").resolve()
@@ -18,10 +18,7 @@ def is_ours(module: str | None) -> bool:
 
 
 def look_here_last() -> None:
-    """Moves the current folder, where `python -m` with one of our modules has put it first, last.
-
-    So its files hide no module, as with `python -P`.
-    """
+    """Moves the current folder, which `python -m` puts first for our modules, to the end."""
     if sys.flags.safe_path or "-m" not in sys.orig_argv:
         return
     after = sys.orig_argv[sys.orig_argv.index("-m") + 1 :]
@@ -32,7 +29,7 @@ def look_here_last() -> None:
 def refuse_hiding(names: Iterable[str]) -> None:
     """Raises ImportError where a file in the first folder of `sys.path` hides one of some modules.
 
-    It lies next to the script that runs, or in the current folder.
+    That folder is the script's, or the current one.
     """
     if sys.flags.safe_path:
         return

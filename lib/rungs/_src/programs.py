@@ -22,16 +22,7 @@ def find_program(name: str) -> str | None:
 def start_program(
     command: Sequence[str | os.PathLike], install: str = "", **settings: Any
 ) -> subprocess.Popen:
-    """Starts a program.
-
-    Args:
-        command: the program and its arguments.
-        install: how to get it.
-        **settings: of `subprocess.Popen`.
-
-    Raises:
-        UnavailableError: it can't be started, or is not installed; the message names it.
-    """
+    """Starts a program with settings of `subprocess.Popen`; an error says how to `install` it."""
     try:
         return subprocess.Popen(command, **settings)
     except FileNotFoundError:
@@ -48,17 +39,9 @@ def run_program(
     install: str = "",
     **settings: Any,
 ) -> subprocess.CompletedProcess[str]:
-    """Runs a program; returns its exit status and what it printed, as text, whatever bytes it is.
+    """Runs a program; returns its exit status and its output, as text, whatever bytes it is.
 
-    Args:
-        command: the program and its arguments.
-        seconds: after which it is killed, with all processes of its session.
-        given: its input.
-        install: how to get it.
-        **settings: of `subprocess.Popen`.
-
-    Raises:
-        UnavailableError: it can't be run, or took longer; the message names it.
+    After `seconds` it is killed, with all processes of its session, and UnavailableError raised.
     """
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     pipes |= {"stderr": subprocess.PIPE, "encoding": "utf-8", "errors": "replace"} | settings

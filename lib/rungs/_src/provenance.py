@@ -17,17 +17,9 @@ _GIT_SECONDS = 60.0  # it compares all files, perhaps over a network
 
 
 def provenance(parameters: dict, measured: Mapping = {}) -> dict:
-    """Returns parameters, machine, versions, commit and date of a result.
+    """Returns parameters, machine (with `measured` facts), versions, commit and date of a result.
 
     The version of a package that is not installed is None.
-
-    Args:
-        parameters: the result's own.
-        measured: further facts of the machine.
-
-    Raises:
-        ConfigurationError: a parameter has the name of a fact, or a line break in its value, which
-            would be read as part of the table; the message names it.
     """
     facts = describe() | {"rungs": __version__} | {name: _version(name) for name in _PACKAGES}
     facts |= {"g++": _compiler(), "commit": commit(), "date": now(), **measured}

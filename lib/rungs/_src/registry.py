@@ -37,7 +37,7 @@ class Rung:
             `rungs._src.listing` can check.
     """
 
-    name: Any  # to type checkers: `make` takes some names only, which a `str` need not be
+    name: Any  # `Any`, so that a listed name passes `make`'s `Literal`s
     implementation: str
     makes: str
     extra: str = ""
@@ -228,11 +228,7 @@ make_cartpole = functools.partial(make, "cartpole")
 
 
 def _no_single_cartpole(**settings: Any) -> None:
-    """Rejects `gymnasium.make("rungs/CartPole-v1")`: one alone is Gymnasium's own.
-
-    Raises:
-        ConfigurationError: always.
-    """
+    """Rejects `gymnasium.make("rungs/CartPole-v1")`: one alone is Gymnasium's own."""
     raise ConfigurationError(
         'rungs/CartPole-v1 is a batch: gymnasium.make_vec("rungs/CartPole-v1", num_envs); '
         'one alone is Gymnasium\'s: gymnasium.make("CartPole-v1")'

@@ -30,7 +30,7 @@ _FLAGS = f"{gpp.LIBRARY} -march=native -pthread"
 
 
 class Outputs(NamedTuple):
-    """What `init` and `step` return besides the state: a pytree of arrays.
+    """The outputs of `init` and `step` besides the state: a pytree of arrays.
 
     Attributes:
         observation: (N, 72) int8, of the position to move in.

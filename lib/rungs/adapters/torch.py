@@ -28,7 +28,7 @@ Tensor = torch.Tensor
 _CPU = torch.device("cpu")
 _Outputs = tuple[Tensor, ...]
 
-# What the operator returns, in order: names of an environment's outputs, and those of `info`. An
+# Outputs of the operator, in order: names of an environment's outputs, and those of `info`. An
 # output that it lacks is empty: compiled code accepts no operator that returns a list of tensors.
 _STEP = ("observation", "reward", "terminated", "truncated")
 _INFO = {

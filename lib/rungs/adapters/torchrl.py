@@ -108,11 +108,7 @@ class ChessEnv(Uncopyable, EnvBase):
         )
 
     def _reset(self, tensordict: "TensorDictBase | None" = None, **_: Any) -> TensorDictBase:
-        """Begins an episode on every board, or where `_reset` is set and no new one has begun.
-
-        Raises:
-            ConfigurationError: a wrong seed.
-        """
+        """Begins an episode on every board, or where `_reset` is set and no new one has begun."""
         which = None if tensordict is None else tensordict.get("_reset", None)
         if which is None:
             seed, self._seed = self._seed, None
@@ -127,13 +123,7 @@ class ChessEnv(Uncopyable, EnvBase):
         return TensorDict(self._seen | self._going_on(), self.batch_size, device=self.device)
 
     def _step(self, tensordict: TensorDictBase) -> TensorDictBase:
-        """Plays `action` on every board.
-
-        Raises:
-            IllegalActionError: an action is not legal on its board; no board has changed.
-            ConfigurationError: actions are missing, or of a wrong dtype; or only some boards are to
-                be stepped, as with `rollout(break_when_all_done=True)`.
-        """
+        """Plays `action` on every board; refuses `break_when_all_done`, which steps only some."""
         if "_step" in tensordict.keys():  # noqa: SIM118 (iterating one gives rows)
             raise ConfigurationError("break_when_all_done: all boards are stepped together")
         action = tensordict.get("action", None)

@@ -52,11 +52,8 @@ def _physics(itemsize: int) -> Physics:
 def source(itemsize: int, mode: AutoresetMode, random_actions: bool, many: bool) -> Callable:
     """Returns the kernel in Python, for one kind of batch.
 
-    Args:
-        itemsize: bytes of a number of the state.
-        mode: when the next episode begins.
-        random_actions: whether it draws the actions, or reads them.
-        many: whether it takes several steps and adds up rewards and ends.
+    With `random_actions` it draws the actions; with `many` it takes several steps and adds up
+    rewards and ends.
     """
     real, advance, fallen = _REALS[itemsize], *_physics(itemsize)[:2]
     start_of = _physics(8).start

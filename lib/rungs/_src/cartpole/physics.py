@@ -23,27 +23,19 @@ START = 0.05
 _SINE = (-1 / 6, 1 / 120, -1 / 5040, 1 / 362880, -1 / 39916800)
 _COSINE = (-1 / 2, 1 / 24, -1 / 720, 1 / 40320, -1 / 3628800)
 
-# How many terms of a series are used, by the bytes of a number.
+# The number of terms of a series, by the bytes of a number.
 _TERMS = {4: 3, 8: 5}
 
 
 class Physics(NamedTuple):
-    """The physics in one precision: functions of numbers, or of arrays of them.
+    """The physics in one precision: functions of numbers, or of arrays of them."""
 
-    Attributes:
-        advance: `advance(x, x_dot, theta, theta_dot, force, tau)` is the state `tau` seconds later,
-            (x, x_dot, theta, theta_dot), under a force on the cart: metres, metres per second,
-            radians from upright and about within `MAX_THETA`, radians per second, newtons.
-        fallen: `fallen(x, theta)`: whether the cart has left the rail or the pole leans too far.
-        start: `start(word)` is one number of an episode's first state, from 32 random bits as a
-            float64.
-        sine, cosine: of small angles, radians.
-    """
-
+    # (x, x_dot, theta, theta_dot, force, tau) -> the state `tau` seconds later, in metres, radians
+    # from upright (about within `MAX_THETA`), seconds and newtons.
     advance: Callable
-    fallen: Callable
-    start: Callable
-    sine: Callable
+    fallen: Callable  # (x, theta) -> whether the cart has left the rail or the pole leans too far
+    start: Callable  # 32 random bits, as a float64 -> a number of an episode's first state
+    sine: Callable  # of a small angle, in radians
     cosine: Callable
 
 
@@ -54,13 +46,10 @@ def physics(
     product: Callable = operator.mul,
     compiled: Callable = lambda function: function,
 ) -> Physics:
-    """Makes the physics.
+    """Makes the physics of numbers of `itemsize` bytes, 4 or 8.
 
-    Args:
-        itemsize: bytes of a number, 4 or 8.
-        real: makes a constant of that precision; a float takes that of the arrays it meets.
-        product: multiplies where a sum follows, and is never fused with it.
-        compiled: takes each function, and returns the one that others call.
+    `real` makes a constant of that precision (a float takes that of the arrays it meets), `product`
+    multiplies where a sum follows and is never fused with it, and `compiled` wraps each function.
     """
     terms = _TERMS[itemsize]
     last_sine, *sine_terms = map(real, reversed(_SINE[:terms]))

@@ -1,1 +1,1 @@
-"""What every environment shares: arguments, memory, random numbers, state."""
+"""Parts that all environments share: arguments, memory, random numbers, state."""

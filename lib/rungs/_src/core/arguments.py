@@ -23,7 +23,7 @@ MAX_SEED = 2**64 - 1
 AUTORESET_MODES = (AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP, AutoresetMode.DISABLED)
 
 
-# Characters of a value that a message shows: two FENs.
+# Characters of a value in a message: two FENs.
 _MAX_SHOWN = 200
 
 _SHORT = reprlib.Repr()
@@ -70,11 +70,7 @@ def integer(name: str, value: Any, low: int, high: int) -> int:
 
 
 def seeds(name: str, value: Any, count: int) -> Seed:
-    """Returns a seed as an int, or a sequence of one for each of `count` as (count,) uint64.
-
-    Raises:
-        ConfigurationError: there are more or fewer, or one is not from 0 to 2**64 - 1.
-    """
+    """Returns a seed as an int, or a sequence of `count` seeds as (count,) uint64."""
     listed = isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray)
     if not (listed or (isinstance(value, np.ndarray) and value.ndim)):
         return integer(name, value, 0, MAX_SEED)
@@ -93,11 +89,6 @@ def seed_and_number(seed: Seed, i: int, first: int) -> tuple[int, int]:
     """Returns the seed and number by which environment `i` of a batch draws random numbers.
 
     One with a seed of its own draws what environment 0 of a batch with that seed draws.
-
-    Args:
-        seed: of all, or (N,) of each.
-        i: its index.
-        first: the number of the batch's first environment.
     """
     return (int(seed[i]), 0) if isinstance(seed, np.ndarray) else (seed, first + i)
 
@@ -105,7 +96,7 @@ def seed_and_number(seed: Seed, i: int, first: int) -> tuple[int, int]:
 def seed_fields(seed: Seed) -> tuple[int, int | None]:
     """Returns `seed` and `seeds` of a batch in C++: one for all and None, or 0 and an address.
 
-    The address is of the array's memory, which must outlive the batch's use of it.
+    The array must outlive the batch's use of that address.
     """
     return (0, seed.ctypes.data) if isinstance(seed, np.ndarray) else (seed, None)
 
@@ -136,11 +127,7 @@ def boolean(name: str, value: object) -> bool:
 
 
 def choice(name: str, value: object, choices: tuple[Choice, ...], other: str = "") -> Choice:
-    """Returns the one of `choices`, strings or None, that `value` is.
-
-    Raises:
-        ConfigurationError: it is none of them; the message names them and `other`.
-    """
+    """Returns the one of `choices`, strings or None, that `value` is; its error adds `other`."""
     # By identity or as strings: comparing an array returns an array.
     for each in choices:
         if value is each or (isinstance(value, str) and value == each):
@@ -150,11 +137,7 @@ def choice(name: str, value: object, choices: tuple[Choice, ...], other: str = "
 
 
 def checked_actions(actions: Any, shape: tuple[int, ...]) -> np.ndarray:
-    """Returns actions as an int64 array, copied only if needed.
-
-    Raises:
-        ConfigurationError: they have a wrong shape or dtype.
-    """
+    """Returns actions as an int64 array, copied only if needed."""
     if type(actions) is not np.ndarray:
         actions = _without_bools("actions", actions)
     if actions.shape != shape:
@@ -165,11 +148,7 @@ def checked_actions(actions: Any, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def checked_indices(name: str, value: object, count: int) -> np.ndarray:
-    """Returns indices of `count` things as a new array, (n,) int64.
-
-    Raises:
-        ConfigurationError: they have a wrong shape or dtype, or one is out of range.
-    """
+    """Returns indices of `count` things as a new array, (n,) int64."""
     array = _without_bools(name, value)
     if array.ndim != 1:
         raise ConfigurationError(f"{name}: shape {array.shape}, not (n,)")
@@ -198,11 +177,7 @@ def _int64(name: str, array: np.ndarray) -> np.ndarray:
 
 
 def as_array(name: str, value: object) -> np.ndarray:
-    """Returns a value as an array, which is not copied if it is one.
-
-    Raises:
-        ConfigurationError: it can't be converted, or is masked.
-    """
+    """Returns a value as an array, which is not copied if it is one; refuses masked arrays."""
     if isinstance(value, np.ma.MaskedArray):
         raise ConfigurationError(f"{name} is a masked array")
     try:

@@ -14,12 +14,9 @@ UNFINISHED = ".rungs-unfinished-"
 
 @contextlib.contextmanager
 def atomic_write(path: Path) -> Iterator[Path]:
-    """Yields a path to write to, in the folder of `path` (made if missing), then moved to `path`.
+    """Yields a path in the folder of `path` (made if missing), then moves that file to `path`.
 
     Where the block raises, or the process is killed, `path` stays as it was.
-
-    Raises:
-        StorageError: it can't be written; the message names it.
     """
     with reraise_as_storage_error(path):
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -19,7 +19,7 @@ from rungs.errors import ConfigurationError
 
 # A NumPy array, or a PyTorch tensor where outputs are tensors.
 Array = Any
-# Which of both an environment's outputs are, for type checkers.
+# The type of the outputs: `np.ndarray` or `torch.Tensor`.
 ArrayT = TypeVar("ArrayT")
 
 

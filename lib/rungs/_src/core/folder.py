@@ -26,11 +26,7 @@ _FORM = {"tool": str, "schema": int, "kind": str, "names": [str], "files": [str]
 
 
 def user_dir(kind: Literal["cache", "data"]) -> Path:
-    """Returns where this user's files of a kind are, which may not exist yet.
-
-    Raises:
-        StorageError: the user has no home; the message names the variable that says where.
-    """
+    """Returns the folder, which may not exist yet, of this user's files of a kind."""
     try:
         path = Path(getattr(platformdirs, f"user_{kind}_dir")("rungs"))
     except RuntimeError:
@@ -53,11 +49,8 @@ def temporary_dir() -> tempfile.TemporaryDirectory:
 class Folder:
     """A folder that is ours and locked by this process; see `locked_output_dir`.
 
-    Attributes:
-        path: where it is.
-        kind: what it holds, such as "run".
-        names: patterns of the files that are written there.
-        files: those that we wrote, relative to `path`.
+    `names` are patterns of the files that are written there; `files` are those that we wrote,
+    relative to `path`.
     """
 
     def __init__(self, path: Path, kind: str, names: tuple[str, ...], files: list[str]):
@@ -91,21 +84,11 @@ class Folder:
 def locked_output_dir(
     path: Path, kind: str, names: tuple[str, ...], refused: tuple[str, ...] | None = None
 ) -> Iterator[Folder]:
-    """Marks and locks a folder, which is made if missing, while the block runs.
+    """Marks and locks a folder of files called `names`, made if missing, while the block runs.
 
-    It is marked as ours at once, so that no other run begins in a part of it. The mark stays if
-    `Folder.clear` or `Folder.note` was called.
-
-    Args:
-        path: the folder.
-        kind: what it holds.
-        names: patterns of the files that will be written there.
-        refused: patterns of files that only a folder of ours may hold; by default `names`.
-
-    Raises:
-        ConfigurationError: the folder holds files of those names that are not ours or are links,
-            is of another kind, part of another of our folders, in use, or not a path; it is named.
-        StorageError: it can't be made or written to.
+    It is marked at once, so that no other run begins in a part of it; the mark stays if
+    `Folder.clear` or `Folder.note` was called. Only a folder of ours may hold files called
+    `refused` (by default `names`).
     """
     try:
         path = path.resolve()
@@ -129,9 +112,9 @@ def locked_output_dir(
             if mark is None:
                 folder.note([])
                 folder.used = False
-                # A run that began in a part of it before it was marked has made that folder.
+                # Again, under the lock: a run may have begun in a subfolder in the meantime,
                 _check_nothing_is_there(path, kind, foreign, but=(_MARK,))
-            # And the folder that it is a part of may have been marked since.
+            # or marked a parent.
             _check_is_no_part(path)
             yield folder
         finally:
@@ -173,12 +156,7 @@ def _mark(path: Path) -> dict | None:
 
 @contextlib.contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Locks a folder, which is made if missing, while the block runs or until the process ends.
-
-    Raises:
-        ConfigurationError: another process has locked it; the message names the process.
-        StorageError: the folder can't be made or written to.
-    """
+    """Locks a folder, which is made if missing, while the block runs or until the process ends."""
     path = folder / _LOCK
     with contextlib.ExitStack() as held:
         with reraise_as_storage_error(path):

@@ -9,15 +9,15 @@ from typing import ParamSpec, TypeVar
 Taken = ParamSpec("Taken")
 Made = TypeVar("Made")
 
-# One lock for all: what is made may need something else that is made once.
+# One reentrant lock: a factory may call another.
 _lock = threading.RLock()
 
 
 def once(make: Callable[Taken, Made]) -> Callable[Taken, Made]:
-    """Caches what a function returns, by its arguments, which must be hashable.
+    """Caches a function's result by its arguments, which must be hashable; errors are not cached.
 
     `functools.cache` calls the function again where a second thread calls before the first has a
-    result, and each gets its own. Here the second waits. Errors are not cached.
+    result, and each gets its own. Here the second waits.
     """
     made: dict[Hashable, Made] = {}
 

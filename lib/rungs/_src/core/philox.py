@@ -7,7 +7,7 @@ _WORD = 0xFFFFFFFF
 
 
 class Purpose(enum.IntEnum):
-    """What a number is drawn for."""
+    """The purpose of a random number."""
 
     OPPONENT = 0
     START = 1
@@ -29,8 +29,8 @@ def philox(seed: Any, board: Any, episode: Any, ply: Any, purpose: Purpose) -> A
 def words(seed: Any, board: Any, episode: Any, ply: Any, purpose: Purpose) -> tuple:
     """Returns the four 32-bit words of Philox4x32-10 (Salmon et al., SC 2011).
 
-    The counter is (board, episode, ply, purpose), the key is the 64-bit seed, which may also be
-    given as a signed number. A counter may also be an array or a tensor of int64, or be compiled.
+    The counter is (board, episode, ply, purpose); a part of it may also be an array or a tensor of
+    int64. The key is the 64-bit seed, signed or unsigned.
     """
     c0, c1, c2, c3 = board, episode, ply, int(purpose)
     k0, k1 = seed & _WORD, seed >> 32 & _WORD

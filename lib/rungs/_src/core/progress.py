@@ -36,16 +36,10 @@ def close_bars() -> None:
 
 
 class Progress:
-    """The progress of a task, as a context manager; it ends with the block.
+    """The progress of a task of `total` steps, `done` of them before, as a context manager.
 
-    Where a bar is shown (`is_shown`), the text of `advance` stands next to the bar, and replaces
-    the text before; in a log each text is a line.
-
-    Args:
-        what: the task, in a word or two.
-        total: the number of its steps.
-        say: prints a line: `line`, `silent` or another.
-        done: steps that were done before.
+    Where a bar is displayed (`is_shown`), the text of `advance` stands next to the bar, and
+    replaces the text before; in a log each text is a line.
     """
 
     def __init__(self, what: str, total: float, say: Say, done: float = 0):

@@ -9,14 +9,10 @@ from typing import Any
 def schema_error(value: Any, form: Any, name: str = "it") -> str:
     """Returns how a value, of JSON or a checkpoint, differs from a form; "" where it doesn't.
 
-    Args:
-        value: anything.
-        form: a type or types, as for `isinstance`; a list with the form of every entry; or a dict
-            with the form of each key's value, where `...` stands for all other keys.
-        name: what the message calls the value.
+    A form is a type or types, as for `isinstance`; a list with the form of every entry; or a dict
+    with the form of each key's value, where `...` stands for all other keys.
     """
     kind = type(form) if isinstance(form, dict | list) else form
-    # A bool is an int only to Python.
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
         return f"{name} is of type {type(value).__name__}"
     if isinstance(form, list):

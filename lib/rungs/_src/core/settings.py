@@ -21,14 +21,10 @@ def setting(
     choices: tuple | Callable[[], tuple] = (),
     check: Callable[[str, Any], Any] | None = None,
 ) -> Any:
-    """Makes a field of settings.
+    """Makes a field of settings; where its default is None, the field may be None.
 
-    Args:
-        default: of the field; of its type. Where it is None, the field may be None.
-        help: what it means, shown by the command line and by `documented` classes.
-        low, high: the range of a number.
-        choices: the values that a string may have, or a function that returns them; empty for any.
-        check: takes name and value, and returns the value to keep; by default the type's own check.
+    `low` and `high` bound a number, `choices` (or a function that returns them) a string; `check`
+    takes name and value, and returns the value to keep, in place of the check by type.
     """
     metadata = {"help": help, "range": (low, high), "choices": choices, "check": check}
     return dataclasses.field(default=default, metadata=metadata)
@@ -53,11 +49,7 @@ def documented(kind: type[Settings]) -> type[Settings]:
 
 
 def check_fields(settings: Any) -> None:
-    """Checks every `setting` of a frozen dataclass, and stores it as a value of its type.
-
-    Raises:
-        ConfigurationError: one is out of its range; the message names it.
-    """
+    """Checks every `setting` of a frozen dataclass, and stores it as a value of its type."""
     for field in dataclasses.fields(settings):
         if field.metadata:
             checked = _checked(field, getattr(settings, field.name))
@@ -87,20 +79,10 @@ def _checked(field: dataclasses.Field, value: Any) -> Any:
 def split_settings(
     given: dict[str, Any], kind: type[Settings], make: Callable, common: Callable
 ) -> tuple[Settings, dict[str, Any]]:
-    """Splits what a user gave into an environment's settings and those of its rung.
+    """Splits keywords into an environment's settings, checked, and those of its rung.
 
-    Args:
-        given: the values, by name.
-        kind: the dataclass of the environment's settings.
-        make: the class or function of the rung: its keyword-only parameters are its settings.
-        common: the environment, whose keyword-only parameters a message names, too.
-
-    Returns:
-        The settings, checked; and what else was given, by name.
-
-    Raises:
-        ConfigurationError: a setting is wrong, or neither has it; the message names it, and in
-            the latter case lists all settings.
+    The keyword-only parameters of `make` are the rung's settings; those of `common`, the
+    environment, are listed too where neither has a setting.
     """
     names = {field.name for field in dataclasses.fields(kind)}  # type: ignore[arg-type]  # likewise
     settings = kind(**{name: value for name, value in given.items() if name in names})

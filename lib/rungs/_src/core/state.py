@@ -32,17 +32,9 @@ def seed_number(seed: Seed) -> int | list[int]:
 def unpack(
     state: bytes, expected: dict, limits: dict[str, int], count: int
 ) -> tuple[Seed, dict[str, int], bytes]:
-    """Returns the seed, the numbers and the payload of a state.
+    """Returns the seed (or `count` seeds), the numbers and the payload of a state.
 
-    Args:
-        state: made by `pack`.
-        expected: what the identity must contain.
-        limits: its other numbers but for the seed, each with the largest allowed; the smallest is
-            0.
-        count: the number of environments, and of seeds, unless all share one.
-
-    Raises:
-        InvalidStateError: `state` is corrupt, or its identity differs; the message says how.
+    Its identity must contain `expected`; each number is from 0 to its value in `limits`.
     """
     if not isinstance(state, bytes | bytearray | memoryview):
         raise InvalidStateError(f"a state is bytes, not {type(state).__name__}")

@@ -14,11 +14,7 @@ _INTEGERS |= {torch.uint8, torch.uint16, torch.uint32}
 
 
 def on_device(actions: ArrayLike, shape: tuple[int, ...], device: torch.device) -> torch.Tensor:
-    """Returns actions as an int64 tensor on the device, copied only if needed.
-
-    Raises:
-        ConfigurationError: they have a wrong shape or dtype.
-    """
+    """Returns actions as an int64 tensor on the device, copied only if needed."""
     if not isinstance(actions, torch.Tensor):
         actions = torch.from_numpy(checked_actions(actions, shape))
     check_dense(actions)
@@ -31,11 +27,7 @@ def on_device(actions: ArrayLike, shape: tuple[int, ...], device: torch.device) 
 
 
 def check_dense(actions: torch.Tensor) -> None:
-    """Checks that a tensor has numbers, one behind the other.
-
-    Raises:
-        ConfigurationError: it is nested, sparse, or on the device "meta".
-    """
+    """Raises ConfigurationError for a tensor that is nested, sparse, or on the device "meta"."""
     if actions.is_nested or actions.layout != torch.strided or actions.is_meta:
         raise ConfigurationError("actions are a nested, sparse or meta tensor, not a dense one")
 
@@ -43,7 +35,7 @@ def check_dense(actions: torch.Tensor) -> None:
 def as_tensor(output: np.ndarray | torch.Tensor) -> torch.Tensor:
     """Returns an output as a tensor of the same memory, in a dtype that PyTorch computes with.
 
-    64-bit words become int64; uint16, which is how NumPy has bfloat16, becomes bfloat16.
+    64-bit words become int64; uint16, NumPy's form of bfloat16, becomes bfloat16.
     """
     tensor = torch.from_numpy(output) if isinstance(output, np.ndarray) else output
     if tensor.dtype == torch.uint16:
@@ -64,12 +56,7 @@ def moved(array: np.ndarray, device: torch.device) -> torch.Tensor:
 
 
 def checked_validate(validate: bool, autoreset_mode: AutoresetMode) -> bool:
-    """Returns `validate`.
-
-    Raises:
-        ConfigurationError: it is not a bool, or False in the mode DISABLED, in which a step must
-            know which boards have ended.
-    """
+    """Returns `validate`, a bool; DISABLED needs True, as a step must refuse ended boards."""
     validate = boolean("validate", validate)
     if not validate and autoreset_mode == AutoresetMode.DISABLED:
         raise ConfigurationError("validate=False: DISABLED must refuse ended environments")

@@ -33,12 +33,7 @@ def cpu_name() -> str:
 
 
 def cpu_identity() -> dict[str, str | int | None]:
-    """Returns what identifies a processor: two models may have the same name.
-
-    Returns:
-        `cpu_vendor`, `cpu_family`, `cpu_model`, `cpu_stepping`, of CPUID; None where the system
-        has none, as on ARM.
-    """
+    """Returns vendor, family, model and stepping of CPUID; None where there is none, as on ARM."""
     info = _cpuinfo()
     numbers = {"cpu_family": "cpu family", "cpu_model": "model", "cpu_stepping": "stepping"}
     return {"cpu_vendor": info.get("vendor_id")} | {

@@ -45,11 +45,7 @@ def describe() -> dict:
 
 
 def in_words(facts: dict) -> str:
-    """Names a machine in a sentence: "2 cores of AMD EPYC, Zen 4", "16 cores of it with an H200".
-
-    Args:
-        facts: of `describe`, or a result's provenance, whose values are text.
-    """
+    """Names a machine, from facts as values or text: "2 cores of AMD EPYC, Zen 4 with an H200"."""
     gpu_name, kind = facts.get("gpu"), facts.get("microarchitecture", UNKNOWN)
     gpu_text = f" with an {gpu_name}" if gpu_name not in (None, "None") else ""
     cores = "1 core" if int(facts["cores"]) == 1 else f"{facts['cores']} cores"
@@ -85,15 +81,6 @@ def _processor(facts: dict) -> str:
 
 
 def differing(facts: dict, machine: dict, names: tuple[str, ...] = SAME) -> str:
-    """Returns the facts in which two descriptions differ, as text.
-
-    Args:
-        facts: of `describe`, or a result's provenance, whose values are text.
-        machine: the other machine's facts, in either form.
-        names: the facts to compare.
-
-    Returns:
-        Such as "microarchitecture Zen 4, not Zen 5"; "" where none differs.
-    """
+    """Returns the facts in which two descriptions differ: "microarchitecture Zen 4, not Zen 5"."""
     pairs = [(name, str(facts.get(name)), str(machine.get(name))) for name in names]
     return "; ".join(f"{name} {mine}, not {other}" for name, mine, other in pairs if mine != other)

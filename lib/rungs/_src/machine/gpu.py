@@ -36,10 +36,7 @@ def usable() -> bool:
 
 
 def simulated_if_absent() -> bool:
-    """Makes Numba simulate a GPU if there is none, and returns whether it does.
-
-    To be called before Numba is imported.
-    """
+    """Makes Numba, before its import, simulate a GPU if there is none; returns whether it does."""
     if not usable():
         os.environ.setdefault("NUMBA_ENABLE_CUDASIM", "1")
     return os.environ.get("NUMBA_ENABLE_CUDASIM") == "1"

@@ -8,16 +8,10 @@ from rungs._src.machine.cpu import cpu_identity
 
 @dataclasses.dataclass(frozen=True)
 class Microarchitecture:
-    """How a core does floating-point arithmetic.
-
-    Attributes:
-        name: the maker's.
-        flops_per_lane: operations per cycle and lane of its widest vectors, where a multiply-add
-            counts as two; None where no source is known.
-        source: where that is published.
-    """
+    """A core's floating-point arithmetic, and the source of what is known of it."""
 
     name: str
+    # Operations per cycle and lane of the widest vectors, a multiply-add as two; None: unknown.
     flops_per_lane: float | None
     source: str
 

@@ -37,10 +37,6 @@ class Structure(ctypes.Structure):
 
     A value is a number, a structure, an enumerator's name, an address, None, or an array for a
     pointer field; the caller keeps the array alive.
-
-    Raises:
-        CompilerError: a field lacks a value, or a value a field; an enumerator is unknown; or an
-            array's dtype is not the pointer's. The message names structure and field.
     """
 
     __slots__ = ()  # so only fields can be set later
@@ -79,32 +75,17 @@ class Structure(ctypes.Structure):
 
 
 class Description(NamedTuple):
-    """The description of a compiled library.
-
-    Attributes:
-        structures: by name. Looking up an unknown name raises CompilerError, here and below.
-        enumerations: the values of enumerators, by name.
-        constants: by name.
-        functions: the types of each one's result and arguments.
-        addresses: of the functions, by name.
-    """
+    """The description of a compiled library, by name; an unknown name raises CompilerError."""
 
     structures: dict[str, type[Structure]]
     enumerations: dict[str, dict[str, int]]
     constants: dict[str, int]
-    functions: dict[str, list[str]]
+    functions: dict[str, list[str]]  # the types of result and arguments
     addresses: dict[str, int]
 
 
 def described(api: Any) -> Description:
-    """Returns a library's description of itself.
-
-    Args:
-        api: its functions, as `rungs._src.native` loads them.
-
-    Raises:
-        CompilerError: ctypes lays a structure out differently; the message names it and the field.
-    """
+    """Returns the description of a library that has the functions `api`."""
     return parse(ctypes.string_at(api.rungs_abi()))
 
 
@@ -191,14 +172,7 @@ class _Array:
 
 @once
 def bound(path: Path) -> ctypes.CDLL:
-    """Loads a library that was compiled from `cpp/bindings` or the like, once per path.
-
-    Args:
-        path: the library's.
-
-    Raises:
-        CompilerError: the system can't load it, or it has no description.
-    """
+    """Loads a library that was compiled from `cpp/bindings` or the like, once per path."""
     try:
         library = ctypes.CDLL(str(path))
     except OSError as error:

@@ -26,16 +26,9 @@ _OTHERS_MAY_WRITE = 0o022
 def built(name: str, identity: object, build: Callable[[Path], object]) -> Path:
     """Returns the path of a file in the cache, which is built first if it is missing or damaged.
 
-    It is built once and atomically, however many processes ask at the same time. An existing file
-    is only read, without a lock, so the cache may be read-only.
-
-    Args:
-        name: what the file's name begins with.
-        identity: all that it depends on; its `repr` is hashed.
-        build: writes the file to a path.
-
-    Raises:
-        CompilerError: the cache can't be written to, or belongs to another user.
+    It is built once and atomically, however many processes ask at the same time; it depends on the
+    `repr` of `identity`. An existing file is only read, without a lock, so the cache may be
+    read-only.
     """
     folder = directory()
     name = f"{name}-{hashlib.sha256(repr(identity).encode()).hexdigest()[:16]}"
@@ -47,11 +40,7 @@ def built(name: str, identity: object, build: Callable[[Path], object]) -> Path:
 
 
 def directory() -> Path:
-    """Returns the cache directory, made if missing, and makes it writable by this user alone.
-
-    Raises:
-        CompilerError: it can't be made, or belongs to another user, or there is no place for it.
-    """
+    """Returns the cache directory, made if missing, and makes it writable by this user alone."""
     try:
         path = user_dir("cache")
     except StorageError as error:

@@ -34,13 +34,7 @@ def is_here() -> bool:
 
 
 def interpreter() -> Any:
-    """Returns cppyy with our flags and an OpenMP runtime, before anything is compiled.
-
-    Raises:
-        UnavailableError: cppyy is not installed.
-        CompilerError: it was imported before, with other flags; or the process may have too little
-            memory for it.
-    """
+    """Returns cppyy with our flags and an OpenMP runtime, before anything is compiled."""
     if not is_here():
         raise UnavailableError(f"Cling (cppyy) is not here: {install_hint('cling')}")
     _import_cppyy()
@@ -55,10 +49,6 @@ def load() -> Api:
 
     The first call in a process takes some seconds, the first on a machine a few more for the
     precompiled header.
-
-    Raises:
-        UnavailableError: cppyy is not installed.
-        CompilerError: the headers do not compile, or have changed since this process loaded them.
     """
     if headers.fingerprint() != _compile():
         raise CompilerError(
@@ -69,12 +59,7 @@ def load() -> Api:
 
 
 def load_mpi() -> Api:
-    """Compiles the functions of `load`, and of `cpp/bindings/mpi.cpp`. Initialises MPI.
-
-    Raises:
-        UnavailableError: there is no cppyy, mpi4py, MPI library, or `mpi.h` that belongs to it.
-        CompilerError: as for `load`.
-    """
+    """Compiles the functions of `load`, and of `cpp/bindings/mpi.cpp`. Initialises MPI."""
     if not is_here():  # the extra `mpi` brings Cling, too
         raise UnavailableError(f"no MPI (No module named 'cppyy'): {install_hint('mpi')}")
     functions = load()
@@ -83,11 +68,7 @@ def load_mpi() -> Api:
 
 
 def load_learn() -> Api:
-    """Compiles the functions of `load` and of `cpp/bindings/learn.cpp`.
-
-    Raises:
-        CompilerError: as for `load`.
-    """
+    """Compiles the functions of `load` and of `cpp/bindings/learn.cpp`."""
     functions = load()
     include(headers.LEARN)
     return functions

@@ -24,47 +24,24 @@ def load(march: str = "native") -> Api:
 
     A source file that has changed is noticed within a tenth of a second: then another library is
     built and loaded.
-
-    Args:
-        march: the target processor, as g++ names it.
-
-    Raises:
-        CompilerError: there is no g++, or it rejects the headers; the message has its output.
     """
     sources = (*headers.API, *headers.C_API)
     return loaded("gpp", sources, [*FLAGS.split(), f"-march={march}"])
 
 
 def load_learn() -> Api:
-    """Loads the functions of `cpp/bindings/learn.cpp`.
-
-    Raises:
-        CompilerError: as for `load`.
-    """
+    """Loads the functions of `cpp/bindings/learn.cpp`."""
     return loaded("learn", [headers.LEARN], [*LIBRARY.split(), "-pthread", "-march=native"])
 
 
 def load_mpi() -> Api:
-    """Loads the functions of `load`, and of `cpp/bindings/mpi.cpp`. Initialises MPI.
-
-    Raises:
-        UnavailableError: there is no mpi4py, MPI library, or `mpi.h` that belongs to it.
-        CompilerError: as for `load`.
-    """
+    """Loads the functions of `load`, and of `cpp/bindings/mpi.cpp`. Initialises MPI."""
     flags = [*FLAGS.split(), "-march=native"]
     return loaded("mpi", [*headers.API, headers.MPI], flags, mpi.flags())
 
 
 def load_game(source: Path) -> Api:
-    """Loads the functions of a source that ends in `cpp/bindings/game.hpp`, and those of threads.
-
-    Args:
-        source: the C++ file; it may include those next to it and those below `cpp/`.
-
-    Raises:
-        UnavailableError: there is no OpenMP runtime.
-        CompilerError: as for `load`.
-    """
+    """Loads the functions of a source that includes `cpp/bindings/game.hpp`, and of threads."""
     openmp.load(openmp.GCC)
     threads = str(paths.CPP / "bindings" / "thread_pool.cpp")
     return bound(
@@ -73,11 +50,7 @@ def load_game(source: Path) -> Api:
 
 
 def load_device(vectors: bool) -> Api:
-    """Loads the functions of `cpp/bindings/device.cpp`, with or without vector instructions.
-
-    Raises:
-        CompilerError: as for `load`.
-    """
+    """Loads the functions of `cpp/bindings/device.cpp`, with or without vector instructions."""
     scalar = [] if vectors else ["-DRUNGS_SCALAR_LANES"]
     return loaded("device", [headers.DEVICE], [*FLAGS.split(), "-march=native", *scalar])
 
@@ -87,15 +60,9 @@ def loaded(
 ) -> Api:
     """Loads the functions of sources below `cpp/`, built into one library if it isn't there.
 
-    Args:
-        name: what the library's name in the cache begins with.
-        sources: two are compiled at a time, so the one that takes longest comes first. A compiled
-            source serves every library that has it with the same flags.
-        flags: of every source, and of the linker.
-        last: further flags of the last source, and of the linker.
-
-    Raises:
-        CompilerError: as for `load`.
+    Two sources are compiled at a time, so the one that takes longest comes first. A compiled source
+    serves every library that has it with the same flags. `last` are further flags of the last
+    source and of the linker.
     """
     commands = [(source, *flags) for source in sources]
     commands[-1] += tuple(last)
@@ -132,13 +99,7 @@ def _loaded(
 
 
 def build(name: str, source: Path, flags: list[str], compiler: str = COMPILER) -> Path:
-    """Builds a file from a source with a g++, if it isn't there yet.
-
-    Further sources may be among the flags.
-
-    Raises:
-        CompilerError: as for `load`.
-    """
+    """Builds a file from a source, and others among the flags, if it isn't there yet."""
     try:
         files = sorted(path for path in source.parent.glob("*.[ch]pp") if path.is_file())
         folder = [path.read_bytes() for path in files]

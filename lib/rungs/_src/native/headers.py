@@ -9,14 +9,14 @@ from pathlib import Path
 from rungs._src import paths
 from rungs.errors import CompilerError
 
-# What defines the functions that Python calls, below `cpp/`. Those of `API` are compiled together.
+# Sources, below `cpp/`, of the functions that Python calls. Cling compiles all of `API` at once.
 API = (
     "bindings/chess.cpp",
     "bindings/cartpole.cpp",
     "bindings/search.cpp",
     "bindings/thread_pool.cpp",
 )
-# What `include/rungs.h` declares for programs in other languages, by the functions of `API`.
+# Sources of the functions that `include/rungs.h` declares, which call those of `API`.
 C_API = (
     "bindings/c_api.cpp",
     "bindings/c_cartpole.cpp",
@@ -34,11 +34,7 @@ _LOOKS_EVERY = 0.1
 
 
 def fingerprint() -> str:
-    """Returns a hash of all C++ files, as they were at most a tenth of a second ago.
-
-    Raises:
-        CompilerError: one can't be read.
-    """
+    """Returns a hash of all C++ files, as they were at most a tenth of a second ago."""
     return _seen(paths.CPP, int(time.monotonic() / _LOOKS_EVERY))
 
 

@@ -16,17 +16,10 @@ WHEEL, GPP, CLING = COMPILERS = ("wheel", "g++", "cling")
 def load(compiler: str | None = None) -> Api:
     """Loads the functions; each releases the interpreter lock.
 
-    Args:
-        compiler: one of `COMPILERS`: "wheel", the compiled code of the installation; "g++",
-            compiled for this processor, once for this version of the sources; or "cling", compiled
-            in each process. None: the value of the environment variable `RUNGS_COMPILER`, else
-            the wheel's code, else g++, else Cling where it alone is installed.
-
-    Raises:
-        ConfigurationError: there is no such compiler.
-        UnavailableError: the installation holds no compiled code.
-        CompilerError: the compiler is not here or rejects the headers, a wheel is damaged, or the
-            system has no files or processes left.
+    `compiler` is "wheel", the compiled code of the installation; "g++", compiled for this
+    processor, once for this version of the sources; or "cling", compiled in each process. None: the
+    environment variable `RUNGS_COMPILER`, else the wheel's code, else g++, else Cling where it
+    alone is installed.
     """
     prepare(compiler)
     return _loaded(_LOADERS[chosen(compiler)])
@@ -64,12 +57,7 @@ def load_openmp(compiler: str | None = None) -> Api:
 
 
 def load_mpi() -> Api:
-    """Loads the functions with OpenMP's and those of the MPI rung; as `load`. Initialises MPI.
-
-    Raises:
-        UnavailableError: there is no mpi4py, no MPI library, no `mpi.h` that belongs to it, or
-            no compiler in addition to a wheel.
-    """
+    """Loads the functions with OpenMP's and those of the MPI rung; as `load`. Initialises MPI."""
     compiler = installed_compiler() if chosen() == WHEEL else chosen()
     openmp.load(_CALLS[compiler])
     return _loaded(gpp.load_mpi if compiler == GPP else cling.load_mpi)
@@ -78,9 +66,9 @@ def load_mpi() -> Api:
 def prepare(compiler: str | None = None) -> None:
     """Loads OpenMP's runtime where code is compiled that needs it.
 
-    The first runtime loaded serves the process, and g++'s code, once loaded, stays with it.
-    PyTorch brings one that Cling's code can't call, so call this before PyTorch is imported. All of
-    a wheel's code but the rung `openmp`'s needs none.
+    The first runtime loaded serves the process, and g++'s code, once loaded, stays with it. PyTorch
+    brings one that Cling's code can't call, so call this before PyTorch is imported. All of a
+    wheel's code but the rung `openmp`'s needs none.
     """
     if (chose := chosen(compiler)) != WHEEL:
         with contextlib.suppress(UnavailableError, OSError):  # raised again where it is needed

@@ -6,11 +6,7 @@ from rungs.errors import UnavailableError, install_hint
 
 
 def library() -> Path:
-    """Returns the MPI library that mpi4py loads, and initialises it.
-
-    Raises:
-        UnavailableError: there is no mpi4py, or no MPI library.
-    """
+    """Returns the MPI library that mpi4py loads, and initialises it."""
     try:
         from mpi4py import MPI  # noqa: F401 (loads the library and initialises it)
     except (ImportError, RuntimeError) as error:

@@ -8,17 +8,7 @@ from rungs.errors import CompilerError, UnavailableError, install_hint
 
 
 def cubin(source: str, arch: str, macros: dict[str, int]) -> bytes:
-    """Compiles machine code for a GPU, if it isn't there yet. No GPU is needed.
-
-    Args:
-        source: a header below `cpp/` that has kernels.
-        arch: "sm_80", "sm_90", ...
-        macros: with their values.
-
-    Raises:
-        UnavailableError: cuda-core or NVRTC is not installed.
-        CompilerError: the header does not compile; the message has NVRTC's output.
-    """
+    """Compiles a header below `cpp/` for an `arch`, such as "sm_90", once; needs no GPU."""
     try:
         from cuda.bindings import nvrtc
         from cuda.core import Program, ProgramOptions

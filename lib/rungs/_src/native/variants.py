@@ -5,24 +5,14 @@ from typing import NamedTuple
 
 
 class Variant(NamedTuple):
-    """Instruction sets that code may use.
-
-    Attributes:
-        name: of the kind of processor.
-        machine: the platform's name of its family.
-        folder: of its library, below `lib`: where glibc's loader looks for it on such processors,
-            below the folder of the least variant, or one that the loader doesn't know.
-        flags: compiler options, the same for g++ and Clang.
-        zig: the processor as zig's compiler calls it.
-        features: what a processor must have, as Linux names it.
-    """
+    """Instruction sets that code may use."""
 
     name: str
-    machine: str
-    folder: str
-    flags: tuple[str, ...]
-    zig: str
-    features: tuple[str, ...]
+    machine: str  # the platform's name of the processors' family
+    folder: str  # below `lib`, where glibc's loader looks for it, or one that it doesn't know
+    flags: tuple[str, ...]  # the same for g++ and Clang
+    zig: str  # the processor as zig's compiler calls it
+    features: tuple[str, ...]  # that a processor must have, as Linux names them
 
 
 _V2 = ("cx16", "lahf_lm", "popcnt", "sse4_1", "sse4_2", "ssse3")

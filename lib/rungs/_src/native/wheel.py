@@ -20,23 +20,12 @@ def is_here() -> bool:
 
 
 def load() -> Api:
-    """Loads the functions of `cpp/bindings` in the best variant for this processor.
-
-    `RUNGS_ISA` forces a variant, by its name.
-
-    Raises:
-        UnavailableError: this processor can run no variant, or not the one that `RUNGS_ISA` names.
-        CompilerError: a file has changed since the wheel was built.
-    """
+    """Loads the functions of `cpp/bindings` in the variant `RUNGS_ISA`, else the best one."""
     return _whole(path(chosen()))
 
 
 def c_paths() -> dict[str, Path]:
-    """Returns where programs in other languages find the header and the library, by name.
-
-    Raises:
-        UnavailableError: this installation has no compiled code.
-    """
+    """Returns the paths of header and library for programs in other languages, by name."""
     if not is_here():
         raise UnavailableError(
             "a source tree has no compiled library: install a wheel (pip wheel .), or unpack what "
@@ -52,11 +41,7 @@ def c_paths() -> dict[str, Path]:
 
 
 def has_openmp() -> bool:
-    """Returns whether the variant that `load` loads is here with OpenMP's loops, too.
-
-    Raises:
-        UnavailableError: as for `load`.
-    """
+    """Returns whether the variant that `load` loads is here with OpenMP's loops, too."""
     return path(chosen(), openmp=True).exists()
 
 

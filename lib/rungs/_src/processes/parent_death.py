@@ -17,7 +17,7 @@ _SET_PARENT_DEATH_SIGNAL = 1
 def signalled_at_parents_death(number: int) -> Callable[[], object]:
     """Makes a `preexec_fn` after which the child gets signal `number` when its parent ends.
 
-    Other systems than Linux have no such signal; there only its parent ends the child.
+    Systems other than Linux have no such signal; there only its parent ends the child.
     """
     if sys.platform != "linux":
         return lambda: None
@@ -32,14 +32,8 @@ _KEEPER = ("sh", "-c", "read nothing; kill -KILL 0")
 class ProcessGroup:
     """A group of processes, killed by `kill`, with this object, and with this process.
 
-    Ctrl-C in a terminal does not reach it. What leaves the group, as a daemon does, is not ended.
-
-    Attributes:
-        number: for `subprocess.Popen(process_group=...)`.
-        kill: ends them all; may be called twice.
-
-    Raises:
-        UnavailableError: the system gives no more processes.
+    Its `number` is for `subprocess.Popen(process_group=...)`. Ctrl-C in a terminal does not reach
+    it; a process that leaves the group, as a daemon does, is not ended.
     """
 
     def __init__(self):

@@ -1,4 +1,4 @@
-"""What `python -m rungs mpi` runs on every rank: a script, whose failure ends all of them."""
+"""The program of `python -m rungs mpi` on every rank: a script, whose failure ends all ranks."""
 
 import atexit
 import os
@@ -14,7 +14,7 @@ def main() -> None:
     """Runs one rank: `python -m rungs._src.processes.rank FOLDER [-m] SCRIPT ARGUMENTS...`.
 
     A file in FOLDER, named by host, rank and process id, stands for this rank: it is removed when
-    the rank is done, and holds the traceback of what it raised.
+    the rank is done, and holds the traceback of an exception.
     """
     folder, *command = sys.argv[1:]
     from mpi4py import MPI

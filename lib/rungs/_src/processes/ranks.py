@@ -28,19 +28,9 @@ def launch(
     hosts: str = "",
     module: bool = False,
 ) -> None:
-    """Runs a Python script on `ranks` ranks, with its output as ours, and waits for it.
+    """Runs a script, or a module, on `ranks` ranks, with its output as ours, and waits for it.
 
-    Args:
-        ranks: how many, at least 1.
-        script: its path, or the name of a module.
-        arguments: the script's arguments.
-        hosts: names or addresses for `mpiexec -hosts`, separated by commas; by default this one.
-        module: whether `script` is a module's name, as for `python -m`.
-
-    Raises:
-        ConfigurationError: a wrong number of ranks, or there is no such script.
-        UnavailableError: there is no mpiexec, or it can't be run.
-        WorkerDiedError: a rank was killed or raised; all the others have been stopped.
+    `hosts` are names or addresses for `mpiexec -hosts`, separated by commas; by default this one.
     """
     if ranks < 1:
         raise ConfigurationError(f"ranks={ranks} is not at least 1")
@@ -115,8 +105,8 @@ def _copy(stream, to, printed: list) -> None:
 def _watch(folder: Path, job: subprocess.Popen, died: list) -> None:
     """Notes this machine's first rank that ends before it is done: mpiexec kills all others.
 
-    On a busy machine they, too, may have ended or begun to when this thread looks; then it notes
-    them all. A rank's sockets close, which is what mpiexec sees, before the rank has ended.
+    On a busy machine others may have ended, or begun to, when this thread looks: it notes all of
+    them. A rank's sockets close, which is what mpiexec sees, before the rank has ended.
     """
     poll = select.poll()
     ranks: dict[int, tuple[int, int]] = {}
@@ -158,7 +148,7 @@ def _is_exiting(pid: int) -> bool:
     return bool(flags & 0x4)
 
 
-# How MPICH and Open MPI name a rank that called MPI_Abort.
+# Messages of MPICH and Open MPI for a rank that called MPI_Abort.
 _ABORTED = re.compile(r"MPI_Abort\(.*\) - process (\d+)|MPI_ABORT was invoked on rank (\d+)")
 
 

@@ -32,26 +32,18 @@ _STARTING = threading.Lock()  # else two threads would restore each other's valu
 # Seconds that a worker may take to end once its pipe is closed.
 _PATIENCE = 2.0
 
-# Seconds, more than any step takes: millions of boards in Python. So a step that hangs ends with an
-# error.
+# Time limit of a call (s): steps of millions of boards in Python take less.
 TIMEOUT = 600.0
 
-# Seconds of one part of a wait. Time in which this process was suspended, as by Ctrl-Z, and its
-# workers with it, so counts as this much at most.
+# Wait in slices (s): while we are suspended (Ctrl-Z) at most one slice of the limit is used up.
 _SLICE = 1.0
 
 
 def preload(*modules: str) -> None:
     """Starts the server that processes are forked from, which imports modules for all of them.
 
-    Once it runs, it accepts no others: each process then imports them by itself. The server
-    imports nothing from the current folder; processes do where this one does.
-
-    Args:
-        *modules: their names.
-
-    Raises:
-        UnavailableError: the path of TMPDIR is too long for a socket.
+    Once it runs, it accepts no others: each process then imports them by itself. The server imports
+    nothing from the current folder; processes do where this one does.
     """
     with _STARTING:
         _PRELOADED.extend(module for module in modules if module not in _PRELOADED)
@@ -85,8 +77,7 @@ def _ours(make: Callable) -> list[str]:
 def end_if_unguarded() -> None:
     """Ends this process, silently, if another started it and it still imports the script.
 
-    Called before processes are started. The process that started this one sees `UNGUARDED`, and
-    raises a `rungs.errors.MainGuardError`.
+    The process that started this one sees `UNGUARDED`, and raises a `rungs.errors.MainGuardError`.
     """
     if getattr(multiprocessing.current_process(), "_inheriting", False):
         os._exit(UNGUARDED)
@@ -107,14 +98,7 @@ def limit(pipe: Connection, timeout: float | None) -> None:
 def failure(
     worker: int, process: BaseProcess, error: Exception, timeout: float | None
 ) -> RungsError:
-    """Ends a worker whose pipe failed; returns the error that names it.
-
-    Args:
-        worker: its number.
-        process: its process.
-        error: what its pipe raised, or TimeoutError.
-        timeout: how many seconds were waited.
-    """
+    """Ends a worker whose pipe failed or timed out (s); returns the error that names it."""
     if isinstance(error, TimeoutError | BlockingIOError):
         process.kill()  # it may never see that its pipe is closed
         return WorkerDiedError(worker, f"(process {process.pid}) did not answer in {timeout} s")
@@ -131,19 +115,9 @@ class Workers:
 
     A worker ends with `close`, with this object, and, as it sees its pipe close, with the process
     that made it, whatever kills that. Processes are forked from a server that has no threads: a
-    fork of this process would copy the locks of threads that it doesn't copy.
-
-    Args:
-        make: a function that can be pickled; called in the worker.
-        arguments: of `make`, one tuple per worker.
-        daemon: False where they start processes themselves, which a daemon may not.
-        timeout: seconds that a call may take, after which the worker is killed; None: for ever.
-            Its start may take `TIMEOUT` at least.
-
-    Raises:
-        UnavailableError: as for `preload`.
-        WorkerDiedError: a worker could not be started, or `make` raised.
-        MainGuardError: the script that makes them lacks `if __name__ == "__main__":`.
+    fork of this process would copy the locks of threads that it doesn't copy. Only with
+    `daemon=False` may they start processes themselves. A call that takes longer than `timeout`
+    seconds kills the worker; its start may take `TIMEOUT` at least.
     """
 
     def __init__(
@@ -200,18 +174,10 @@ class Workers:
         return [process.pid for process in self._processes if process.pid]
 
     def call(self, function: Callable, arguments: Sequence[tuple]) -> list:
-        """Calls `function(object, *entry)` in every worker, all at the same time.
+        """Calls `function(object, *entry)` in every worker, all at once; returns their results.
 
-        Args:
-            function: a method of the objects' class, or another function that can be pickled.
-            arguments: one entry per worker.
-
-        Returns:
-            What each returned.
-
-        Raises:
-            WorkerDiedError: a worker died, the function raised, or it took too long. All workers
-                are stopped, and every later call raises the same.
+        Where one dies, raises or takes too long, all are stopped, and every later call raises the
+        same.
         """
         return self._exchange(dict(enumerate((function, entry) for entry in arguments)))
 

@@ -30,7 +30,7 @@ _LIBRARIES = {"libiomp5.so", "libiomp5.dylib", "libiomp5md.dll"}
 # Address space that a thread may take: its stack where the runtime is GCC's, and the allocator's.
 _STACK, _HEAP = 8 * 2**20, 128 * 2**20
 
-# The largest team that each calling thread has had, and the largest that it wanted.
+# `number` and `wanted`: the largest team that the calling thread has had, and has requested.
 _had = threading.local()
 
 # Values of an environment variable that the runtime reads as false, also when abbreviated.
@@ -71,7 +71,7 @@ def load(calls: str = CLANG) -> bool:
 
 
 def _load_intels() -> bool:
-    """Loads intel-openmp's library and sets how its threads wait; False where it isn't installed.
+    """Loads intel-openmp's library and configures its threads; False where it isn't installed.
 
     Between loops they spin, as a step may be shorter than waking a thread, unless there are more
     threads than cores; after a millisecond they sleep.
@@ -103,7 +103,7 @@ def _load_gccs() -> bool:
 
 
 class _Symbol(ctypes.Structure):
-    """What the system knows of an address: `Dl_info`."""
+    """`Dl_info`: an address's symbol and library."""
 
     _fields_ = (
         ("library", ctypes.c_char_p),
@@ -136,19 +136,11 @@ def _warn_of_two() -> None:
 
 
 def team(api: Any, number: int, fewer: bool = False) -> int:
-    """Returns how many threads the calling thread's team has, including itself, of `number` wanted.
+    """Returns the number of threads in the calling thread's team, including itself.
 
     OpenMP ends the process if the system refuses it a thread during a step. So `number` threads are
-    started here first, all at once, unless this thread has had as many before.
-
-    Args:
-        api: the compiled functions of `cpp/bindings`, of `rungs._src.native`.
-        number: of threads.
-        fewer: whether fewer do, as where nobody asked for a number.
-
-    Raises:
-        UnavailableError: there are fewer, the message says how many; or this process was
-            forked from one where threads ran that a child can't start again.
+    started here first, all at once, unless this thread has had as many before. With `fewer`, fewer
+    than `number` do.
     """
     global _gccs, _stays
     had = getattr(_had, "number", 1)

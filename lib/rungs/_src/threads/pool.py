@@ -20,13 +20,7 @@ _own = threading.local()
 
 
 def thread_count(threads: int | None, cores: int | None = None) -> int:
-    """Returns the number of threads, by default of `cores`, which are by default all usable ones.
-
-    Warns where there are fewer cores.
-
-    Raises:
-        ConfigurationError: it is not an integer from 1 to 1,024.
-    """
+    """Returns the checked number of threads, by default `cores` or all usable ones."""
     if threads is None:
         threads = min(cores or usable_cores(), _MAX_THREADS)
     number = integer("threads", threads, 1, _MAX_THREADS)
@@ -35,21 +29,9 @@ def thread_count(threads: int | None, cores: int | None = None) -> int:
 
 
 class ThreadPool:
-    """A caller's pool of threads.
+    """A caller's pool of `threads` threads, including the caller, at an address in C++.
 
-    Args:
-        api: the compiled functions of `cpp/bindings`, of `rungs._src.native`.
-        threads: number of threads, including the caller.
-        fewer: whether fewer do where the system gives fewer, as where nobody asked for a number:
-            then it has half of those.
-
-    Attributes:
-        wanted: `threads`.
-        threads: how many there are.
-        address: of the pool in C++.
-
-    Raises:
-        UnavailableError: the system gives fewer threads; the message says how many.
+    With `fewer`, where the system gives fewer threads, it has half of those.
     """
 
     def __init__(self, api: Any, threads: int, fewer: bool = False):
@@ -65,13 +47,7 @@ class ThreadPool:
 
 
 def pool_of(api: Any, threads: int, fewer: bool = False) -> int:
-    """Returns the address of the calling thread's pool, of at least `threads` threads; 0 for one.
-
-    With `fewer` it may have fewer, see `ThreadPool`.
-
-    Raises:
-        UnavailableError: as for `ThreadPool`.
-    """
+    """Returns the address of the calling thread's `ThreadPool`; 0 for one thread."""
     if threads == 1:
         return 0
     pools = _own.__dict__
@@ -82,19 +58,7 @@ def pool_of(api: Any, threads: int, fewer: bool = False) -> int:
 
 
 def workers_of(api: Any, threads: int, fewer: bool = False) -> tuple[int, int, int]:
-    """Returns the fields of `rungs::learn::Workers`, by which another library uses the pool.
-
-    Args:
-        api: the functions of `cpp/bindings`, which own the pool.
-        threads: how many are to work.
-        fewer: see `ThreadPool`.
-
-    Returns:
-        The function that runs a pool, the pool, and the number of threads; (0, 0, 1) for one.
-
-    Raises:
-        UnavailableError: as for `ThreadPool`.
-    """
+    """Returns the fields of `rungs::learn::Workers`: a function, its pool, and the threads."""
     if threads == 1:
         return 0, 0, 1
     return api.rungs_pool_runner(), pool_of(api, threads, fewer), threads

@@ -1,1 +1,1 @@
-"""What a CartPole environment owns, a module for each rung."""
+"""The carts of an environment, a module for each rung."""

@@ -1,4 +1,4 @@
-"""What a rung is: the carts of an environment, how they are stepped, and where their arrays lie."""
+"""The interface of a rung: the carts of an environment, their steps and their arrays."""
 
 import abc
 import dataclasses
@@ -57,46 +57,26 @@ class CartPoleSettings:
 
 @dataclasses.dataclass(frozen=True)
 class Outputs:
-    """What a step gives: arrays, or tensors on a device.
+    """The outputs of a step: arrays, or tensors on a device."""
 
-    Attributes:
-        observation: (N, 4) float32.
-        reward: (N,) float32.
-        terminated: (N,) bool.
-        truncated: (N,) bool.
-        ended: (N,) bool, either.
-        final_observation: (N, 4) float32, the last of each environment's last episode.
-    """
-
-    observation: Array
-    reward: Array
-    terminated: Array
+    observation: Array  # (N, 4) float32
+    reward: Array  # (N,) float32
+    terminated: Array  # (N,) bool
     truncated: Array
-    ended: Array
-    final_observation: Array
+    ended: Array  # either
+    final_observation: Array  # (N, 4) float32, the last of each environment's last episode
 
 
 class Carts(abc.ABC):
     """The carts, each with its pole, that a `rungs.cartpole.CartPoleVectorEnv` owns.
 
-    The environment has checked what comes in: actions have their shape and dtype, seeds are in
+    The environment has checked all arguments: actions have their shape and dtype, seeds are in
     range, and no method but `reset`, `load` and `close` is called before the first `reset`.
-
-    Args:
-        num_envs: how many there are.
-        first_env: the number of the first among all.
-        settings: the environment's.
-
-    Attributes:
-        seed: of all episodes, or of each cart's, since the last `reset` or `load`.
-        outputs: where `reset`, `step` and `load` write.
-        device: where outputs are tensors, their device; else None.
-        validate: whether `step` rejects wrong actions and counts the episodes that ended.
     """
 
     outputs: Outputs
-    device: Any = None
-    validate = True
+    device: Any = None  # of outputs that are tensors
+    validate = True  # a step rejects wrong actions and counts the episodes that ended
 
     def __init__(self, num_envs: int, first_env: int, settings: CartPoleSettings):
         self.num_envs, self.first_env, self.settings = num_envs, first_env, settings
@@ -118,34 +98,19 @@ class Carts(abc.ABC):
 
     @abc.abstractmethod
     def reset(self, which: Array | None, seed: Seed, episode: int | None) -> None:
-        """Begins an episode and writes all outputs but the final observation.
-
-        Args:
-            which: (N,) bool, of which carts; None for all.
-            seed: of all carts, from now on; or (N,) uint64, each cart's.
-            episode: its number; None for each cart's next.
-        """
+        """Begins an episode, or the next, and writes all outputs but the final observation."""
 
     @abc.abstractmethod
     def step(self, actions: Array) -> int | None:
         """Takes (N,) int64 actions and writes all outputs; returns how many episodes ended.
 
         Without `validate` it doesn't count them, and returns None.
-
-        Raises:
-            InvalidActionError: an action is not 0 or 1; nothing has changed.
         """
 
     def step_many(self, steps: int, actions: Array | None, drawn: int) -> tuple[Array, Array]:
-        """Takes some steps; writes the outputs of the last.
+        """Takes (steps, N) int64 actions, or random ones after `drawn` others.
 
-        Args:
-            steps: how many.
-            actions: (steps, N) int64 that `accepted` returned; None for random ones.
-            drawn: random actions that each cart was given before.
-
-        Returns:
-            (N,) float64 sums of rewards, and (N,) int32, how many episodes ended.
+        Writes the last outputs; returns (N,) float64 sums of rewards and (N,) int32 counts of ends.
         """
         rewards, ended = self.sums()
         for row in self.random_actions(steps, drawn) if actions is None else actions:
@@ -156,10 +121,10 @@ class Carts(abc.ABC):
 
     @abc.abstractmethod
     def dump(self) -> dict[str, np.ndarray]:
-        """Returns all that later steps depend on.
+        """Returns all that later steps depend on, in this order.
 
-        That is `state`, (4, N) of the settings' dtype; `steps` of the episode, (N,) int32;
-        `episode`, (N,) uint32; and `ended`, (N,) bool; in this order.
+        `state`, (4, N) of the settings' dtype; `steps` of the episode, (N,) int32; `episode`, (N,)
+        uint32; and `ended`, (N,) bool.
         """
 
     @abc.abstractmethod
@@ -187,11 +152,7 @@ class Carts(abc.ABC):
             yield drawn_words[bit // 32] >> bit % 32 & 1
 
     def accepted(self, actions: Array) -> Array:
-        """Returns a checked copy of (..., N) actions, whose memory may be written to meanwhile.
-
-        Raises:
-            InvalidActionError: one is not 0 or 1; the message names the first.
-        """
+        """Returns a checked copy of (..., N) actions, whose memory may be written to meanwhile."""
         actions = actions.copy()
         if actions.view(np.uint64).max() <= 1:
             return actions
@@ -204,14 +165,7 @@ class Carts(abc.ABC):
 
 
 class HostCarts(Carts):
-    """Carts whose arrays are NumPy's, each on cache lines of its own. See `Carts` for arguments.
-
-    Attributes:
-        state: (4, N) of the settings' dtype: x, x_dot, theta, theta_dot.
-        steps: (N,) int32, of the episode.
-        episode: (N,) uint32, its number.
-        outputs: views for the caller; an observation's numbers lie N apart.
-    """
+    """Carts whose arrays are NumPy's, each on cache lines of its own."""
 
     def __init__(self, num_envs: int, first_env: int, settings: CartPoleSettings):
         super().__init__(num_envs, first_env, settings)
@@ -232,6 +186,7 @@ class HostCarts(Carts):
             for name, (rows, dtype) in kinds.items()
         }
         rows = {name: array[:, :num_envs] for name, array in self._whole.items()}
+        # (4, N): x, x_dot, theta, theta_dot; (N,) int32, of the episode; (N,) uint32, its number.
         self.state, self.steps, self.episode = rows["state"], rows["steps"][0], rows["episode"][0]
         self.outputs = Outputs(
             rows["observation"].T,
@@ -258,16 +213,7 @@ def _state_kinds(settings: CartPoleSettings) -> dict[str, tuple[int, DTypeLike]]
 def saved_arrays(
     payload: bytes, num_envs: int, settings: CartPoleSettings
 ) -> dict[str, np.ndarray]:
-    """Returns the arrays that `Carts.dump` returned.
-
-    Args:
-        payload: the arrays' bytes, one after the other.
-        num_envs: how many carts, N.
-        settings: the carts'.
-
-    Raises:
-        InvalidStateError: no episode leads to it; the message names an environment.
-    """
+    """Returns the arrays of `Carts.dump` from their bytes, if an episode can lead to them."""
     kinds = _state_kinds(settings) | {"ended": (1, np.uint8)}
     size = sum(rows * num_envs * np.dtype(dtype).itemsize for rows, dtype in kinds.values())
     if len(payload) != size:
@@ -281,8 +227,8 @@ def saved_arrays(
     real = state.dtype.type
     over = (x > real(MAX_X)) | (theta > real(MAX_THETA)) | (steps >= settings.max_episode_steps)
     _refuse("a number that is not finite", ~np.isfinite(state).all(axis=0))
-    # What stays within its limits moves at most from one to the other in a step, which bounds its
-    # speed; a push adds a hundredth of that. Nor is it further beyond a limit than a step takes it.
+    # Within its limits a cart travels at most 2 * limit per step, which bounds its speed (a push
+    # adds a hundredth of that) and its overshoot; both bounds are doubled.
     for place, speed, limit in ((x, x_dot, MAX_X), (theta, theta_dot, MAX_THETA)):
         _refuse("a speed that no cart reaches", speed > real(2 * 2 * limit / SECONDS))
         _refuse("a place that no cart reaches", place > real(limit + 2 * 2 * limit))

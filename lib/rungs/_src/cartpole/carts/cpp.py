@@ -17,12 +17,7 @@ _AT_ONCE = 2**25
 
 
 class CppCarts(HostCarts):
-    """A loop over registers of carts, in C++.
-
-    Args:
-        num_envs, first_env, settings: see `Carts`.
-        compiler: what compiles the C++, see `rungs._src.native.loader.load`.
-    """
+    """A loop over registers of carts, in C++; `compiler` as for `rungs._src.native.loader.load`."""
 
     threads = 1
     _pool = 0  # the address of the thread pool; 0 for none
@@ -48,11 +43,10 @@ class CppCarts(HostCarts):
         sizes = {"num_envs": num_envs, "stride": self._stride, "first_env": first_env}
         self._batch = structures["CartPoleBatch"](config=config, seeds=None, **sizes, **self._whole)
         self._address = ctypes.addressof(self._batch)
-        # Looked up once, which takes longer than to step a small batch.
         self._cpp_step = self._api.rungs_cartpole_step
 
     def _draw_by(self, seed: Seed) -> None:
-        self.seed = seed  # kept, as C++ reads it there
+        self.seed = seed  # C++ keeps its address
         self._batch.config.seed, self._batch.seeds = seed_fields(seed)
 
     def reset(self, which: np.ndarray | None, seed: Seed, episode: int | None) -> None:
@@ -90,17 +84,10 @@ class CppCarts(HostCarts):
 
 
 class OpenmpCarts(CppCarts):
-    """The same carts, shared out among threads; their number changes only time.
+    """The same carts, shared out among threads, by default one per usable core.
 
-    Args:
-        num_envs, first_env, settings: see `Carts`.
-        threads: by default as many as there are cores to use. Small batches use fewer, where
-            another costs more than it brings.
-        compiler: see `CppCarts`.
-
-    Raises:
-        UnavailableError: the system gives fewer threads than were asked for, when made or when
-            another thread steps.
+    The number of threads changes only time. Small batches use fewer, where another costs more than
+    it brings.
     """
 
     _load = staticmethod(loader.load_openmp)
@@ -128,17 +115,7 @@ class OpenmpCarts(CppCarts):
 
 
 class ThreadsCarts(CppCarts):
-    """The same carts, taken in chunks by threads of our own; their number changes only time.
-
-    Args:
-        num_envs, first_env, settings: see `Carts`.
-        threads: see `OpenmpCarts`.
-        compiler: see `CppCarts`.
-
-    Raises:
-        UnavailableError: the system gives fewer threads than were asked for, when made or when
-            another thread steps.
-    """
+    """The same carts, taken in chunks by threads of our own, as many as for `OpenmpCarts`."""
 
     def __init__(
         self,

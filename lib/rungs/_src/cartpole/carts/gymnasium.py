@@ -17,13 +17,7 @@ _PHYSICS = physics()
 
 
 class OneCartPole(CartPoleEnv):
-    """Gymnasium's CartPole, with counter-based starts, a step limit, and finer steps on request.
-
-    Args:
-        number: this environment's among all.
-        max_episode_steps: when an episode is truncated.
-        workload: in how many steps of Euler's method a step is taken.
-    """
+    """Gymnasium's CartPole, with counter-based starts, a step limit, and finer steps on request."""
 
     def __init__(self, number: int, max_episode_steps: int, workload: int):
         super().__init__()
@@ -59,14 +53,7 @@ class OneCartPole(CartPoleEnv):
 
 
 class OneByOneCarts(HostCarts):
-    """A batch of `OneCartPole`s, in this process or in others. See `Carts` for arguments.
-
-    Attributes:
-        makers: one function for each environment, which makes it.
-
-    Raises:
-        ConfigurationError: another `dtype`.
-    """
+    """A batch of `OneCartPole`s, in this process or in others: one of `makers` makes each."""
 
     def __init__(self, num_envs: int, first_env: int, settings: CartPoleSettings):
         super().__init__(num_envs, first_env, settings)
@@ -89,13 +76,10 @@ class OneByOneCarts(HostCarts):
 
 
 class GymnasiumCarts(OneByOneCarts):
-    """A loop over Gymnasium's `CartPoleEnv`. See `Carts` for arguments.
+    """A loop over Gymnasium's `CartPoleEnv`; `dtype` is "float64".
 
-    Its sine and cosine are NumPy's, so that states differ from other rungs' by a few units in the
-    last place. `dtype` is "float64".
-
-    Raises:
-        ConfigurationError: another `dtype`.
+    Its sine and cosine are NumPy's, so states differ from other rungs' by a few units in the last
+    place.
     """
 
     def __init__(self, num_envs: int, first_env: int, settings: CartPoleSettings):

@@ -17,19 +17,10 @@ _AT_ONCE = 2**26
 
 
 class NumbaCarts(TensorCarts):
-    """Carts on the GPU, each stepped by a thread.
+    """Carts on the GPU, each stepped by a thread, in blocks of 1 to 1,024.
 
     With `NUMBA_ENABLE_CUDASIM=1` in the environment, Numba's simulator runs the kernel in Python,
     and the tensors are the CPU's.
-
-    Args:
-        num_envs, first_env, settings: see `Carts`.
-        threads_per_block: of the kernel, 1 to 1,024.
-        validate: see `TensorCarts`.
-
-    Raises:
-        ConfigurationError: a wrong setting.
-        UnavailableError: there is no GPU.
     """
 
     def __init__(

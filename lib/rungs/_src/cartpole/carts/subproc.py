@@ -24,19 +24,10 @@ from rungs.errors import ConfigurationError, RungsError, UnavailableError, insta
 
 
 class SubprocCarts(OneByOneCarts):
-    """Gymnasium's `CartPoleEnv` behind SubprocVecEnv, the first study's baseline.
+    """Gymnasium's `CartPoleEnv` behind SubprocVecEnv, with float64 and SAME_STEP.
 
-    Args:
-        num_envs, first_env: see `Carts`.
-        settings: see `Carts`; `dtype` is "float64" and `autoreset_mode` SAME_STEP.
-        timeout: seconds that a process may take for a step, after which all are ended, so that a
-            suspended process can't block the environment for ever. None: no limit.
-
-    Raises:
-        ConfigurationError: another `dtype` or `autoreset_mode`, or a wrong `timeout`.
-        UnavailableError: Stable-Baselines3 is not installed.
-        WorkerDiedError: a process died or took too long, when made or in any later call.
-        MainGuardError: the script lacks `if __name__ == "__main__":`.
+    All processes are ended where one takes longer than `timeout` seconds (None: no limit) for a
+    step, so that a suspended process can't block the environment for ever.
     """
 
     def __init__(
@@ -131,14 +122,7 @@ class SubprocCarts(OneByOneCarts):
 
 
 class _Remote:
-    """Our end of a pipe, for SubprocVecEnv: with a timeout, and errors that name the process.
-
-    Args:
-        worker: the number of the process.
-        process: the process.
-        pipe: our end of its pipe.
-        timeout: seconds to wait at most.
-    """
+    """Our end of SubprocVecEnv's pipe: with a timeout (s), and errors that name the process."""
 
     def __init__(self, worker: int, process: BaseProcess, pipe: Connection, timeout: float | None):
         limit(pipe, timeout)

@@ -17,18 +17,12 @@ EXECUTIONS = ("eager", "graph", "compile")
 
 
 class TensorCarts(Carts):
-    """Carts whose state and outputs are tensors, on the CPU or on a GPU.
+    """Carts whose state and outputs are tensors, on the CPU or on PyTorch's current GPU.
 
-    Args:
-        num_envs, first_env, settings: see `Carts`.
-        device: where the state is, and all outputs: "cpu", or "cuda", PyTorch's current one.
-        validate: whether a step waits for the device, to reject wrong actions before anything has
-            changed and to learn whether an episode ended. If not, actions are trusted, `final_obs`
-            is always there, and on a GPU a step returns before it is done (PyTorch's eager one
-            still waits, to learn which episodes to begin).
-
-    Raises:
-        ConfigurationError: a wrong setting; DISABLED without `validate`.
+    With `validate` a step waits for the device, to reject wrong actions before anything has changed
+    and to count the episodes that ended. Without it, actions are trusted, `final_obs` is always
+    there, and on a GPU a step returns before it is done (the eager one of PyTorch still waits, to
+    learn which episodes to begin).
     """
 
     def __init__(
@@ -159,18 +153,10 @@ class TensorCarts(Carts):
 class TorchCarts(TensorCarts):
     """Carts that PyTorch steps.
 
-    Args:
-        num_envs, first_env, settings: see `Carts`.
-        device: "cpu" or "cuda".
-        execution: "eager", one operation after another; "graph", recorded once and replayed as a
-            CUDA graph, in one launch; "compile", fused by `torch.compile`. The last two have no
-            branch, so each step draws the start of an episode for every environment, and keeps it
-            for those that begin one.
-        validate: see `TensorCarts`.
-
-    Raises:
-        ConfigurationError: a wrong setting.
-        UnavailableError: there is no such device.
+    `execution` is "eager", one operation after another; "graph", recorded once and replayed as a
+    CUDA graph, in one launch; or "compile", fused by `torch.compile`. The last two have no branch,
+    so each step draws the start of an episode for every environment, and keeps it for those that
+    begin one.
     """
 
     def __init__(
