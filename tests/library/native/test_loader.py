@@ -139,7 +139,7 @@ def test_a_whole_library_is_loaded(installed):
 @pytest.mark.parametrize("compiler", ["g++", pytest.param("cling", marks=pytest.mark.system)])
 def test_a_system_that_opens_no_more_files_is_named(compiler):
     loader.load(compiler)
-    headers._seen.cache_clear()  # so that it looks at the files
+    headers._fingerprint_at.cache_clear()  # so that it looks at the files
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))
     try:

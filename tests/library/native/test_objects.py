@@ -86,7 +86,7 @@ def test_a_source_that_is_refused_is_named_and_mended(sources, commands):
         gpp.loaded("ab", ["a.cpp", "b.cpp"], FLAGS)
     assert not list(sources.parent.glob("cache/rungs/ab-*-*"))
     (sources / "b.cpp").write_text(whole)
-    headers._seen.cache_clear()
+    headers._fingerprint_at.cache_clear()
     assert gpp.loaded("ab", ["a.cpp", "b.cpp"], FLAGS).b(0) == 1
 
 

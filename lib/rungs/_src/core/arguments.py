@@ -48,11 +48,11 @@ def shortened(text: str) -> str:
     return f"{text[: _MAX_SHOWN // 2]}...{text[-_MAX_SHOWN // 2 :]}"
 
 
-def did_you_mean(given: Iterable[object], choices: Iterable[str]) -> str:
-    """Returns " (did you mean threads?)" where some of `given` are like a choice; else ""."""
+def did_you_mean(names: Iterable[object], choices: Iterable[str]) -> str:
+    """Returns " (did you mean threads?)" where some of `names` are like a choice; else ""."""
     choices = list(choices)
-    texts = [each for each in given if isinstance(each, str)]
-    similar = [name for each in texts for name in difflib.get_close_matches(each, choices, n=1)]
+    texts = [name for name in names if isinstance(name, str)]
+    similar = [option for text in texts for option in difflib.get_close_matches(text, choices, n=1)]
     return f" (did you mean {', '.join(similar)}?)" if similar else ""
 
 
@@ -76,8 +76,8 @@ def seeds(name: str, value: Any, count: int) -> Seed:
         return integer(name, value, 0, MAX_SEED)
     if len(value) != count:
         raise ConfigurationError(f"{name}: {len(value)} seeds for {count} environments")
-    every = [integer(f"{name}[{i}]", each, 0, MAX_SEED) for i, each in enumerate(value)]
-    return np.array(every, np.uint64)
+    checked = [integer(f"{name}[{i}]", seed, 0, MAX_SEED) for i, seed in enumerate(value)]
+    return np.array(checked, np.uint64)
 
 
 def seeds_of(seed: Seed, which: slice) -> Seed:
@@ -129,9 +129,9 @@ def boolean(name: str, value: object) -> bool:
 def choice(name: str, value: object, choices: tuple[Choice, ...], other: str = "") -> Choice:
     """Returns the one of `choices`, strings or None, that `value` is; its error adds `other`."""
     # By identity or as strings: comparing an array returns an array.
-    for each in choices:
-        if value is each or (isinstance(value, str) and value == each):
-            return each
+    for option in choices:
+        if value is option or (isinstance(value, str) and value == option):
+            return option
     listed = ", ".join(map(repr, choices)) + other
     raise ConfigurationError(f"{name}={shown(value)} is not one of {listed}")
 
@@ -163,9 +163,9 @@ def checked_indices(name: str, value: object, count: int) -> np.ndarray:
 def _without_bools(name: str, value: object) -> np.ndarray:
     """Returns a value as an array; raises for a bool among numbers, which NumPy takes for one."""
     if isinstance(value, Sequence):
-        for i, each in enumerate(value):
-            if isinstance(each, bool | np.bool_):
-                raise ConfigurationError(f"{name}[{i}]={shown(each)} is not an integer")
+        for i, entry in enumerate(value):
+            if isinstance(entry, bool | np.bool_):
+                raise ConfigurationError(f"{name}[{i}]={shown(entry)} is not an integer")
     return as_array(name, value)
 
 

@@ -34,8 +34,8 @@ def reraise_as_storage_error(path: Path) -> Iterator[None]:
     except StorageError:
         raise
     except OSError as error:
-        what = f" ({error.filename})" if error.filename else ""
-        raise StorageError(f"{path} can't be written: {error.strerror or error}{what}") from error
+        file = f" ({error.filename})" if error.filename else ""
+        raise StorageError(f"{path} can't be written: {error.strerror or error}{file}") from error
 
 
 def remove_leftovers(folder: Path) -> None:

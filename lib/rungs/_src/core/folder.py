@@ -133,8 +133,7 @@ def _check_is_no_part(path: Path) -> None:
 def _check_nothing_is_there(
     path: Path, kind: str, refused: tuple[str, ...], but: tuple[str, ...] = ()
 ) -> None:
-    found = sorted(file for name in refused for file in path.glob(name))
-    for file in found:
+    for file in sorted(file for name in refused for file in path.glob(name)):
         if not file.name.startswith(".rungs-") and file.name not in but:
             raise ConfigurationError(
                 f"{file} is not of a {kind} of this version of Rungs: "
@@ -150,8 +149,8 @@ def _mark(path: Path) -> dict | None:
         mark = json.loads((path / _MARK).read_text())
     except (OSError, ValueError, RecursionError):
         return None
-    ours = not schema_error(mark, _FORM) and (mark["tool"], mark["schema"]) == (_TOOL, _SCHEMA)
-    return mark if ours else None
+    is_ours = not schema_error(mark, _FORM) and (mark["tool"], mark["schema"]) == (_TOOL, _SCHEMA)
+    return mark if is_ours else None
 
 
 @contextlib.contextmanager

@@ -6,31 +6,31 @@ import threading
 from collections.abc import Callable, Hashable
 from typing import ParamSpec, TypeVar
 
-Taken = ParamSpec("Taken")
-Made = TypeVar("Made")
+P = ParamSpec("P")
+T = TypeVar("T")
 
 # One reentrant lock: a factory may call another.
 _lock = threading.RLock()
 
 
-def once(make: Callable[Taken, Made]) -> Callable[Taken, Made]:
+def once(make: Callable[P, T]) -> Callable[P, T]:
     """Caches a function's result by its arguments, which must be hashable; errors are not cached.
 
     `functools.cache` calls the function again where a second thread calls before the first has a
     result, and each gets its own. Here the second waits.
     """
-    made: dict[Hashable, Made] = {}
+    results: dict[Hashable, T] = {}
 
     @functools.wraps(make)
-    def ask(*arguments: Taken.args, **named: Taken.kwargs) -> Made:
-        asked = (arguments, *named.items())
-        if asked not in made:
+    def wrapper(*arguments: P.args, **keywords: P.kwargs) -> T:
+        key = (arguments, *keywords.items())
+        if key not in results:
             with _lock:
-                if asked not in made:
-                    made[asked] = make(*arguments, **named)
-        return made[asked]
+                if key not in results:
+                    results[key] = make(*arguments, **keywords)
+        return results[key]
 
-    return ask
+    return wrapper
 
 
 def _forget() -> None:

@@ -42,15 +42,15 @@ class Progress:
     replaces the text before; in a log each text is a line.
     """
 
-    def __init__(self, what: str, total: float, say: Say, done: float = 0):
+    def __init__(self, task: str, total: float, say: Say, done: float = 0):
         self._say = say
         self._bar: Any = None
         if is_shown(say):
             from tqdm.auto import tqdm  # where a bar is shown
 
             layout = "{desc} {percentage:3.0f}%|{bar:20}| {elapsed}<{remaining}{postfix}"
-            how = {"bar_format": layout, "dynamic_ncols": True, "leave": False}
-            self._bar = tqdm(desc=what, total=total, initial=done, **how)
+            options = {"bar_format": layout, "dynamic_ncols": True, "leave": False}
+            self._bar = tqdm(desc=task, total=total, initial=done, **options)
             _bars.append(self._bar)
         self._in_log = self._bar is None or (not sys.stdout.isatty() and not _in_notebook())
 
@@ -72,9 +72,9 @@ class Progress:
             self._say(text)
 
 
-def watched(items: Iterable[Item], what: str, total: int, say: Say) -> Iterator[Item]:
+def watched(items: Iterable[Item], task: str, total: int, say: Say) -> Iterator[Item]:
     """Yields `items`, of which there are `total`; shows how many are done, by a `Progress`."""
-    with Progress(what, total, say) as progress:
+    with Progress(task, total, say) as progress:
         for item in items:
             yield item
             progress.advance()

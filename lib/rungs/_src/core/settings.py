@@ -77,7 +77,7 @@ def _checked(field: dataclasses.Field, value: Any) -> Any:
 
 
 def split_settings(
-    given: dict[str, Any], kind: type[Settings], make: Callable, common: Callable
+    keywords: dict[str, Any], kind: type[Settings], make: Callable, common: Callable
 ) -> tuple[Settings, dict[str, Any]]:
     """Splits keywords into an environment's settings, checked, and those of its rung.
 
@@ -85,12 +85,12 @@ def split_settings(
     environment, are listed too where neither has a setting.
     """
     names = {field.name for field in dataclasses.fields(kind)}  # type: ignore[arg-type]  # likewise
-    settings = kind(**{name: value for name, value in given.items() if name in names})
-    how = {name: value for name, value in given.items() if name not in names}
+    settings = kind(**{name: value for name, value in keywords.items() if name in names})
+    rung_settings = {name: value for name, value in keywords.items() if name not in names}
     known = _keyword_only(make)
-    unknown = sorted(how.keys() - known)
+    unknown = sorted(rung_settings.keys() - known)
     if not unknown:
-        return settings, how
+        return settings, rung_settings
     choices = sorted(names | known | _keyword_only(common))
     raise ConfigurationError(
         f"{make.__name__} has no setting {', '.join(unknown)}{did_you_mean(unknown, choices)}; "

@@ -48,11 +48,11 @@ def unpack(
     identity = from_json(head)
     if type(identity) is not dict:
         raise InvalidStateError("the state does not say what it is of")
-    for name, ours in json.loads(json.dumps({"version": VERSION} | expected)).items():
-        theirs = reprlib.repr(identity.get(name))
-        if identity.get(name) != ours:
+    for name, required in json.loads(json.dumps({"version": VERSION} | expected)).items():
+        saved = reprlib.repr(identity.get(name))
+        if identity.get(name) != required:
             raise InvalidStateError(
-                f"the state is of another environment: {name} is {theirs}, not {ours!r}"
+                f"the state is of another environment: {name} is {saved}, not {required!r}"
             )
     numbers = {name: _number(name, identity.get(name), limits[name]) for name in limits}
     seed = identity.get("seed")
@@ -60,8 +60,8 @@ def unpack(
         return _number("seed", seed, MAX_SEED), numbers, payload
     if len(seed) != count:
         raise InvalidStateError(f"the state has {len(seed)} seeds, not {count}")
-    every = [_number("a seed", each, MAX_SEED) for each in seed]
-    return np.array(every, np.uint64), numbers, payload
+    seeds = [_number("a seed", number, MAX_SEED) for number in seed]
+    return np.array(seeds, np.uint64), numbers, payload
 
 
 def _number(name: str, number: Any, limit: int) -> int:

@@ -81,18 +81,18 @@ def _quota(folder: Path) -> float | None:
         quota, period = (folder / "cpu.max").read_text().split()
         return None if quota == "max" else int(quota) / int(period)
     with contextlib.suppress(OSError, ValueError, ZeroDivisionError):
-        time, every = (folder / f"cpu.cfs_{name}_us" for name in ("quota", "period"))
-        part = int(time.read_text()) / int(every.read_text())
-        return part if part > 0 else None
+        quota_file, period_file = (folder / f"cpu.cfs_{name}_us" for name in ("quota", "period"))
+        limit = int(quota_file.read_text()) / int(period_file.read_text())
+        return limit if limit > 0 else None
     return None
 
 
 @functools.cache
-def warn_of_oversubscription(what: str, number: int) -> None:
+def warn_of_oversubscription(kind: str, number: int) -> None:
     """Warns, once per process, where `number` threads or processes exceed the usable cores."""
     cores = usable_cores()
     if number > cores:
-        text = f"{number} {what} on {cores} cores"
+        text = f"{number} {kind} on {cores} cores"
         warnings.warn(text, OversubscriptionWarning, stacklevel=callers_level())
 
 

@@ -14,10 +14,10 @@ def name() -> str | None:
     """Returns the first GPU's name, e.g. "NVIDIA H200"; None where NVIDIA's driver finds none."""
     command = ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"]
     try:
-        done = run_program(command, _SECONDS)
+        result = run_program(command, _SECONDS)
     except UnavailableError:
         return None
-    return done.stdout.splitlines()[0] if done.stdout and not done.returncode else None
+    return result.stdout.splitlines()[0] if result.stdout and not result.returncode else None
 
 
 def require() -> None:

@@ -48,9 +48,9 @@ class Structure(ctypes.Structure):
         if values.keys() != self._types.keys():
             for name in [*self._types, *values]:  # the first in either's order
                 if (name in values) != (name in self._types):
-                    here, not_here = ("C++", "Python") if name in self._types else ("Python", "C++")
+                    side, other = ("C++", "Python") if name in self._types else ("Python", "C++")
                     raise CompilerError(
-                        f"{type(self).__name__}: {name} is in {here}, and not in {not_here}"
+                        f"{type(self).__name__}: {name} is in {side}, and not in {other}"
                     )
         super().__init__(**{name: self._value(name, value) for name, value in values.items()})
 
@@ -93,25 +93,27 @@ def described(api: Any) -> Description:
 def parse(text: bytes) -> Description:
     """Parses a description; raises as `described`."""
     kinds = ("structure", "enumeration", "constant", "function", "function")
-    found = Description(*map(_Named, kinds))
+    description = Description(*map(_Named, kinds))
     fields: dict[str, list[list[str]]] = {}
     sizes = {}
     for line in text.decode().splitlines():
-        what, name, *rest = line.split(" ")
-        match what:
+        kind, name, *rest = line.split(" ")
+        match kind:
             case "structure":
-                fields[name], sizes[name] = (own := []), int(rest[0])
+                fields[name], sizes[name] = (members := []), int(rest[0])
             case "field":
-                own.append([name, *rest])
+                members.append([name, *rest])
             case "enumeration":
-                found.enumerations[name] = _enumerators(name, rest)
+                description.enumerations[name] = _enumerators(name, rest)
             case "constant":
-                found.constants[name] = int(rest[0])
+                description.constants[name] = int(rest[0])
             case "function":
-                found.addresses[name], found.functions[name] = int(rest[0]), rest[1:]
+                description.addresses[name], description.functions[name] = int(rest[0]), rest[1:]
     for name in fields:
-        found.structures[name] = _structure(name, fields[name], sizes[name], found.structures)
-    return found
+        description.structures[name] = _structure(
+            name, fields[name], sizes[name], description.structures
+        )
+    return description
 
 
 class _Named(dict):
@@ -127,7 +129,7 @@ class _Named(dict):
 
 def _enumerators(name: str, pairs: list[str]) -> dict[str, int]:
     numbers = _Named(f"value of {name} called")
-    numbers |= {each: int(number) for each, number in (pair.split("=") for pair in pairs)}
+    numbers |= {label: int(number) for label, number in (pair.split("=") for pair in pairs)}
     return numbers
 
 
@@ -139,12 +141,14 @@ def _structure(
         body["_types"][field] = kind
         body["_enumerators"][field] = _enumerators(f"{name}.{field}", pairs)
         body["_fields_"].append((field, _type(name, field, kind, others)))
-    made = type(name, (Structure,), body)
-    places = [*((field, int(offset), getattr(made, field).offset) for field, offset, *_ in fields)]
-    for field, theirs, ours in (*places, ("size", size, ctypes.sizeof(made))):
-        if ours != theirs:
-            raise CompilerError(f"{name}: {field} is {ours} in Python, {theirs} in C++")
-    return made
+    structure = type(name, (Structure,), body)
+    places = [
+        (field, int(offset), getattr(structure, field).offset) for field, offset, *_ in fields
+    ]
+    for field, in_cpp, in_python in (*places, ("size", size, ctypes.sizeof(structure))):
+        if in_python != in_cpp:
+            raise CompilerError(f"{name}: {field} is {in_python} in Python, {in_cpp} in C++")
+    return structure
 
 
 def _type(name: str, field: str, kind: str, others: dict[str, type[Structure]]) -> type:
@@ -159,7 +163,7 @@ def _type(name: str, field: str, kind: str, others: dict[str, type[Structure]]) 
     raise CompilerError(f"{name}: {field} is of a type that Python doesn't know, {kind}")
 
 
-def argument(api: Api, address: int) -> Any:
+def as_argument(api: Api, address: int) -> Any:
     """Returns an address in the form that a library's functions take in the least time."""
     return ctypes.c_uint64(address) if isinstance(api, ctypes.CDLL) else address
 
@@ -171,7 +175,7 @@ class _Array:
 
 
 @once
-def bound(path: Path) -> ctypes.CDLL:
+def load_library(path: Path) -> ctypes.CDLL:
     """Loads a library that was compiled from `cpp/bindings` or the like, once per path."""
     try:
         library = ctypes.CDLL(str(path))
@@ -180,10 +184,10 @@ def bound(path: Path) -> ctypes.CDLL:
     if not hasattr(library, "rungs_abi"):
         raise CompilerError(f"{path} was compiled from something else: it lacks rungs_abi")
     library.rungs_abi.restype = ctypes.c_size_t
-    found = described(library)
-    for name, (result, *taken) in found.functions.items():
-        returned = None if result == "void" else NUMBERS[result]
-        arguments = [_Array if "*" in each else NUMBERS[each] for each in taken]
-        function = ctypes.CFUNCTYPE(returned, *arguments)(found.addresses[name])
+    description = described(library)
+    for name, (result, *parameters) in description.functions.items():
+        result_type = None if result == "void" else NUMBERS[result]
+        arguments = [_Array if "*" in kind else NUMBERS[kind] for kind in parameters]
+        function = ctypes.CFUNCTYPE(result_type, *arguments)(description.addresses[name])
         setattr(library, name, function)
     return library

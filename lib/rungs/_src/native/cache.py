@@ -32,11 +32,11 @@ def built(name: str, identity: object, build: Callable[[Path], object]) -> Path:
     """
     folder = directory()
     name = f"{name}-{hashlib.sha256(repr(identity).encode()).hexdigest()[:16]}"
-    found = _whole(folder, name)
-    if found:
-        return found
+    path = _intact(folder, name)
+    if path:
+        return path
     with _locked(folder, name):
-        return _whole(folder, name) or _build(folder, name, build)
+        return _intact(folder, name) or _build(folder, name, build)
 
 
 def directory() -> Path:
@@ -63,13 +63,13 @@ def _is_trusted(status: os.stat_result) -> bool:
     return status.st_uid in (os.geteuid(), 0) and not status.st_mode & _OTHERS_MAY_WRITE
 
 
-def _whole(folder: Path, name: str) -> Path | None:
+def _intact(folder: Path, name: str) -> Path | None:
     for path in folder.glob(f"{name}-*"):
         with contextlib.suppress(FileNotFoundError):  # another process rebuilds it
             status = path.stat()
             # Opening a pipe would wait for its writer.
-            whole = _is_trusted(status) and stat.S_ISREG(status.st_mode)
-            if whole and path.name == f"{name}-{_hash(path)}":
+            is_trusted_file = _is_trusted(status) and stat.S_ISREG(status.st_mode)
+            if is_trusted_file and path.name == f"{name}-{_hash(path)}":
                 return path
     return None
 

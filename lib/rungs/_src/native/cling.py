@@ -156,12 +156,12 @@ def _require_memory() -> None:
 
 def _precompiled_header() -> Path:
     """Returns Cling's standard header, precompiled with our flags in a process of its own, once."""
-    found = importlib.util.find_spec("cppyy_backend")
-    backend = found.submodule_search_locations[0]  # type: ignore[union-attr,index]  # cppyy needs it
+    spec = importlib.util.find_spec("cppyy_backend")
+    backend = spec.submodule_search_locations[0]  # type: ignore[union-attr,index]  # cppyy needs it
     # The header names the files it was made from, and cppyy checks their folder's date.
-    made_from = (backend, os.stat(os.path.join(backend, "include")).st_mtime_ns)
+    sources = (backend, os.stat(os.path.join(backend, "include")).st_mtime_ns)
     version = importlib.metadata.version("cppyy-cling")
-    return cache.built("cling", (FLAGS, cpu_features(), version, made_from), _precompile)
+    return cache.built("cling", (FLAGS, cpu_features(), version, sources), _precompile)
 
 
 def _precompile(path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from rungs._src import paths
 from rungs._src.machine.cpu import cpu_features
 from rungs._src.native import cache, headers, mpi
-from rungs._src.native.abi import Api, bound
+from rungs._src.native.abi import Api, load_library
 from rungs._src.programs import COMPILING, run_program
 from rungs._src.threads import openmp
 from rungs.errors import CompilerError, UnavailableError
@@ -44,7 +44,7 @@ def load_game(source: Path) -> Api:
     """Loads the functions of a source that includes `cpp/bindings/game.hpp`, and of threads."""
     openmp.load(openmp.GCC)
     threads = str(paths.CPP / "bindings" / "thread_pool.cpp")
-    return bound(
+    return load_library(
         build("game", source, [*FLAGS.split(), "-march=native", f"-I{paths.CPP}", threads])
     )
 
@@ -83,11 +83,11 @@ def _loaded(
     identity = (str(folder), *versions, cpu_features())
 
     def compiled(command: tuple[str, ...]) -> Path:
-        source, *how = command
+        source, *options = command
         return cache.built(
             f"{Path(source).stem}.o",
             (*identity, command),
-            lambda path: run([COMPILER, "-c", *how, str(folder / source), "-o", str(path)]),
+            lambda path: run([COMPILER, "-c", *options, str(folder / source), "-o", str(path)]),
         )
 
     def link(path: Path) -> None:
@@ -95,7 +95,7 @@ def _loaded(
             objects = list(pool.map(compiled, commands))
         run([COMPILER, *map(str, objects), *flags, "-o", str(path)])
 
-    return bound(cache.built(name, (*identity, commands, flags), link))
+    return load_library(cache.built(name, (*identity, commands, flags), link))
 
 
 def build(name: str, source: Path, flags: list[str], compiler: str = COMPILER) -> Path:
@@ -130,11 +130,11 @@ _version = functools.cache(version)
 def run(command: list[str]) -> str:
     """Runs a compiler or a related tool; raises CompilerError where it can't be run or fails."""
     try:
-        done = run_program(
+        result = run_program(
             command, COMPILING, install="install it, or a wheel of Rungs, which needs none"
         )
     except UnavailableError as error:
         raise CompilerError(str(error)) from None
-    if done.returncode:
-        raise CompilerError(f"{command[0]} failed: {done.stderr}")
-    return done.stdout
+    if result.returncode:
+        raise CompilerError(f"{command[0]} failed: {result.stderr}")
+    return result.stdout

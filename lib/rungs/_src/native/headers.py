@@ -35,11 +35,11 @@ _LOOKS_EVERY = 0.1
 
 def fingerprint() -> str:
     """Returns a hash of all C++ files, as they were at most a tenth of a second ago."""
-    return _seen(paths.CPP, int(time.monotonic() / _LOOKS_EVERY))
+    return _fingerprint_at(paths.CPP, int(time.monotonic() / _LOOKS_EVERY))
 
 
 @functools.lru_cache(maxsize=1)
-def _seen(root: Path, _moment: int) -> str:
+def _fingerprint_at(root: Path, _moment: int) -> str:
     files = []
     try:
         for folder, _, names in os.walk(root, onerror=_raise):

@@ -29,8 +29,8 @@ def chosen(compiler: str | None = None) -> str:
     """Returns the compiler that `load` uses; raises ConfigurationError as `load`."""
     if compiler is not None:
         return choice("compiler", compiler, COMPILERS)
-    if asked := os.environ.get("RUNGS_COMPILER"):
-        return choice("RUNGS_COMPILER", asked, COMPILERS)
+    if name := os.environ.get("RUNGS_COMPILER"):
+        return choice("RUNGS_COMPILER", name, COMPILERS)
     return WHEEL if wheel.is_here() else installed_compiler()
 
 

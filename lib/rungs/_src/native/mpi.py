@@ -32,6 +32,6 @@ def headers(library: Path) -> Path:
 
 def flags() -> list[str]:
     """Returns g++'s flags for code that calls MPI, and initialises MPI; raises as both above."""
-    found = library()
-    linked = ["-Wl,--no-as-needed", str(found), f"-Wl,-rpath,{found.parent}"]
-    return [f"-I{headers(found)}", *linked]
+    path = library()
+    linker_flags = ["-Wl,--no-as-needed", str(path), f"-Wl,-rpath,{path.parent}"]
+    return [f"-I{headers(path)}", *linker_flags]

@@ -7,7 +7,7 @@ import platform
 from pathlib import Path
 
 from rungs._src.machine.cpu import cpu_features
-from rungs._src.native.abi import Api, bound
+from rungs._src.native.abi import Api, load_library
 from rungs._src.native.variants import VARIANTS, Variant, file_name, of_machine
 from rungs.errors import CompilerError, UnavailableError
 
@@ -21,7 +21,7 @@ def is_here() -> bool:
 
 def load() -> Api:
     """Loads the functions of `cpp/bindings` in the variant `RUNGS_ISA`, else the best one."""
-    return _whole(path(chosen()))
+    return _load_intact(path(chosen()))
 
 
 def c_paths() -> dict[str, Path]:
@@ -47,11 +47,11 @@ def has_openmp() -> bool:
 
 def load_openmp() -> Api:
     """Loads the functions with OpenMP's loops, for which a runtime must be loaded; as `load`."""
-    return _whole(path(chosen(), openmp=True))
+    return _load_intact(path(chosen(), openmp=True))
 
 
 @functools.cache
-def _whole(library: Path) -> Api:
+def _load_intact(library: Path) -> Api:
     """Loads a library after comparing its hash: damaged code could crash the process."""
     try:
         listed = (FOLDER / "sha256sums").read_bytes().split(b"\n")
@@ -61,28 +61,28 @@ def _whole(library: Path) -> Api:
             raise CompilerError(f"{library} is damaged: install the wheel again")
     except OSError as error:
         raise CompilerError(f"the wheel is damaged, install it again: {error}") from None
-    return bound(library)
+    return load_library(library)
 
 
 def chosen() -> Variant:
     """Returns the variant that `load` loads; raises as `load`."""
-    asked = os.environ.get("RUNGS_ISA")
-    here = [variant for variant in of_machine(platform.machine()) if path(variant).exists()]
-    has = set(cpu_features().split())
-    able = [variant for variant in here if has.issuperset(variant.features)]
-    if not has:  # unknown: the least of the family, unless one is requested
-        able = here if asked else here[-1:]
-    if asked:
-        named = [variant for variant in here if variant.name == asked]
-        if not named:
-            known = ", ".join(variant.name for variant in here)
-            raise UnavailableError(f"RUNGS_ISA={asked!r} is not compiled here; there are: {known}")
-        if named[0] not in able:
-            lacks = sorted(set(named[0].features) - has)
-            raise UnavailableError(f"RUNGS_ISA={asked!r}: this processor lacks {', '.join(lacks)}")
-        return named[0]
+    isa = os.environ.get("RUNGS_ISA")
+    installed = [variant for variant in of_machine(platform.machine()) if path(variant).exists()]
+    available = set(cpu_features().split())
+    able = [variant for variant in installed if available.issuperset(variant.features)]
+    if not available:  # unknown: the least of the family, unless one is requested
+        able = installed if isa else installed[-1:]
+    if isa:
+        requested = [variant for variant in installed if variant.name == isa]
+        if not requested:
+            known = ", ".join(variant.name for variant in installed)
+            raise UnavailableError(f"RUNGS_ISA={isa!r} is not compiled here; there are: {known}")
+        if requested[0] not in able:
+            missing = sorted(set(requested[0].features) - available)
+            raise UnavailableError(f"RUNGS_ISA={isa!r}: this processor lacks {', '.join(missing)}")
+        return requested[0]
     if not able:
-        names = ", ".join(variant.name for variant in here)
+        names = ", ".join(variant.name for variant in installed)
         raise UnavailableError(f"what is compiled here ({names}) does not run on this processor")
     return able[0]
 

@@ -77,20 +77,20 @@ def launch(
 
 def _check_module(name: str) -> None:
     try:
-        found, why = find_spec(name), ""
+        spec, why = find_spec(name), ""
     except (ImportError, ValueError) as error:  # such as: its package is not there
-        found, why = None, f": {error}"
-    if not found:
+        spec, why = None, f": {error}"
+    if not spec:
         raise ConfigurationError(f"no module {name}{why}")
 
 
 def _mpiexec() -> str:
     """Finds the mpiexec of our own environment, as it belongs to its library; else the system's."""
-    own = Path(sys.prefix) / "bin" / "mpiexec"
-    found = str(own) if own.exists() else shutil.which("mpiexec")
-    if not found:
+    local = Path(sys.prefix) / "bin" / "mpiexec"
+    path = str(local) if local.exists() else shutil.which("mpiexec")
+    if not path:
         raise UnavailableError(f"there is no mpiexec: {install_hint('mpi')}")
-    return found
+    return path
 
 
 def _copy(stream, to, printed: list) -> None:
@@ -130,9 +130,11 @@ def _watch(folder: Path, job: subprocess.Popen, died: list) -> None:
                 ended.append(ranks[descriptor])
             if ended:
                 ended += [
-                    each for each in ranks.values() if each not in ended and _is_exiting(each[1])
+                    entry
+                    for entry in ranks.values()
+                    if entry not in ended and _is_exiting(entry[1])
                 ]
-            died += [each for each in ended if any(folder.glob("* {} {}".format(*each)))]
+            died += [entry for entry in ended if any(folder.glob("* {} {}".format(*entry)))]
     finally:
         for descriptor in ranks:
             os.close(descriptor)

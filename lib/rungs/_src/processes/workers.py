@@ -66,7 +66,7 @@ def preload(*modules: str) -> None:
                 os.environ[_SAFE_PATH] = before
 
 
-def _ours(make: Callable) -> list[str]:
+def _preloadable(make: Callable) -> list[str]:
     """Returns a function's module in a list; an empty one if it is not of this package.
 
     Others may be in the current folder: the server might find another package of the same name.
@@ -87,12 +87,12 @@ def limit(pipe: Connection, timeout: float | None) -> None:
     """Makes sending to and receiving from a pipe raise BlockingIOError after `timeout` seconds."""
     if timeout is None:
         return
-    whole, rest = divmod(timeout, 1)
-    limit = struct.pack("ll", int(whole), max(1, int(rest * 1e6)))
+    seconds, fraction = divmod(timeout, 1)
+    time_value = struct.pack("ll", int(seconds), max(1, int(fraction * 1e6)))
     with socket.socket(fileno=os.dup(pipe.fileno())) as end:
         end.setblocking(True)  # whatever the default is: it is the pipe's, too
-        end.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, limit)
-        end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, limit)
+        end.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, time_value)
+        end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, time_value)
 
 
 def failure(
@@ -135,7 +135,7 @@ class Workers:
         self._waiting: dict[Connection, int] = {}
         self._dead: RungsError | None = None
         try:
-            preload(*_ours(make))
+            preload(*_preloadable(make))
             for entry in arguments:
                 self._start_again(make, entry, daemon)
         except OSError as error:  # no more files or processes for us
@@ -154,19 +154,21 @@ class Workers:
                 if time.monotonic() > end:
                     raise
                 time.sleep(0.01)
-                preload(*_ours(make))
+                preload(*_preloadable(make))
 
     def _start(self, make: Callable, entry: tuple, daemon: bool) -> None:
-        ours, theirs = CONTEXT.Pipe()
+        parent_end, child_end = CONTEXT.Pipe()
         with contextlib.ExitStack() as unless_started:
-            unless_started.callback(ours.close)
-            with theirs:  # once it is the worker's alone, the pipe ends when the worker does
-                process = CONTEXT.Process(target=_serve, args=(theirs, make, entry), daemon=daemon)
+            unless_started.callback(parent_end.close)
+            with child_end:  # once it is the worker's alone, the pipe ends when the worker does
+                process = CONTEXT.Process(
+                    target=_serve, args=(child_end, make, entry), daemon=daemon
+                )
                 process.start()
             unless_started.pop_all()
         self._processes.append(process)
-        self._pipes.append(ours)
-        limit(ours, self._timeout)
+        self._pipes.append(parent_end)
+        limit(parent_end, self._timeout)
 
     @property
     def pids(self) -> list[int]:

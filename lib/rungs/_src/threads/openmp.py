@@ -163,17 +163,17 @@ def team(api: Any, number: int, fewer: bool = False) -> int:
         runtime.kmp_get_stacksize_s.restype = ctypes.c_size_t
         stack = runtime.kmp_get_stacksize_s()
         at_fork = os.environ.get("KMP_INIT_AT_FORK", "").strip().lower()
-        _stays = _stays or (at_fork != "" and any(each.startswith(at_fork) for each in _FALSE))
+        _stays = _stays or (at_fork != "" and any(word.startswith(at_fork) for word in _FALSE))
     elif hasattr(runtime, "omp_pause_resource_all"):
         _gccs = runtime
     else:
         _stays = True
-    given = api.rungs_startable_threads(number, stack + _HEAP)
-    if given == number or fewer:  # OpenMP has limits of its own
-        given = api.rungs_openmp_team_size(given)
-    if given < number and not fewer:
-        raise refused(given, number)
-    _had.number, _had.wanted = max(had, given), number
+    startable = api.rungs_startable_threads(number, stack + _HEAP)
+    if startable == number or fewer:  # OpenMP has limits of its own
+        startable = api.rungs_openmp_team_size(startable)
+    if startable < number and not fewer:
+        raise refused(startable, number)
+    _had.number, _had.wanted = max(had, startable), number
     return _had.number
 
 

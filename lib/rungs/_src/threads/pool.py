@@ -16,7 +16,7 @@ from rungs.errors import UnavailableError
 
 _MAX_THREADS = 1024
 
-_own = threading.local()
+_pools = threading.local()
 
 
 def thread_count(threads: int | None, cores: int | None = None) -> int:
@@ -50,7 +50,7 @@ def pool_of(api: Any, threads: int, fewer: bool = False) -> int:
     """Returns the address of the calling thread's `ThreadPool`; 0 for one thread."""
     if threads == 1:
         return 0
-    pools = _own.__dict__
+    pools = _pools.__dict__
     pool = pools.get(api)
     if pool is None or (pool.wanted if fewer else pool.threads) < threads:
         pool = pools[api] = ThreadPool(api, threads, fewer)
@@ -64,10 +64,10 @@ def workers_of(api: Any, threads: int, fewer: bool = False) -> tuple[int, int, i
     return api.rungs_pool_runner(), pool_of(api, threads, fewer), threads
 
 
-def refused(given: int, number: int) -> UnavailableError:
+def refused(available: int, number: int) -> UnavailableError:
     """Returns the error for a system that gives only `given` of `number` threads."""
     return UnavailableError(
-        f"the system gives {given} of {number} threads: ask for fewer, or raise its limits on "
+        f"the system gives {available} of {number} threads: ask for fewer, or raise its limits on "
         "processes (ulimit -u) and memory (ulimit -v), and OpenMP's (OMP_THREAD_LIMIT, OMP_DYNAMIC)"
     )
 
@@ -78,8 +78,8 @@ def _end(api: Any, address: int, process: int) -> None:
 
 
 def _forget() -> None:
-    global _own
-    _own = threading.local()
+    global _pools
+    _pools = threading.local()
 
 
 if hasattr(os, "register_at_fork"):  # Windows has no forks

@@ -21,7 +21,7 @@ from rungs._src.chess.settings import ChessSettings
 from rungs._src.core.arguments import Seed, seed_fields, shown
 from rungs._src.core.memory import zeroed_lines
 from rungs._src.native import loader
-from rungs._src.native.abi import Api, argument, described
+from rungs._src.native.abi import Api, as_argument, described
 from rungs.errors import ConfigurationError
 
 # The states of boards, and their histories where observations show any.
@@ -70,9 +70,9 @@ class CppBoards(EngineBoards, CopyableBoards):
         )
         self.address = ctypes.addressof(self.batch)
         # Looked up and converted once, which takes longer than to step a board.
-        self._address = argument(self.api, self.address)
+        self._address = as_argument(self.api, self.address)
         self._serial_step = self.api.rungs_chess_serial_step
-        self._actions_address = argument(self.api, self.actions.ctypes.data)
+        self._actions_address = as_argument(self.api, self.actions.ctypes.data)
 
     def write_to(self, buffers: Buffers) -> None:
         before, self.buffers = self.buffers, buffers
