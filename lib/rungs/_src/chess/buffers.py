@@ -101,9 +101,9 @@ class Buffers(types.SimpleNamespace):
     def is_like(self, other: "Buffers") -> bool:
         """Returns whether the arrays have `other`'s shapes and dtypes, and are contiguous."""
         return [*vars(self)] == [*vars(other)] and all(
-            isinstance(ours, np.ndarray)
-            and (ours.shape == theirs.shape and ours.dtype == theirs.dtype and ours.flags.carray)
-            for ours, theirs in zip(vars(self).values(), vars(other).values(), strict=True)
+            isinstance(array, np.ndarray)
+            and (array.shape == like.shape and array.dtype == like.dtype and array.flags.carray)
+            for array, like in zip(vars(self).values(), vars(other).values(), strict=True)
         )
 
     def save(self) -> dict[str, Array]:

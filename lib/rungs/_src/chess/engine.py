@@ -116,12 +116,12 @@ def engine_name(program: str) -> str:
 
 
 def _program(path: Any) -> str:
-    found = None
+    program = None
     if isinstance(path, str | os.PathLike):
         path = os.fspath(path)
         with contextlib.suppress(ValueError):  # a NUL, or what the system can't write
-            found = isinstance(path, str) and find_program(path)
-    if not found:
+            program = isinstance(path, str) and find_program(path)
+    if not program:
         raise ConfigurationError(f"engine path={shown(path)} is not a program")
     return path
 

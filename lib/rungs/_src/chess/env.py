@@ -105,12 +105,12 @@ class ChessEnv:
         other.board, other._past = self.board.copy(), self._past.copy()
         return other
 
-    def copy_for(self, other: "ChessEnv", own: bool) -> "ChessEnv":
-        """Returns a copy to replace another environment; `own` is as for `Boards.put`."""
+    def copy_for(self, other: "ChessEnv", own_randomness: bool) -> "ChessEnv":
+        """Returns a copy to replace another environment; see `Boards.put`."""
         new = self.copy()
         new._own_seed, new._own_number = other._own_seed, other._own_number
         new._place = other._place
-        if own:
+        if own_randomness:
             new.seed, new.number = other._own_seed, other._own_number
             new.episode = other.episode
         return new

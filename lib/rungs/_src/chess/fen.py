@@ -55,7 +55,7 @@ def board_of(fen: str, chess960: bool = False) -> chess.Board:
         raise InvalidFenError(f"{shown(fen)}: {_FIELDS[-1][1]}")
     if fields[2] != "-" and board.castling_rights.bit_count() < len(fields[2]):
         raise InvalidFenError(f"{shown(fen)}: a castling right is given twice")
-    if wrong := board.status() & ~PLAYABLE:
-        raise InvalidFenError(f"{shown(fen)} is impossible: {wrong.name}")
+    if status := board.status() & ~PLAYABLE:
+        raise InvalidFenError(f"{shown(fen)} is impossible: {status.name}")
     board.chess960 = chess960 or board.has_chess960_castling_rights()
     return board

@@ -29,14 +29,16 @@ def _plane_names() -> tuple[str, ...]:
         names += [f"position stood before, {when}", f"position stood twice before, {when}"]
     names += ["Black is to move", "number of the move"]
     names += [
-        f"{side} right to castle {way}" for side in ("own", "their") for way in ("short", "long")
+        f"{side} right to castle {castling}"
+        for side in ("own", "their")
+        for castling in ("short", "long")
     ]
     return (*names, "halfmove clock")
 
 
 def _other(name: str) -> str:
-    whose, what = name.split(" ", 1)
-    return " ".join(({"own": "their", "their": "own"}.get(whose, whose), what))
+    owner, feature = name.split(" ", 1)
+    return " ".join(({"own": "their", "their": "own"}.get(owner, owner), feature))
 
 
 # The contents of AlphaZero's 119 planes.
@@ -63,7 +65,7 @@ OBSERVATIONS: dict[tuple[str, str], tuple[tuple[int, ...], type[Any]]] = {
 
 def dtypes_of(obs: str) -> tuple[str, ...]:
     """Returns the dtypes of an `obs`, its default first."""
-    return tuple(dtype for each, dtype in OBSERVATIONS if each == obs)
+    return tuple(dtype for name, dtype in OBSERVATIONS if name == obs)
 
 
 def format_name(obs: str, dtype: str) -> str:
@@ -81,12 +83,12 @@ def mirrored(observation: np.ndarray, obs: str) -> np.ndarray:
     Returns:
         An array like `observation`; the flag of the side to move is the same.
     """
-    seen = np.empty_like(observation)
+    flipped = np.empty_like(observation)
     if obs == "board":
         squares = observation[..., :64].reshape(*observation.shape[:-1], 8, 8)
-        seen[..., :64] = -squares[..., ::-1, :].reshape(*observation.shape[:-1], 64)
-        seen[..., 64:66], seen[..., 66:68] = observation[..., 66:68], observation[..., 64:66]
-        seen[..., 68:] = observation[..., 68:]
-        return seen
-    seen[...] = observation[..., _OTHERS, ::-1, :]
-    return seen
+        flipped[..., :64] = -squares[..., ::-1, :].reshape(*observation.shape[:-1], 64)
+        flipped[..., 64:66], flipped[..., 66:68] = observation[..., 66:68], observation[..., 64:66]
+        flipped[..., 68:] = observation[..., 68:]
+        return flipped
+    flipped[...] = observation[..., _OTHERS, ::-1, :]
+    return flipped

@@ -44,8 +44,8 @@ def read_epd(path: Path) -> Iterator[PerftCase]:
         if not line.strip() or line.startswith("#"):
             continue
         fen, *counts = (field.strip() for field in line.split(";"))
-        found = [match for match in map(_COUNT.fullmatch, counts) if match]
-        leaves = {int(match[1]): int(match[2]) for match in found}
+        matches = [match for match in map(_COUNT.fullmatch, counts) if match]
+        leaves = {int(match[1]): int(match[2]) for match in matches}
         if not leaves or len(leaves) < len(counts):
             raise ConfigurationError(f"{path}:{number}: not a line like 'FEN ;D1 20 ;D2 400'")
         yield PerftCase(f"{path}:{number}", fen, leaves)

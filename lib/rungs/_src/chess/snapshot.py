@@ -37,13 +37,13 @@ class Snapshot:
         Raises:
             InvalidStateError: they don't; the message says what differs.
         """
-        theirs = self.settings.given() | {"layout": self.layout}
-        ours = settings.given() | {"layout": layout}
-        for name in ours:
-            if theirs[name] != ours[name]:
+        saved = self.settings.given() | {"layout": self.layout}
+        expected = settings.given() | {"layout": layout}
+        for name in expected:
+            if saved[name] != expected[name]:
                 raise InvalidStateError(
                     "the snapshot is of another environment: "
-                    f"{name} is {shown(theirs[name])}, not {shown(ours[name])}"
+                    f"{name} is {shown(saved[name])}, not {shown(expected[name])}"
                 )
 
     def __reduce__(self) -> NoReturn:

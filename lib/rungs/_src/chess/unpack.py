@@ -92,8 +92,8 @@ def _cast(numbers: Array, dtype: str) -> Array:
     if not isinstance(numbers, np.ndarray):
         import torch
 
-        shown = numbers.clamp(max=255) if dtype == "uint8" else numbers
-        return shown.to(getattr(torch, dtype))
+        clamped = numbers.clamp(max=255) if dtype == "uint8" else numbers
+        return clamped.to(getattr(torch, dtype))
     if dtype == "uint8":
         return np.minimum(numbers, 255).astype(np.uint8)
     floats = numbers.astype(np.float32)
@@ -104,22 +104,22 @@ def _cast(numbers: Array, dtype: str) -> Array:
     return ((bits + (0x7FFF + (bits >> 16 & 1))) >> 16).astype(np.uint16)
 
 
-def _check(what: str, words: Array, last: int) -> None:
+def _check(label: str, words: Array, last: int) -> None:
     integers = ("uint64",) if isinstance(words, np.ndarray) else ("torch.uint64", "torch.int64")
-    _check_dtype(f"{what} of words", words, integers)
+    _check_dtype(f"{label} of words", words, integers)
     if words.ndim < 1 or words.shape[-1] != last:
         raise ConfigurationError(
-            f"{what} of words has shape {tuple(words.shape)}, not (..., {last})"
+            f"{label} of words has shape {tuple(words.shape)}, not (..., {last})"
         )
 
 
-def _check_dtype(what: str, given: Array, dtypes: tuple[str, ...]) -> None:
-    dtype = getattr(given, "dtype", None)
+def _check_dtype(label: str, array: Array, dtypes: tuple[str, ...]) -> None:
+    dtype = getattr(array, "dtype", None)
     if str(dtype) not in dtypes:
-        wanted = dtypes[0].removeprefix("torch.")
+        expected = dtypes[0].removeprefix("torch.")
         raise ConfigurationError(
-            f"{what} is of type {type(given).__name__} and dtype {dtype}, "
-            f"not an array or a tensor of {wanted}"
+            f"{label} is of type {type(array).__name__} and dtype {dtype}, "
+            f"not an array or a tensor of {expected}"
         )
 
 
@@ -128,8 +128,8 @@ def _check_list(actions: Array) -> None:
     if actions.ndim < 1:
         raise ConfigurationError("a list has shape (), not (..., 218)")
     # On a GPU the check would make the caller wait for it.
-    there = isinstance(actions, np.ndarray) or actions.device.type == "cpu"
-    if there and ((actions < -1) | (actions >= NUM_ACTIONS)).any():
+    in_memory = isinstance(actions, np.ndarray) or actions.device.type == "cpu"
+    if in_memory and ((actions < -1) | (actions >= NUM_ACTIONS)).any():
         raise ConfigurationError("a list holds a number that is not an action")
 
 

@@ -82,8 +82,10 @@ class ChessVectorEnv(BatchEnv[ArrayT]):
         num_envs = integer("num_envs", num_envs, 1, 2**31 - 1)
         self._seed: Seed = seeds("seed", seed, num_envs)
         first_board = integer("first_board", first_board, 0, 2**31 - 1)
-        self.settings, how = split_settings(settings, ChessSettings, boards, ChessVectorEnv)
-        self.boards = boards(num_envs, first_board, self.settings, **how)
+        self.settings, rung_settings = split_settings(
+            settings, ChessSettings, boards, ChessVectorEnv
+        )
+        self.boards = boards(num_envs, first_board, self.settings, **rung_settings)
         # The boards themselves, or a game in which an engine replies.
         self._game: Boards | EngineGame = self.boards
         if isinstance(self.settings.opponent, UciEngine):
@@ -125,13 +127,13 @@ class ChessVectorEnv(BatchEnv[ArrayT]):
             self._check_open()
             which = self._reset_mask(seed, options)
             first = seed is not None or not self._begun
-            drawn = self._seed if seed is None else seeds("seed", seed, self.num_envs)
+            new_seed = self._seed if seed is None else seeds("seed", seed, self.num_envs)
             before = self._buffers
             with contextlib.nullcontext() if out is None else self._writing_to(out):
                 if out is not None and which is not None:
                     out.restore({name: getattr(before, name) for name in POSITION})
-                self._game.reset(which, drawn, 0 if first else None)
-            self._seed, self._begun = drawn, True
+                self._game.reset(which, new_seed, 0 if first else None)
+            self._seed, self._begun = new_seed, True
             self._buffers.reason[...] = 0
             self._ended[:] = False if which is None else self._ended & ~which
             self._num_ended = int(self._ended.sum())
@@ -177,12 +179,12 @@ class ChessVectorEnv(BatchEnv[ArrayT]):
             else:
                 with self._writing_to(out):
                     self._num_ended = self._game.step(actions)
-            info = self._seen.copy()
+            info = self._info_arrays.copy()
             if self._num_ended != 0 and self.autoreset_mode == AutoresetMode.SAME_STEP:
                 info["final_obs"] = self._buffers.final_observation
                 info["_final_obs"] = info["_final_info"] = self._ended
                 info["final_info"] = {"reason": self._buffers.reason}
-            observation, reward, terminated, truncated = self._returned
+            observation, reward, terminated, truncated = self._step_outputs
             return observation, reward, terminated, truncated, info
         finally:
             self._lock.release()
@@ -223,8 +225,8 @@ class ChessVectorEnv(BatchEnv[ArrayT]):
             for `step`.
         """
         length = integer("length", length, 1, 2**31 - 1)
-        whole = self.boards.allocate(length, self.num_envs)
-        return whole, [whole.rows(step) for step in range(length)]
+        outputs = self.boards.allocate(length, self.num_envs)
+        return outputs, [outputs.rows(step) for step in range(length)]
 
     def fens(self) -> list[str]:
         """Returns the position of every board as a FEN."""
@@ -320,8 +322,8 @@ class ChessVectorEnv(BatchEnv[ArrayT]):
             self._check_begun("copy_boards")
             source = checked_indices("source", source, self.num_envs)
             target = self._targets("target", target, len(source))
-            own = _is_own(randomness)
-            return self._put(self._copyable().save(source), target, own)
+            own_randomness = _has_own_randomness(randomness)
+            return self._overwrite(self._copyable().save(source), target, own_randomness)
 
     def snapshot(self, indices: ArrayLike | None = None) -> Snapshot:
         """Copies boards, to go on from them later with `restore`; quick, and in memory.
@@ -370,15 +372,15 @@ class ChessVectorEnv(BatchEnv[ArrayT]):
             if not isinstance(snapshot, Snapshot):
                 raise InvalidStateError(f"{shown(snapshot)} is not a Snapshot")
             snapshot.check_fits(self.settings, self.boards.layout())
-            own = _is_own(randomness)
-            if not own and not np.array_equal(snapshot.seed, self._seed):
+            own_randomness = _has_own_randomness(randomness)
+            if not own_randomness and not np.array_equal(snapshot.seed, self._seed):
                 raise InvalidStateError(
                     f"the snapshot is of seed {shown(snapshot.seed)}, not {shown(self._seed)}: "
                     'only with randomness="own" can its boards continue here'
                 )
             indices = snapshot.indices if indices is None else indices
             target = self._targets("indices", indices, len(snapshot.indices))
-            return self._put(snapshot.boards, target, own)
+            return self._overwrite(snapshot.boards, target, own_randomness)
 
     def _copyable(self) -> CopyableBoards:
         if not isinstance(self.boards, CopyableBoards):
@@ -397,9 +399,11 @@ class ChessVectorEnv(BatchEnv[ArrayT]):
             raise ConfigurationError(f"{name} has board {times.argmax()} more than once")
         return target
 
-    def _put(self, copies: Any, target: np.ndarray, own: bool) -> tuple[ArrayT, dict[str, Any]]:
+    def _overwrite(
+        self, copies: Any, target: np.ndarray, own_randomness: bool
+    ) -> tuple[ArrayT, dict[str, Any]]:
         """Overwrites boards with copies."""
-        self._copyable().put(copies, target, own)
+        self._copyable().put(copies, target, own_randomness)
         self._num_ended = int(self._ended.sum())
         return self._buffers.observation, self._info()
 
@@ -425,19 +429,19 @@ class ChessVectorEnv(BatchEnv[ArrayT]):
         """Sets the buffers that outputs are written to."""
         self._buffers, self._ended = buffers, buffers.ended
         # Cached tuple that `step` returns, and its `info`.
-        self._returned = (
+        self._step_outputs = (
             buffers.observation,
             buffers.reward,
             buffers.terminated,
             buffers.truncated,
         )
-        self._seen = {
+        self._info_arrays = {
             "action_mask": buffers.mask,
             "player": buffers.player,
             "reason": buffers.reason,
         }
         if self.settings.mask == "list":
-            self._seen["action_count"] = buffers.action_count
+            self._info_arrays["action_count"] = buffers.action_count
 
     @contextlib.contextmanager
     def _writing_to(self, buffers: Buffers) -> Iterator[None]:
@@ -463,7 +467,7 @@ class ChessVectorEnv(BatchEnv[ArrayT]):
         self._write_to(buffers)
 
     def _info(self) -> dict[str, Any]:
-        return self._seen.copy()  # a copy, as users may add entries
+        return self._info_arrays.copy()  # a copy, as users may add entries
 
     def _identity(self) -> dict:
         settings = dataclasses.asdict(self.settings)
@@ -478,7 +482,7 @@ class ChessVectorEnv(BatchEnv[ArrayT]):
         } | settings
 
 
-def _is_own(randomness: str) -> bool:
+def _has_own_randomness(randomness: str) -> bool:
     return choice("randomness", randomness, ("same", "own")) == "own"
 
 

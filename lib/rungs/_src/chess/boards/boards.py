@@ -97,11 +97,11 @@ class CopyableBoards(Boards):
         """Copies boards, (n,) int64 indices, for `put` on this rung with these settings."""
 
     @abc.abstractmethod
-    def put(self, saved: Any, which: np.ndarray, own: bool) -> None:
+    def put(self, saved: Any, which: np.ndarray, own_randomness: bool) -> None:
         """Overwrites boards `which`, (n,) int64, with what `save` copied, and writes all outputs.
 
-        With `own` they draw random numbers by their own seed, number and episode, else by the
-        copies'.
+        With `own_randomness` they draw random numbers by their own seed, number and episode, else
+        by the copies'.
         """
 
 

@@ -52,8 +52,8 @@ class CppBoards(EngineBoards, CopyableBoards):
         constants = described(self.api).constants
         self._blocks = zeroed_lines(block_bytes(constants, num_envs))
         self._saved_words = constants["saved_board_bytes"] // 8
-        shown_boards = num_envs if settings.obs != "board" else 0
-        self._history = np.zeros((shown_boards, constants["history_bytes"] // 8), np.uint64)
+        num_histories = num_envs if settings.obs != "board" else 0
+        self._history = np.zeros((num_histories, constants["history_bytes"] // 8), np.uint64)
         self._chosen = zeroed_lines(2 * num_envs).view(np.int16)
         self.actions = np.zeros(num_envs, np.int64)  # those that `step_all` plays
         self._starts = start_positions(self.api, settings)
@@ -62,7 +62,7 @@ class CppBoards(EngineBoards, CopyableBoards):
             num_envs=num_envs,
             first_board=first_board,
             seeds=None,
-            history=self._history if shown_boards else None,
+            history=self._history if num_histories else None,
             replies=self.replies,
             **vars(self.buffers),
             blocks=self._blocks,
@@ -170,9 +170,10 @@ class CppBoards(EngineBoards, CopyableBoards):
         self.api.rungs_chess_save(self.address, which.ctypes.data, count, *addresses)
         return saved, past
 
-    def put(self, saved: States, which: np.ndarray, own: bool) -> None:
+    def put(self, saved: States, which: np.ndarray, own_randomness: bool) -> None:
         addresses = _addresses(saved)
-        self.api.rungs_chess_put(self.address, which.ctypes.data, len(which), *addresses, own)
+        at = self.address, which.ctypes.data, len(which)
+        self.api.rungs_chess_put(*at, *addresses, own_randomness)
 
 
 def _addresses(states: States) -> tuple[int, int]:

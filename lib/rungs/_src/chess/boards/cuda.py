@@ -67,10 +67,10 @@ class TensorBuffers(Buffers):
     def is_like(self, other: Buffers) -> bool:
         """Returns whether tensors have `other`'s shapes, dtypes and device, and are contiguous."""
         return [*vars(self)] == [*vars(other)] and all(
-            isinstance(ours, torch.Tensor)
-            and (ours.shape, ours.dtype, ours.device) == (theirs.shape, theirs.dtype, theirs.device)
-            and ours.is_contiguous()
-            for ours, theirs in zip(vars(self).values(), vars(other).values(), strict=True)
+            isinstance(tensor, torch.Tensor)
+            and (tensor.shape, tensor.dtype, tensor.device) == (like.shape, like.dtype, like.device)
+            and tensor.is_contiguous()
+            for tensor, like in zip(vars(self).values(), vars(other).values(), strict=True)
         )
 
     def save(self) -> dict[str, torch.Tensor]:
@@ -127,14 +127,14 @@ class CudaBoards(CopyableBoards):
 
     def step(self, actions: torch.Tensor) -> int | None:
         if self.validate:
-            own = actions.clone()  # read once: another stream may write there
+            copied = actions.clone()  # read once: another stream may write there
             first = self._counter.fill_(self.num_envs).data_ptr()
-            self._run("check", own.data_ptr(), first)
+            self._run("check", copied.data_ptr(), first)
             illegal = int(self._counter)
             if illegal < self.num_envs:
-                raise illegal_action(self, illegal, int(own[illegal]))
-        given = 0 if self.validate else actions.data_ptr()
-        self._run("step", given, self._counter.zero_().data_ptr())
+                raise illegal_action(self, illegal, int(copied[illegal]))
+        address = 0 if self.validate else actions.data_ptr()
+        self._run("step", address, self._counter.zero_().data_ptr())
         return int(self._counter) if self.validate else None
 
     def step_many(self, steps: int) -> int:
@@ -179,30 +179,30 @@ class CudaBoards(CopyableBoards):
         self._run_on("save", which, saved, past)
         return saved, past
 
-    def put(self, saved: States, which: np.ndarray, own: bool) -> None:
+    def put(self, saved: States, which: np.ndarray, own_randomness: bool) -> None:
         boards, past = (part.to(self.device) for part in saved)
-        self._run_on("put", which, boards, past, int(own))
+        self._run_on("put", which, boards, past, int(own_randomness))
 
     def _run_on(
         self, kernel: str, which: np.ndarray, saved: torch.Tensor, past: torch.Tensor, *more: int
     ) -> None:
         """Runs a kernel with a thread for each of some boards."""
-        where, batch = moved(which, self.device), self._batch.data_ptr()
+        indices, batch = moved(which, self.device), self._batch.data_ptr()
         addresses = saved.data_ptr(), past.data_ptr() if past.numel() else 0
         self._kernels.run(
-            kernel, len(which), batch, where.data_ptr(), len(which), *addresses, *more
+            kernel, len(which), batch, indices.data_ptr(), len(which), *addresses, *more
         )
 
     def _words(self, *shape: int) -> torch.Tensor:
         return torch.zeros(shape, dtype=torch.int64, device=self.device)
 
     def _make_boards(self) -> None:
-        n, shown = self.num_envs, self.settings.obs != "board"
+        n, has_history = self.num_envs, self.settings.obs != "board"
         api = loader.load()  # the same headers, for the host
         structures, constants = described(api).structures, described(api).constants
         self._blocks = self._words(block_bytes(constants, n) // 8)
         self._saved_bytes = constants["saved_board_bytes"]
-        self._history = self._words(n if shown else 0, constants["history_bytes"] // 8)
+        self._history = self._words(n if has_history else 0, constants["history_bytes"] // 8)
         starts = start_positions(api, self.settings)
         self._starts = torch.from_numpy(starts.view(np.int64)).to(self.device)
         self._counter = self._words()
@@ -211,7 +211,7 @@ class CudaBoards(CopyableBoards):
             config=config(api, self.settings, len(starts), self._starts.data_ptr()),
             num_envs=n,
             first_board=self.first_board,
-            history=self._history.data_ptr() if shown else None,
+            history=self._history.data_ptr() if has_history else None,
             replies=None,
             seeds=None,
             **dict.fromkeys(OUTPUTS),  # until there are buffers
@@ -219,7 +219,7 @@ class CudaBoards(CopyableBoards):
             chosen=self._chosen.data_ptr(),
         )
         self._seeds = self._words(n)
-        self._own = object()  # marks what these boards have sent
+        self._owner = object()  # marks what these boards have sent
 
     def _send_outputs(self) -> None:
         """Makes kernels write to the buffers, by the struct that is kept on the device with them.
@@ -228,13 +228,13 @@ class CudaBoards(CopyableBoards):
         """
         seed = self._struct.config.seed, self._struct.seeds
         owner, of_seed, batch = self.buffers.device_batch
-        if owner is not self._own or of_seed != seed:
+        if owner is not self._owner or of_seed != seed:
             for name, tensor in vars(self.buffers).items():
                 setattr(self._struct, name, tensor.data_ptr())
             struct = torch.frombuffer(bytearray(self._struct), dtype=torch.uint8)
             # In place where a recorded graph may read it.
-            batch = batch.copy_(struct) if owner is self._own else struct.to(self.device)
-            self.buffers.device_batch = self._own, seed, batch
+            batch = batch.copy_(struct) if owner is self._owner else struct.to(self.device)
+            self.buffers.device_batch = self._owner, seed, batch
         self._batch = batch
 
     def _send_seed(self, seed: Seed) -> None:

@@ -46,23 +46,23 @@ def make_mpi_boards(
     `step` at the same time. An error of one rank is raised on all of them.
     """
     gather = boolean("gather", gather)
-    how = {"gather": gather, "transport": transport, "threads": threads}
-    how |= {"schedule": schedule, "chunk": chunk}
+    rung_settings = {"gather": gather, "transport": transport, "threads": threads}
+    rung_settings |= {"schedule": schedule, "chunk": chunk}
     batch = {"num_envs": num_envs, "first_board": first_board}
-    ranks = Ranks(num_envs, batch | settings.given() | how)
+    ranks = Ranks(num_envs, batch | settings.given() | rung_settings)
     shared = ("shared",) if ranks.neighbours == ranks.size else ()
     transport = choice("transport", transport, (None, "messages", *shared))
-    own, refused = None, None
+    rank_boards, refused = None, None
     try:
-        own = RankBoards(ranks, first_board, settings, threads, schedule, chunk)
+        rank_boards = RankBoards(ranks, first_board, settings, threads, schedule, chunk)
     except UnavailableError as error:
         refused = f"rank {ranks.rank}: {error}"
-    for why in filter(None, ranks.comm.allgather(refused)):
-        raise UnavailableError(why)
-    assert own is not None  # else this rank was refused
+    for message in filter(None, ranks.comm.allgather(refused)):
+        raise UnavailableError(message)
+    assert rank_boards is not None  # else this rank was refused
     if not gather:
-        return own
-    return GatheredBoards(ranks, own, shared=bool(shared) and transport != "messages")
+        return rank_boards
+    return GatheredBoards(ranks, rank_boards, shared=bool(shared) and transport != "messages")
 
 
 class MpiChessEnv(ChessVectorEnv[np.ndarray]):
@@ -89,13 +89,13 @@ class MpiChessEnv(ChessVectorEnv[np.ndarray]):
 class Ranks:
     """This rank among all, and the boards of each."""
 
-    def __init__(self, num_envs: int, given: dict):
+    def __init__(self, num_envs: int, arguments: dict):
         self.api = loader.load_mpi()
         from mpi4py import MPI
 
         self.comm = MPI.COMM_WORLD.Dup()
         self.rank, self.size = self.comm.rank, self.comm.size
-        check_agreement(self.comm, given)
+        check_agreement(self.comm, arguments)
         if num_envs < self.size:
             raise ConfigurationError(
                 f"num_envs={num_envs} is less than one board for each of {self.size} ranks"
@@ -112,12 +112,12 @@ class Ranks:
         )
 
 
-def check_agreement(comm: Any, given: dict) -> None:
+def check_agreement(comm: Any, arguments: dict) -> None:
     """Raises ConfigurationError on all ranks where they were given different values by name."""
-    gathered = comm.allgather(given)
+    gathered = comm.allgather(arguments)
     different = []
     for name, value in gathered[0].items():
-        rank = next((i for i, there in enumerate(gathered) if there[name] != value), None)
+        rank = next((i for i, values in enumerate(gathered) if values[name] != value), None)
         if rank is not None:
             other = gathered[rank][name]
             different.append(f"{name}={value!r} on rank 0 and {other!r} on rank {rank}")
@@ -158,20 +158,20 @@ class RankBoards(OpenmpBoards):
         ended = self._mpi_step(*self._addresses, self.actions)
         if ended < 0:
             board = -1 - ended - self.ranks.first
-            here = 0 <= board < self.num_envs
-            found = (self.fen(board), int(actions[board])) if here else None
-            fen, action = next(filter(None, self.ranks.comm.allgather(found)))
+            is_local = 0 <= board < self.num_envs
+            illegal = (self.fen(board), int(actions[board])) if is_local else None
+            fen, action = next(filter(None, self.ranks.comm.allgather(illegal)))
             raise illegal_action(self, board, action, fen)
         return ended
 
     # Remote calls: rank 0 runs these on every rank. Board numbers are global.
 
-    def fen_if_ours(self, number: int) -> str | None:
+    def fen_or_none(self, number: int) -> str | None:
         """Returns the position of a board; None where it is another rank's."""
         board = number - self.ranks.first
         return self.fen(board) if 0 <= board < self.num_envs else None
 
-    def agent_is_black_and_ours(self, number: int) -> bool:
+    def agent_is_black_or_false(self, number: int) -> bool:
         """Returns whether a board is this rank's and the agent is Black on it."""
         board = number - self.ranks.first
         return 0 <= board < self.num_envs and self.agent_is_black(board)
@@ -182,8 +182,8 @@ class RankBoards(OpenmpBoards):
         self.replies[:] = replies[self.ranks.first : self.ranks.first + self.num_envs]
         self.open()
 
-    def flaw_of(self, payload: bytes) -> str | None:
-        """Returns what is wrong with this rank's part; else keeps it for `take_checked`."""
+    def validate_part(self, payload: bytes) -> str | None:
+        """Returns what is wrong with this rank's part; else keeps it for `commit_part`."""
         size = self.state_bytes() // self.num_envs  # of a board
         at = size * self.ranks.first
         try:
@@ -193,16 +193,16 @@ class RankBoards(OpenmpBoards):
             return str(error)
         return None
 
-    def take_checked(self, seed: Seed) -> None:
-        """Restores the part that `flaw_of` kept; `seed` is that of all ranks."""
-        self.take(self._checked, self._own_part(seed))
+    def commit_part(self, seed: Seed) -> None:
+        """Restores the part that `validate_part` kept; `seed` is that of all ranks."""
+        self.take(self._checked, self._seed_of_rank(seed))
         del self._checked
 
-    def draw_by_part(self, seed: Seed) -> None:
+    def set_seed_of_rank(self, seed: Seed) -> None:
         """Makes the next resets use this rank's part of all ranks' seeds."""
-        self.draw_by(self._own_part(seed))
+        self.draw_by(self._seed_of_rank(seed))
 
-    def _own_part(self, seed: Seed) -> Seed:
+    def _seed_of_rank(self, seed: Seed) -> Seed:
         return seeds_of(seed, slice(self.ranks.first, self.ranks.first + self.num_envs))
 
     def outputs(self, names: Sequence[str]) -> dict[str, np.ndarray]:
@@ -217,23 +217,25 @@ class GatheredBoards(EngineBoards):
     their outputs to it.
     """
 
-    def __init__(self, ranks: Ranks, own: RankBoards, shared: bool):
-        self.ranks, self._own, self.shared = ranks, own, shared
-        all_boards, settings = int(ranks.counts.sum()), own.settings
+    def __init__(self, ranks: Ranks, rank_boards: RankBoards, shared: bool):
+        self.ranks, self._rank_boards, self.shared = ranks, rank_boards, shared
+        all_boards, settings = int(ranks.counts.sum()), rank_boards.settings
         # The boards that this rank handles: rank 0 all, any other its own.
         num_envs = all_boards if ranks.rank == 0 else ranks.count
-        self._mine = slice(ranks.first, ranks.first + num_envs)
-        seen = None
+        self._own_rows = slice(ranks.first, ranks.first + num_envs)
+        shared_outputs = None
         if shared:
             like = Buffers.like((all_boards,), settings)
-            seen = like.within(self._rank_0_memory(like.memory_bytes())).rows(self._mine)
-        super().__init__(num_envs, own.first_board, settings, seen)
-        self._seen = self.buffers
-        own.write_to(self._seen.rows(slice(0, ranks.count)))
-        self._actions, self._which = self._dealt_out(np.int64), self._dealt_out(np.bool_)
+            memory = self._rank_0_memory(like.memory_bytes())
+            shared_outputs = like.within(memory).rows(self._own_rows)
+        super().__init__(num_envs, rank_boards.first_board, settings, shared_outputs)
+        self._gathered_outputs = self.buffers
+        rank_boards.write_to(self._gathered_outputs.rows(slice(0, ranks.count)))
+        self._actions = self._array_per_board(np.int64)
+        self._which = self._array_per_board(np.bool_)
         if self.replies is not None:
-            self.replies = self._dealt_out(np.int64)
-            own.read_replies(self.replies[: ranks.count])
+            self.replies = self._array_per_board(np.int64)
+            rank_boards.read_replies(self.replies[: ranks.count])
         structures = described(ranks.api).structures
         self._gathering = structures["Gathering"](
             ranks=ranks.struct,
@@ -243,18 +245,19 @@ class GatheredBoards(EngineBoards):
             which=self._which,
         )
         self._order: Any = structures["Order"](task="CALL", episode=0, partial=False)
-        self._drawn_by: Seed | None = None  # the seed that all ranks draw by
+        self._seed: Seed | None = None  # the seed that all ranks draw by
         self._tasks = {name: self._order.number("task", name) for name in ("RESET", "STEP", "CALL")}
         self._lead = ranks.api.rungs_chess_mpi_lead
         self._addresses = (
             ctypes.addressof(self._gathering),
-            own.address,
-            ctypes.addressof(own.loop_settings),
+            rank_boards.address,
+            ctypes.addressof(rank_boards.loop_settings),
         )
         # However rank 0 ends, it dismisses the others.
         if ranks.rank == 0:
-            last = type(self._order).from_buffer_copy(self._order)
-            arguments = (ranks.comm, self._lead, self._addresses, last, own, self._gathering)
+            order = type(self._order).from_buffer_copy(self._order)
+            alive = rank_boards, self._gathering
+            arguments = (ranks.comm, self._lead, self._addresses, order, *alive)
             self._dismiss = weakref.finalize(self, _dismiss, *arguments)
 
     def run_worker_loop(self) -> None:
@@ -265,7 +268,7 @@ class GatheredBoards(EngineBoards):
             if call is None:
                 return
             function, *arguments = call
-            self.ranks.comm.gather(function(self._own, *arguments))
+            self.ranks.comm.gather(function(self._rank_boards, *arguments))
 
     def close(self) -> None:
         if self.ranks.rank == 0:
@@ -275,17 +278,17 @@ class GatheredBoards(EngineBoards):
         self.buffers = buffers
         # Shared outputs stay where they are, and are copied from there.
         if not self.shared:
-            self._own.write_to(buffers.rows(slice(0, self.ranks.count)))
+            self._rank_boards.write_to(buffers.rows(slice(0, self.ranks.count)))
 
     def reset(self, which: np.ndarray | None, seed: Seed, episode: int | None) -> None:
         if which is not None:
             self._which[:] = which
-        if self._drawn_by is None or not np.array_equal(seed, self._drawn_by):
-            self._on_all_ranks(RankBoards.draw_by_part, seed)
-            self._drawn_by = seed
+        if self._seed is None or not np.array_equal(seed, self._seed):
+            self._on_all_ranks(RankBoards.set_seed_of_rank, seed)
+            self._seed = seed
         number = -1 if episode is None else episode
         self._command("RESET", episode=number, partial=which is not None)
-        self._copy_seen(POSITION)
+        self._copy_outputs(POSITION)
 
     def step(self, actions: np.ndarray) -> int:
         self._actions[:] = actions
@@ -293,45 +296,45 @@ class GatheredBoards(EngineBoards):
         if ended < 0:
             board = -1 - ended
             raise illegal_action(self, board, int(actions[board]))
-        self._copy_seen(OUTPUTS)
+        self._copy_outputs(OUTPUTS)
         return ended
 
     def open(self) -> None:
         self._on_all_ranks(RankBoards.open_with, self.replies)
-        self._take_outputs(POSITION)
+        self._gather_outputs(POSITION)
 
     def fen(self, board: int) -> str:
-        return next(filter(None, self._on_all_ranks(RankBoards.fen_if_ours, board)))
+        return next(filter(None, self._on_all_ranks(RankBoards.fen_or_none, board)))
 
     def fens(self) -> list[str]:
         return [fen for part in self._on_all_ranks(RankBoards.fens) for fen in part]
 
     def agent_is_black(self, board: int) -> bool:
-        return any(self._on_all_ranks(RankBoards.agent_is_black_and_ours, board))
+        return any(self._on_all_ranks(RankBoards.agent_is_black_or_false, board))
 
     def layout(self) -> str:
         # Without history the bytes do not depend on the number of ranks; with it each rank writes
         # boards, then histories.
-        layout, parts = self._own.layout(), self.ranks.size
+        layout, parts = self._rank_boards.layout(), self.ranks.size
         return layout if self.settings.obs == "board" or parts == 1 else f"{layout}, {parts} parts"
 
     def dump(self) -> bytes:
         return b"".join(self._on_all_ranks(RankBoards.dump))
 
     def load(self, payload: bytes, seed: Seed) -> None:
-        for wrong in filter(None, self._on_all_ranks(RankBoards.flaw_of, payload)):
-            raise InvalidStateError(wrong)
-        self._on_all_ranks(RankBoards.take_checked, seed)
-        self._drawn_by = seed
-        self._take_outputs((*POSITION, "ended"))
+        for flaw in filter(None, self._on_all_ranks(RankBoards.validate_part, payload)):
+            raise InvalidStateError(flaw)
+        self._on_all_ranks(RankBoards.commit_part, seed)
+        self._seed = seed
+        self._gather_outputs((*POSITION, "ended"))
 
-    def _dealt_out(self, dtype: type[np.generic]) -> np.ndarray:
+    def _array_per_board(self, dtype: type[np.generic]) -> np.ndarray:
         """Makes an array with an entry per board, for rank 0 to pass to all others."""
         if not self.shared:
             return np.zeros(self.num_envs, dtype)
         boards = int(self.ranks.counts.sum())
         memory = self._rank_0_memory(boards * np.dtype(dtype).itemsize)
-        return np.frombuffer(memory, dtype, boards)[self._mine]
+        return np.frombuffer(memory, dtype, boards)[self._own_rows]
 
     def _rank_0_memory(self, size: int) -> Any:
         from mpi4py import MPI
@@ -342,10 +345,10 @@ class GatheredBoards(EngineBoards):
         memory, _ = window.Shared_query(0)
         return memory
 
-    def _copy_seen(self, names: Iterable[str]) -> None:
+    def _copy_outputs(self, names: Iterable[str]) -> None:
         """Copies outputs from the shared memory to the caller's buffers, where these are others."""
-        if self.shared and self.buffers is not self._seen:
-            self.buffers.restore({name: getattr(self._seen, name) for name in names})
+        if self.shared and self.buffers is not self._gathered_outputs:
+            self.buffers.restore({name: getattr(self._gathered_outputs, name) for name in names})
 
     def _command(self, task: str, *, episode: int = 0, partial: bool = False) -> int:
         order = self._order
@@ -356,10 +359,10 @@ class GatheredBoards(EngineBoards):
         """Calls a method of every rank's own boards; returns what each returned."""
         self._command("CALL")
         self.ranks.comm.bcast((function, *arguments))
-        answers = self.ranks.comm.gather(function(self._own, *arguments))
+        answers = self.ranks.comm.gather(function(self._rank_boards, *arguments))
         return answers  # type: ignore[return-value]  # rank 0, which asks, has them
 
-    def _take_outputs(self, names: Sequence[str]) -> None:
+    def _gather_outputs(self, names: Sequence[str]) -> None:
         """Gathers the current values of some outputs."""
         parts = self._on_all_ranks(RankBoards.outputs, names)
         for first, count, part in zip(self.ranks.starts, self.ranks.counts, parts, strict=True):

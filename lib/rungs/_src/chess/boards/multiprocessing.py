@@ -54,13 +54,13 @@ class MultiprocessingBoards(EngineBoards):
         ends = share_ends(num_envs, min(self.workers, num_envs))
         self._shares = [slice(first, end) for first, end in zip([0, *ends[:-1]], ends, strict=True)]
         # The caller may write to outputs, so actions are checked against masks of our own.
-        self._seen: Buffers | None = None
+        self._shared_outputs: Buffers | None = None
         memory: Any = None
         if transport == "shared":
             like = Buffers.like((num_envs,), settings)
             memory = CONTEXT.RawArray("B", like.memory_bytes())
-            self._seen = like.within(memory)
-            self._mask = self._seen.mask
+            self._shared_outputs = like.within(memory)
+            self._mask = self._shared_outputs.mask
         else:
             self._mask = np.zeros_like(self.buffers.mask)
         # Ended boards accept any action, which `mask="list"` can't express.
@@ -129,7 +129,7 @@ class MultiprocessingBoards(EngineBoards):
         for share, (_, sent) in zip(self._shares, answers, strict=True):
             if sent:
                 self._mask[share] = sent["mask"]
-            written = sent or {name: getattr(self._seen, name)[share] for name in outputs}
+            written = sent or {name: getattr(self._shared_outputs, name)[share] for name in outputs}
             self.buffers.rows(share).restore(written)
             if "ended" in written:
                 mode = self.settings.autoreset_mode
@@ -187,10 +187,10 @@ class _Share(PythonBoards):
         self, share: slice, num_envs: int, first_board: int, settings: ChessSettings, memory: Any
     ):
         super().__init__(share.stop - share.start, first_board + share.start, settings)
-        self._seen = memory is not None
-        if self._seen:
-            whole = Buffers.like((num_envs,), settings).within(memory)
-            self.write_to(whole.rows(share))
+        self._is_shared = memory is not None
+        if self._is_shared:
+            all_outputs = Buffers.like((num_envs,), settings).within(memory)
+            self.write_to(all_outputs.rows(share))
 
     def change(
         self,
@@ -204,6 +204,6 @@ class _Share(PythonBoards):
             assert self.replies is not None  # an engine plays
             self.replies[:] = replies
         result = function(self, *arguments)
-        if self._seen:
+        if self._is_shared:
             return result, None
         return result, {name: getattr(self.buffers, name) for name in outputs}

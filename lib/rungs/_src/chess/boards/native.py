@@ -86,14 +86,14 @@ def restored(
     boards, past = np.split(words, [len(words) - histories[0] * histories[1]])
     saved = boards.reshape(-1, described(api).constants["saved_board_bytes"] // 8)
     why = ctypes.create_string_buffer(256)
-    found = api.rungs_chess_restore(
+    num_valid = api.rungs_chess_restore(
         batch,
         len(saved),
         saved.ctypes.data,
         past.ctypes.data if past.size else 0,
         ctypes.addressof(why),
     )
-    if found < len(saved):
+    if num_valid < len(saved):
         reason = why.value.decode(errors="replace")
-        raise InvalidStateError(f"board {first_board + found} of the state: {reason}")
+        raise InvalidStateError(f"board {first_board + num_valid} of the state: {reason}")
     return saved, past.reshape(histories)

@@ -83,10 +83,10 @@ class PythonBoards(EngineBoards, CopyableBoards):
     def save(self, which: np.ndarray) -> list[ChessEnv]:
         return [self._envs[i].copy() for i in which.tolist()]
 
-    def put(self, saved: list[ChessEnv], which: np.ndarray, own: bool) -> None:
+    def put(self, saved: list[ChessEnv], which: np.ndarray, own_randomness: bool) -> None:
         out = self.buffers
         for i, copied in zip(which.tolist(), saved, strict=True):
-            env = self._envs[i] = copied.copy_for(self._envs[i], own)
+            env = self._envs[i] = copied.copy_for(self._envs[i], own_randomness)
             out.reward[i] = out.terminated[i] = out.truncated[i] = out.reason[i] = 0
             out.ended[i] = env.ended
             env.write(out, i)
