@@ -79,7 +79,7 @@ def measure(
     if min([repeats, *boards], default=0) < 1 or not boards:
         raise ConfigurationError("boards and repeats must be at least 1")
     ((label, (environment, _)),) = peers.to_be_asked([name]).items()
-    if environment in environments.ours():
+    if environment in environments.rung_names():
         entry = Entry(OurChess, {"rung": environment})
     else:
         entry = Entry(make_racer, {"name": environment}, parent=True)

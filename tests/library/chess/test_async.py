@@ -20,10 +20,12 @@ SETTINGS = {"opponent": "random", "max_plies": 40, "threads": 2}
 @pytest.mark.parametrize("start", [None, "chess960"])
 def test_every_board_plays_as_in_a_synchronous_environment(start):
     env = rungs.make_async("chess", 70, seed=3, start=start, **SETTINGS)
-    whole = rungs.make("chess", "cpp", 70, seed=3, start=start, opponent="random", max_plies=40)
+    synchronous = rungs.make(
+        "chess", "cpp", 70, seed=3, start=start, opponent="random", max_plies=40
+    )
     env.reset()
-    seen, info = whole.reset()
-    expected = (seen, np.zeros(70), np.zeros(70, bool), np.zeros(70, bool), info)
+    observation, info = synchronous.reset()
+    expected = (observation, np.zeros(70), np.zeros(70, bool), np.zeros(70, bool), info)
     rng = np.random.default_rng(0)
     for _ in range(120):
         actions = random_actions(info["action_mask"], rng)
@@ -31,14 +33,14 @@ def test_every_board_plays_as_in_a_synchronous_environment(start):
             *outputs, half_info = env.recv()
             boards = half_info["boards"]
             assert boards == slice(35 * turn, 35 * turn + 35)
-            for ours, theirs in zip(outputs, expected, strict=False):
-                np.testing.assert_array_equal(ours, theirs[boards])
+            for output, all_boards in zip(outputs, expected, strict=False):
+                np.testing.assert_array_equal(output, all_boards[boards])
             for name in ("action_mask", "player", "reason"):
                 assert_same(name, half_info[name], np.ascontiguousarray(info[name][boards]))
             env.send(actions[boards])
-        expected = whole.step(actions)
+        expected = synchronous.step(actions)
         info = expected[-1]
-    assert env.fens() == whole.fens()
+    assert env.fens() == synchronous.fens()
     env.close()
 
 
@@ -154,10 +156,10 @@ def test_both_processes_continue_after_a_fork():
             env.send(env.recv()[-1]["action_mask"][:, 0].astype(np.int64))
         return env.fens()
 
-    for each in (env, twin):
-        each.reset()
+    for batch in (env, twin):
+        batch.reset()
         for _ in range(5):
-            each.send(each.recv()[-1]["action_mask"][:, 0].astype(np.int64))
+            batch.send(batch.recv()[-1]["action_mask"][:, 0].astype(np.int64))
     expected = play(twin)
     child = os.fork()  # while a step is in flight
     if not child:

@@ -111,11 +111,11 @@ def test_a_partial_reset_goes_on_to_the_next_episode(make, mode):
         env.reset(seed=1)
         return env
 
-    env, whole = begin(), begin()
+    env, other = begin(), begin()
     env.reset(options={"reset_mask": np.array([False, True, False, True])})
-    first = whole.fens()
-    whole.reset()
-    assert env.fens() == [first[0], whole.fens()[1], first[2], whole.fens()[3]]
+    first = other.fens()
+    other.reset()
+    assert env.fens() == [first[0], other.fens()[1], first[2], other.fens()[3]]
 
 
 def test_a_reset_mask_needs_a_first_reset_and_no_seed(make):

@@ -60,14 +60,14 @@ def on_arrays(outputs):
     *arrays, info = outputs
     info = {key: info[key] for key in ("action_mask", "player", "reason")}
     info = {key: on_host(value).copy() for key, value in info.items()}
-    return *(on_host(each).copy() for each in arrays), info
+    return *(on_host(array).copy() for array in arrays), info
 
 
 def row(outputs, board):
     """One board's part of outputs."""
     *arrays, info = outputs
     part = {key: value[board : board + 1] for key, value in info.items()}
-    return *(each[board : board + 1] for each in arrays), part
+    return *(array[board : board + 1] for array in arrays), part
 
 
 class Recorded:
@@ -228,12 +228,12 @@ def test_whose_next_episode_a_copy_begins(rung, randomness, episode, colour):
 
 def test_a_reset_gives_a_board_its_own_number_back(rung):
     env, other = pair(rung, **DRAWN)
-    for each in (env, other):
-        each.reset(seed=8)
+    for batch in (env, other):
+        batch.reset(seed=8)
     env.copy_boards([1], [4])
     assert env.fens()[4] == env.fens()[1] != other.fens()[4]
-    for each in (env, other):
-        each.reset(options={"reset_mask": np.arange(6) == 4})
+    for batch in (env, other):
+        batch.reset(options={"reset_mask": np.arange(6) == 4})
     assert env.fens()[4] == other.fens()[4]
 
 
@@ -242,10 +242,10 @@ def test_copies_of_their_own_draw_by_a_restored_seed(rung):
     env.reset(seed=8)
     other.reset(seed=9)
     other.set_state(env.get_state())
-    for each in (env, other):
-        each.copy_boards([1], [4], randomness="own")
+    for batch in (env, other):
+        batch.copy_boards([1], [4], randomness="own")
         for _ in range(8):
-            each.step([min(each.legal_moves(i).values()) for i in range(6)])
+            batch.step([min(batch.legal_moves(i).values()) for i in range(6)])
     assert env.fens() == other.fens()
 
 
@@ -305,8 +305,8 @@ def test_a_state_of_copies_goes_on(rung, mode):
 )
 def test_boards_in_other_processes_are_not_copied(rung, like, team):
     env, other = rungs.make("chess", rung, 2, **team), make(like, 2)
-    for each in (env, other):
-        each.reset()
+    for batch in (env, other):
+        batch.reset()
     snapshot = other.snapshot()
     for call in (lambda: env.copy_boards([0], [1]), env.snapshot, lambda: env.restore(snapshot)):
         with pytest.raises(UnavailableError):
@@ -351,8 +351,8 @@ def test_a_reset_comes_first():
 )
 def test_a_snapshot_of_other_settings_is_refused(name, value):
     env, other = make("cpp"), make("cpp", **{name: value})
-    for each in (env, other):
-        each.reset()
+    for batch in (env, other):
+        batch.reset()
     before = other.get_state()
     with pytest.raises(InvalidStateError, match=name):
         other.restore(env.snapshot())
@@ -361,8 +361,8 @@ def test_a_snapshot_of_other_settings_is_refused(name, value):
 
 def test_a_snapshot_of_another_rung_or_seed_or_process_is_refused():
     env, other = make("cpp", 2), make("python", 2)
-    for each in (env, other):
-        each.reset(seed=1)
+    for batch in (env, other):
+        batch.reset(seed=1)
     snapshot = env.snapshot()
     for useless in (other.snapshot(), None, b"", np.zeros(3)):
         with pytest.raises(InvalidStateError, match=r"layout|Snapshot"):

@@ -45,13 +45,13 @@ class OnHost:
 
     def step(self, actions, out=None):
         *outputs, info = self.env.step(actions, out)
-        return *(on_host(each).copy() for each in outputs), arrays(info)
+        return *(on_host(tensor).copy() for tensor in outputs), arrays(info)
 
 
 def both(num_envs, *, device, **settings):
     """An environment on a device, and one of the rung cpp."""
-    theirs = rungs.make("chess", "cpp", num_envs, **settings)
-    return OnHost(make(num_envs, device=device, **settings)), theirs
+    reference = rungs.make("chess", "cpp", num_envs, **settings)
+    return OnHost(make(num_envs, device=device, **settings)), reference
 
 
 def arrays(info):
@@ -70,8 +70,8 @@ def test_every_kernel_compiles(arch):
         assert f"rungs_chess_{kernel}".encode() in code
 
 
-@pytest.mark.parametrize("where", DEVICES)
-def test_games_from_rare_positions_are_cpps(where):
+@pytest.mark.parametrize("device_name", DEVICES)
+def test_games_from_rare_positions_are_cpps(device_name):
     fens = [
         "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
         "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1",
@@ -79,22 +79,22 @@ def test_games_from_rare_positions_are_cpps(where):
         "rnbq1k1r/pp1Pbppp/2p5/8/2B5/8/PPP1NnPP/RNBQK2R w KQ - 1 8",
     ]
     settings = {"start_fens": fens, "mask": "bits", "opening_plies": (0, 3)}
-    ours, theirs = both(12, device=where, **settings)
-    lockstep.play(ours, theirs, seed=1, steps=100, policy="rare")
+    batch, reference = both(12, device=device_name, **settings)
+    lockstep.play(batch, reference, seed=1, steps=100, policy="rare")
 
 
 @pytest.mark.skipif("cuda" not in DEVICES, reason="no GPU")
 @pytest.mark.parametrize("settings", [{}, {"opponent": "random", "obs": "bitplanes"}])
 def test_a_million_plies_on_the_gpu_are_cpps(settings):
-    ours, theirs = both(4096, device="cuda", mask="bits", **settings)
-    lockstep.play(ours, theirs, seed=2, steps=250, fens=False)
+    batch, reference = both(4096, device="cuda", mask="bits", **settings)
+    lockstep.play(batch, reference, seed=2, steps=250, fens=False)
 
 
 @pytest.mark.skipif("cuda" not in DEVICES, reason="no GPU")
 def test_a_step_can_be_recorded_as_a_cuda_graph():
     env, plain = make(64, mask="bits", validate=False), make(64, mask="bits")
-    for each in (env, plain):
-        _, info = each.reset(seed=3)
+    for batch in (env, plain):
+        _, info = batch.reset(seed=3)
     actions = on_host(info["action_mask"]).view(np.uint8)
     actions = np.array([np.unpackbits(row, bitorder="little").argmax() for row in actions])
     given = torch.from_numpy(actions).cuda()
@@ -108,9 +108,9 @@ def test_a_step_can_be_recorded_as_a_cuda_graph():
     assert env.fens() == plain.fens()
 
 
-@pytest.mark.parametrize("where", DEVICES)
-def test_random_play_in_one_call_is_the_same_games(where):
-    env, plain = both(5, device=where, mask="bits", max_plies=40)
+@pytest.mark.parametrize("device_name", DEVICES)
+def test_random_play_in_one_call_is_the_same_games(device_name):
+    env, plain = both(5, device=device_name, mask="bits", max_plies=40)
     env.reset(seed=6)
     _, info = plain.reset(seed=6)
     plies, episodes = np.zeros((2, 5), int)
@@ -128,10 +128,10 @@ def test_random_play_in_one_call_is_the_same_games(where):
     assert_same("mask", on_host(env.boards.buffers.mask), info["action_mask"])
 
 
-@pytest.mark.parametrize("where", DEVICES)
+@pytest.mark.parametrize("device_name", DEVICES)
 class TestContract:
-    def test_outputs_are_tensors_that_stay(self, where):
-        env = make(3, device=where)
+    def test_outputs_are_tensors_that_stay(self, device_name):
+        env = make(3, device=device_name)
         observation, info = env.reset()
         observation, reward, *_, info = env.step(
             torch.tensor(on_host(info["action_mask"]).argmax(axis=1))
@@ -141,27 +141,27 @@ class TestContract:
             (reward, torch.float32),
             (info["action_mask"], torch.bool),
         ):
-            assert tensor.device.type == where
+            assert tensor.device.type == device_name
             assert tensor.dtype == dtype
         assert "final_obs" not in info
-        trusting = make(3, device=where, validate=False)
+        trusting = make(3, device=device_name, validate=False)
         _, info = trusting.reset()
         *_, info = trusting.step(on_host(info["action_mask"]).argmax(axis=1))
         assert not info["_final_obs"].any()
 
     @pytest.mark.parametrize("dtype", ["float32", "uint8", "bfloat16"])
-    def test_planes_are_tensors_of_their_dtype(self, where, dtype):
-        env = make(2, device=where, obs="planes", dtype=dtype, mask="list")
+    def test_planes_are_tensors_of_their_dtype(self, device_name, dtype):
+        env = make(2, device=device_name, obs="planes", dtype=dtype, mask="list")
         observation, info = env.reset()
         assert observation.dtype == getattr(torch, dtype)
         assert observation.float().sum() == 2 * 64 * 5 + 2 * 32  # move 1, rights, and pieces
         assert info["action_mask"].dtype == info["action_count"].dtype == torch.int16
         mask = unpack_list(info["action_mask"])
-        assert mask.device.type == where
+        assert mask.device.type == device_name
         assert mask.sum(1).tolist() == info["action_count"].tolist() == [20, 20]
 
-    def test_an_illegal_action_on_any_board_changes_nothing(self, where):
-        env = make(4, device=where, first_board=10, mask="bits")
+    def test_an_illegal_action_on_any_board_changes_nothing(self, device_name):
+        env = make(4, device=device_name, first_board=10, mask="bits")
         env.reset()
         before = env.get_state()
         for board in range(4):
@@ -171,13 +171,13 @@ class TestContract:
                 env.step(actions)
             assert env.get_state() == before
 
-    def test_another_seed_begins_other_games(self, where):
-        ours, theirs = both(5, device=where, opponent="random", opening_plies=(4, 4))
+    def test_another_seed_begins_other_games(self, device_name):
+        batch, reference = both(5, device=device_name, opponent="random", opening_plies=(4, 4))
         for seed in (1, 2):
-            lockstep.play(ours, theirs, seed=seed, steps=5)
+            lockstep.play(batch, reference, seed=seed, steps=5)
 
-    def test_a_state_shows_how_often_a_position_stood(self, where):
-        env = make(1, device=where)
+    def test_a_state_shows_how_often_a_position_stood(self, device_name):
+        env = make(1, device=device_name)
         env.reset()
         for move in ("g1f3", "g8f6", "f3g1", "f6g8"):
             observation, *_ = env.step([env.legal_moves(0)[move]])
@@ -221,19 +221,19 @@ def test_what_is_kept_for_a_rollout_goes_with_it():
     env = make(2, device="cpu", mask="bits")
     env.reset()
 
-    def kept():
+    def num_structs():
         gc.collect()
         size = ctypes.sizeof(env.boards._struct)
-        tensors = [each for each in gc.get_objects() if type(each) is torch.Tensor]
-        return sum(each.dtype == torch.uint8 and each.shape == (size,) for each in tensors)
+        tensors = [tensor for tensor in gc.get_objects() if type(tensor) is torch.Tensor]
+        return sum(tensor.dtype == torch.uint8 and tensor.shape == (size,) for tensor in tensors)
 
     for steps in range(5):
         _, rows = env.rollout(2)
         for out in rows:
             env.step(env.sample_actions(steps), out)
         if not steps:
-            first = kept()
-    assert kept() == first
+            first = num_structs()
+    assert num_structs() == first
 
 
 def test_a_recorded_step_reads_a_new_seed_from_the_same_memory():
@@ -246,10 +246,10 @@ def test_a_recorded_step_reads_a_new_seed_from_the_same_memory():
     assert struct.from_buffer_copy(sent.numpy()).config.seed == 2
 
 
-@pytest.mark.parametrize("where", DEVICES)
-def test_without_validation_the_number_of_ends_is_unknown(where):
+@pytest.mark.parametrize("device_name", DEVICES)
+def test_without_validation_the_number_of_ends_is_unknown(device_name):
     for validate in (True, False):
-        env = make(2, device=where, validate=validate, mask="bits")
+        env = make(2, device=device_name, validate=validate, mask="bits")
         env.reset()
         ended = env.boards.step(env.sample_actions(0))
         assert ended == (0 if validate else None)
@@ -270,8 +270,8 @@ def test_what_it_can_not_do_is_named(named, settings):
 
 def test_ctrl_c_leaves_boards_that_whole_steps_lead_to():
     env, other = (make(16, device="cpu") for _ in range(2))
-    for each in (env, other):
-        each.reset(seed=3)
+    for batch in (env, other):
+        batch.reset(seed=3)
     interrupted(0.2, call=lambda: env.step_many(2**31 - 1))
     left, launches = env.get_state(), range(200)
     assert any(
@@ -303,13 +303,13 @@ def test_kernels_run_on_the_device_at_construction_whichever_is_current(monkeypa
         "device": on,
     }.items():
         monkeypatch.setattr(torch.cuda, name, fake)
-    ours = chosen_device("cuda")
+    gpu = chosen_device("cuda")
     current[:] = [0]
-    kernels = device.Gpu(128, ours)
+    kernels = device.Gpu(128, gpu)
     assert current == [0]
     for now in (0, 1):
         current[:] = [now]
         kernels.run("step", 4, 0)
         assert current == [now]
-    assert ours == torch.device("cuda", 1)
+    assert gpu == torch.device("cuda", 1)
     assert launched == [(1, 101)] * 2

@@ -335,8 +335,8 @@ def test_a_failed_first_reset_can_be_tried_again(fake, make):
     with pytest.raises(EngineError, match="board 1"):
         env.reset()
     other = make("cpp", 2, opponent=fake(), seed=3)
-    for each in (env, other):
-        each.reset()
+    for batch in (env, other):
+        batch.reset()
     assert env.fens() == other.fens()
 
 

@@ -84,10 +84,10 @@ def search(rung):
 
 @functools.cache
 def in_c(kind):
-    made = getattr(c_handles, kind)(**{"mask": 2} if kind == "Chess" else {"simulations": 1})
+    handle = getattr(c_handles, kind)(**{"mask": 2} if kind == "Chess" else {"simulations": 1})
     if kind == "Chess":
-        made.reset(0)
-    return made
+        handle.reset(0)
+    return handle
 
 
 def perft_c(fen):

@@ -38,14 +38,14 @@ TOO_MANY = "knQ1QQ2/nn5Q/1Q6/3QQ1Q1/Q7/Q6Q/4QQ2/1QQ4K w - - 0 1"
 )
 def test_outputs_beyond_the_caches_are_the_same(rung, num_envs, settings):
     packed = {"mask": "bits"} | ({"obs": "bitplanes"} if "obs" in settings else {})
-    ours = rungs.make("chess", rung, num_envs, **settings)
-    theirs = rungs.make("chess", "cpp", num_envs, **packed)
-    ours.reset(seed=1)
-    mask, rng = theirs.reset(seed=1)[1]["action_mask"], np.random.default_rng(1)
+    batch = rungs.make("chess", rung, num_envs, **settings)
+    reference = rungs.make("chess", "cpp", num_envs, **packed)
+    batch.reset(seed=1)
+    mask, rng = reference.reset(seed=1)[1]["action_mask"], np.random.default_rng(1)
     for _ in range(2):
         actions = random_actions(mask, rng)
-        planes, *_, info = ours.step(actions)
-        words, *_, expected = theirs.step(actions)
+        planes, *_, info = batch.step(actions)
+        words, *_, expected = reference.step(actions)
         mask = expected["action_mask"]
         if "obs" in settings:
             assert_same("planes", unpack_planes(words, settings.get("dtype", "float32")), planes)
@@ -167,9 +167,9 @@ def test_planes_of_a_dtype_are_those_of_float32(make, dtype):
     games = {"start_fens": starts, "autoreset_mode": "NEXT_STEP", "max_plies": 3}
     env = make(6, obs="planes", dtype=dtype, **games)
     plain, packed = (make(6, obs=obs, **games) for obs in ("planes", "bitplanes"))
-    seen = set()
+    numbers_observed = set()
     for seed in range(6):
-        outcomes = [each.reset(seed=seed) for each in (env, plain, packed)]
+        outcomes = [batch.reset(seed=seed) for batch in (env, plain, packed)]
         for step in range(4):
             observation, planes, words = (outcome[0] for outcome in outcomes)
             assert env.observation_space.contains(observation)
@@ -178,20 +178,20 @@ def test_planes_of_a_dtype_are_those_of_float32(make, dtype):
             tensor = unpack_planes(torch.from_numpy(words), dtype)
             assert tensor.dtype == getattr(torch, dtype)
             assert_same("an unpacked tensor", tensor, observation)
-            seen |= set(planes[:, 113, 0, 0].tolist())
+            numbers_observed |= set(planes[:, 113, 0, 0].tolist())
             if step < 3:
                 actions = [min(env.legal_moves(board).values(), default=0) for board in range(6)]
-                outcomes = [each.step(actions) for each in (env, plain, packed)]
-    assert seen >= {1, 255, 257, 259, 59_000}
+                outcomes = [batch.step(actions) for batch in (env, plain, packed)]
+    assert numbers_observed >= {1, 255, 257, 259, 59_000}
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "bfloat16"])
 def test_a_final_observation_has_its_dtype(make, dtype):
     env, plain = (make(2, obs="planes", max_plies=1, **more) for more in ({"dtype": dtype}, {}))
     infos = []
-    for each in (env, plain):
-        each.reset()
-        infos.append(each.step([524, 524])[-1])
+    for batch in (env, plain):
+        batch.reset()
+        infos.append(batch.step([524, 524])[-1])
     assert_same("planes", infos[0]["final_obs"], as_dtype(infos[1]["final_obs"], dtype))
 
 

@@ -364,8 +364,8 @@ def test_a_rank_that_raises_before_ends_all_of_them_and_is_named(script, capfd):
 def test_boards_on_two_hosts_are_the_same(tmp_path):
     script, folder = tmp_path / "same.py", tmp_path / "printed"
     folder.mkdir()
-    where = "say(os.readlink('/proc/self/ns/net'), env.boards.shared)"
-    script.write_text(SAY + SAME.replace("if env.serve", f"{where}\n        if env.serve"))
+    statement = "say(os.readlink('/proc/self/ns/net'), env.boards.shared)"
+    script.write_text(SAY + SAME.replace("if env.serve", f"{statement}\n        if env.serve"))
     job = [sys.executable, "-m", "rungs", "mpi", "-n", "4", "--hosts", ",".join(ADDRESSES)]
     paths = {"PYTHONPATH": f"{ROOT}:{ROOT / 'lib'}"}
     with two_hosts() as hosts:

@@ -74,10 +74,10 @@ def boards_for(threads):
 def test_threads_are_cpp_for_any_number_of_threads_and_boards(rung, threads):
     settings = {"opponent": "random", "opening_plies": (0, 5), "max_plies": 12}
     for num_envs in boards_for(threads):
-        ours = rungs.make("chess", rung, num_envs, threads=threads, **settings)
-        theirs = rungs.make("chess", "cpp", num_envs, **settings)
-        lockstep.play(ours, theirs, seed=num_envs, steps=16, fens=False)
-        assert ours.fens() == theirs.fens()
+        batch = rungs.make("chess", rung, num_envs, threads=threads, **settings)
+        reference = rungs.make("chess", "cpp", num_envs, **settings)
+        lockstep.play(batch, reference, seed=num_envs, steps=16, fens=False)
+        assert batch.fens() == reference.fens()
 
 
 @pytest.mark.parametrize("schedule", ["static", "dynamic", "guided"])
@@ -85,10 +85,10 @@ def test_threads_are_cpp_for_any_number_of_threads_and_boards(rung, threads):
 def test_openmp_is_cpp_for_any_schedule(schedule, chunk):
     team = {"threads": 3, "schedule": schedule, "chunk": chunk}
     settings = {"obs": "bitplanes", "mask": "bits", "autoreset_mode": "DISABLED", "max_plies": 20}
-    ours = rungs.make("chess", "openmp", 390, **team, **settings)
-    theirs = rungs.make("chess", "cpp", 390, **settings)
-    lockstep.play(ours, theirs, seed=2, steps=30, fens=False)
-    assert ours.fens() == theirs.fens()
+    batch = rungs.make("chess", "openmp", 390, **team, **settings)
+    reference = rungs.make("chess", "cpp", 390, **settings)
+    lockstep.play(batch, reference, seed=2, steps=30, fens=False)
+    assert batch.fens() == reference.fens()
 
 
 @pytest.mark.parametrize("rung", ["openmp", "threads"])
@@ -117,10 +117,10 @@ def test_multiprocessing_is_cpp(workers, transport):
     ):
         settings |= {"max_plies": 20}
         team = {"workers": workers, "transport": transport}
-        ours = rungs.make("chess", "multiprocessing", num_envs, **team, **settings)
-        theirs = rungs.make("chess", "cpp", num_envs, **settings)
-        lockstep.play(ours, theirs, seed=num_envs, steps=60)
-        ours.close()
+        batch = rungs.make("chess", "multiprocessing", num_envs, **team, **settings)
+        reference = rungs.make("chess", "cpp", num_envs, **settings)
+        lockstep.play(batch, reference, seed=num_envs, steps=60)
+        batch.close()
 
 
 def test_oversubscription_warns_once():

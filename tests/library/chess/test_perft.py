@@ -17,15 +17,15 @@ STANDARD = [*TRICKY[:5], RANDOM[0]]
 
 def assert_counts(cases, most=float("inf"), deepest=False, count=perft_cpp):
     """All published counts up to `most` leaves, or the deepest of each; names all wrong ones."""
-    wrong, checked = [], 0
+    differences, checked = [], 0
     for case in cases:
         counts = [(depth, leaves) for depth, leaves in case.leaves.items() if leaves <= most]
         for depth, leaves in counts[-1:] if deepest else counts:
             counted = count(case.fen, depth)
             checked += 1
             if counted != leaves:
-                wrong.append(f"{case.fen}: depth {depth} has {leaves} leaves, not {counted}")
-    assert not wrong, "\n".join(wrong)
+                differences.append(f"{case.fen}: depth {depth} has {leaves} leaves, not {counted}")
+    assert not differences, "\n".join(differences)
     assert checked >= len(cases)
 
 

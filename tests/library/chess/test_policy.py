@@ -50,9 +50,9 @@ def test_what_can_not_be_sampled_is_named():
     with pytest.raises(gymnasium.error.ResetNeeded):
         env.sample_actions(0)
     env.reset(seed=0)
-    for wrong in (-1, 0.5, "0"):
+    for rng in (-1, 0.5, "0"):
         with pytest.raises(ConfigurationError, match="rng"):
-            env.sample_actions(wrong)
+            env.sample_actions(rng)
     for _ in range(2):
         env.step(env.sample_actions(1))
     with pytest.raises(ConfigurationError, match="board 0"):
@@ -64,10 +64,10 @@ def test_a_board_without_a_legal_action_and_what_is_no_mask_are_named():
     mask[2] = False
     lists = lists.astype(np.int16)
     lists[:2, 0] = 7
-    for wrong in (mask, lists):
+    for blocked in (mask, lists):
         with pytest.raises(ConfigurationError, match="board 2"):
-            random_actions(wrong, rng)
+            random_actions(blocked, rng)
     assert random_actions(lists[:2], rng).tolist() == [7, 7]
-    for wrong in (mask.astype(np.int8), mask[0], mask[:, :73], mask.tolist()):
+    for array in (mask.astype(np.int8), mask[0], mask[:, :73], mask.tolist()):
         with pytest.raises(ConfigurationError, match="mask="):
-            random_actions(wrong, rng)
+            random_actions(array, rng)

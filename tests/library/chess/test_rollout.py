@@ -20,26 +20,26 @@ RUNGS = [
 @pytest.mark.parametrize(("rung", "rung_settings"), RUNGS)
 def test_a_rollout_keeps_every_step(rung, rung_settings):
     env = rungs.make("chess", rung, 4, mask="bits", **rung_settings)
-    whole, steps = env.rollout(6)
+    outputs, steps = env.rollout(6)
     rng = np.random.default_rng(0)
     _, info = env.reset()
     copies = []
     for out in steps:
         observation, *_, info = env.step(random_actions(info["action_mask"], rng), out)
-        assert np.shares_memory(observation, whole.observation)
+        assert np.shares_memory(observation, outputs.observation)
         copies.append((observation.copy(), info["action_mask"].copy()))
-    np.testing.assert_array_equal(whole.observation, [observation for observation, _ in copies])
-    np.testing.assert_array_equal(whole.mask, [mask for _, mask in copies])
+    np.testing.assert_array_equal(outputs.observation, [observation for observation, _ in copies])
+    np.testing.assert_array_equal(outputs.mask, [mask for _, mask in copies])
     env.close()
 
 
 def test_a_refused_step_writes_nowhere_new():
     env = rungs.make("chess", "cpp", 2)
     observation, _ = env.reset()
-    whole, (out,) = env.rollout(1)
+    outputs, (out,) = env.rollout(1)
     with pytest.raises(IllegalActionError):
         env.step([524, 0], out)
-    assert not whole.observation.any()
+    assert not outputs.observation.any()
     assert env.step([524, 524])[0] is observation
 
 
@@ -50,7 +50,7 @@ def test_a_rollout_of_another_kind_is_refused(rung, rung_settings):
     env = rungs.make("chess", rung, 2, **rung_settings)
     env.reset(seed=0)
     actions, before = [524, 524], env.get_state()
-    whole, (slot, _) = env.rollout(2)
+    outputs, (slot, _) = env.rollout(2)
     rows, kind = vars(slot), type(slot)
     other_memory = {} if torch.is_tensor(slot.reward) else {"device": "cpu"}
     others = [
@@ -59,7 +59,7 @@ def test_a_rollout_of_another_kind_is_refused(rung, rung_settings):
         rungs.make("chess", "cuda" if other_memory else "cpp", 2, **other_memory),
     ]
     for out in (
-        *(5, {}, [], rows, kind(), whole),
+        *(5, {}, [], rows, kind(), outputs),
         kind(**{name: array for name, array in rows.items() if name != "reward"}),
         kind(**dict(reversed(rows.items()))),
         kind(**rows | {"reward": [0.0, 0.0]}),
@@ -74,8 +74,8 @@ def test_a_rollout_of_another_kind_is_refused(rung, rung_settings):
 @pytest.mark.parametrize("rung", ["cpp", "openmp", "threads", "python"])
 def test_actions_may_lie_where_the_step_writes(rung):
     env, other = (rungs.make("chess", rung, 73, mask="bits") for _ in range(2))
-    for each in (env, other):
-        each.reset(seed=0)
+    for batch in (env, other):
+        batch.reset(seed=0)
     _, (out,) = env.rollout(1)
     actions = out.mask[0].view(np.int64)  # (73,), board 0's mask
     actions[:] = env.legal_moves(0)["g1f3"]

@@ -38,8 +38,8 @@ def pair(num_envs, **settings):
 
 @pytest.mark.parametrize(("num_envs", "steps", "policy", "settings"), GAMES)
 def test_cpp_is_python(num_envs, steps, policy, settings):
-    ours, theirs = pair(num_envs, **settings)
-    lockstep.play(ours, theirs, seed=num_envs, steps=steps, policy=policy)
+    batch, reference = pair(num_envs, **settings)
+    lockstep.play(batch, reference, seed=num_envs, steps=steps, policy=policy)
 
 
 def test_these_games_end_in_every_way():
@@ -57,7 +57,7 @@ RUNGS = [
     ("openmp", {"threads": 2}),
     ("threads", {"threads": 2}),
     ("mpi", {"threads": 1}),
-    *(("cuda", {"device": where}) for where in DEVICES),
+    *(("cuda", {"device": device}) for device in DEVICES),
     *(
         pytest.param(
             "multiprocessing", {"workers": 2, "transport": transport}, marks=pytest.mark.system
@@ -100,11 +100,11 @@ EVERY_RUNGS_GAMES = [
 def test_every_rung_is_python(rung, rung_settings, settings, policy):
     """By way of `cpp`, which is compared with it first: Python plays a hundredth as fast."""
     env = rungs.make("chess", rung, 5, **rung_settings, **settings)
-    theirs = rungs.make("chess", "python" if rung == "cpp" else "cpp", 5, **settings)
-    ours = OnHost(env) if rung == "cuda" else env
+    reference = rungs.make("chess", "python" if rung == "cpp" else "cpp", 5, **settings)
+    batch = OnHost(env) if rung == "cuda" else env
     # A device on the host is slow: each board ends one episode at least, at 40 plies.
     steps = 45 if rung == "cuda" else 80
-    reasons = lockstep.play(ours, theirs, seed=3, steps=steps, policy=policy, rollout=3)
+    reasons = lockstep.play(batch, reference, seed=3, steps=steps, policy=policy, rollout=3)
     assert sum(reasons.values()) >= 5
     env.close()
 
@@ -133,16 +133,16 @@ ADVERSARIAL = (
 @pytest.mark.parametrize("policy", lockstep.POLICIES)
 def test_cpp_is_python_from_adversarial_starts(policy, opponent):
     settings = {"start_fens": ADVERSARIAL, "opening_plies": (0, 3), "max_plies": 120}
-    ours, theirs = pair(20, mask="bits", opponent=opponent, **settings)
-    reasons = lockstep.play(ours, theirs, seed=8, steps=150, policy=policy)
+    batch, reference = pair(20, mask="bits", opponent=opponent, **settings)
+    reasons = lockstep.play(batch, reference, seed=8, steps=150, policy=policy)
     assert len(reasons) >= 4
 
 
 def test_a_first_ply_that_is_left_out_does_not_count():
     # White mates by many a move; where the environment plays it, such a one is left out.
     starts = ["7k/5Q2/6K1/8/8/8/8/8 w - - 0 1"]
-    ours, theirs = pair(64, opponent="random", start_fens=starts, max_plies=5)
-    lockstep.play(ours, theirs, seed=1, steps=12)
+    batch, reference = pair(64, opponent="random", start_fens=starts, max_plies=5)
+    lockstep.play(batch, reference, seed=1, steps=12)
 
 
 def published_starts():
@@ -175,10 +175,10 @@ def test_cpp_is_python_for_ten_million_plies(games, policy):
     settings = dict(TEN_MILLION[games], mask="bits")
     if "start_fens" in settings:
         settings["start_fens"] = settings["start_fens"]()
-    ours, theirs = pair(64, **settings)
+    batch, reference = pair(64, **settings)
     plies_per_step = 64 * (2 if "opponent" in settings else 1)
     steps = -(-10_500_000 // (len(TEN_MILLION) * len(lockstep.POLICIES) * plies_per_step))
-    lockstep.play(ours, theirs, seed=2024, steps=steps, policy=policy)
+    lockstep.play(batch, reference, seed=2024, steps=steps, policy=policy)
 
 
 def test_all_bits_of_a_seed_count_on_both_rungs():

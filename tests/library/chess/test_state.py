@@ -308,16 +308,16 @@ def chess_state():
 
 
 @pytest.mark.parametrize(
-    ("ours", "theirs", "named"),
+    ("source", "target", "named"),
     [
         (("python", "board"), ("cpp", "board"), "layout"),
         (("cpp", "board"), ("python", "board"), "layout"),
         (("cpp", "planes"), ("cpp", "board"), "history"),
     ],
 )
-def test_a_state_of_another_rung_or_without_history_is_refused(ours, theirs, named):
-    env, other = (rungs.make("chess", rung, 1, obs=obs) for rung, obs in (ours, theirs))
-    for each in (env, other):
-        each.reset()
+def test_a_state_of_another_rung_or_without_history_is_refused(source, target, named):
+    env, other = (rungs.make("chess", rung, 1, obs=obs) for rung, obs in (source, target))
+    for batch in (env, other):
+        batch.reset()
     with pytest.raises(InvalidStateError, match=named):
         env.set_state(other.get_state())

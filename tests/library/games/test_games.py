@@ -24,7 +24,7 @@ CPP = {"cpp": {}, "openmp": {"threads": 2}, "threads": {"threads": 2}}
 def connect_four(tmp_path_factory):
     folder = tmp_path_factory.mktemp("game")
     write_files(PAGE, folder)
-    (code,) = {each.split("\n\nenv = ")[0] for each in blocks(PAGE) if "ConnectFour" in each}
+    (code,) = {block.split("\n\nenv = ")[0] for block in blocks(PAGE) if "ConnectFour" in block}
     names = {"__name__": "connect_four"}
     exec(compile(code, "<the page>", "exec"), names)
     game = names["ConnectFour"]
@@ -43,9 +43,11 @@ def chosen(info, rng):
     ["SAME_STEP", *(pytest.param(m, marks=pytest.mark.system) for m in ("NEXT_STEP", "DISABLED"))],
 )
 def test_all_rungs_are_the_reference_bit_for_bit(connect_four, mode):
-    made = {"seed": 5, "autoreset_mode": mode}
-    reference = GameVectorEnv(BOARDS, connect_four, "python", **made)
-    envs = {rung: GameVectorEnv(BOARDS, connect_four, rung, **made, **CPP[rung]) for rung in CPP}
+    settings = {"seed": 5, "autoreset_mode": mode}
+    reference = GameVectorEnv(BOARDS, connect_four, "python", **settings)
+    envs = {
+        rung: GameVectorEnv(BOARDS, connect_four, rung, **settings, **CPP[rung]) for rung in CPP
+    }
 
     def verify_all(call, when):
         expected = call(reference)
@@ -63,7 +65,7 @@ def test_all_rungs_are_the_reference_bit_for_bit(connect_four, mode):
         expected = verify_all(operator.methodcaller("step", actions), f"in step {step}")
         _, reward, terminated, truncated, _ = expected
         ended = terminated | truncated
-        ends += [(reward[ended] == each).sum() for each in (-1, 0, 1)]
+        ends += [(reward[ended] == result).sum() for result in (-1, 0, 1)]
         some = ended if mode == "DISABLED" else rng.random(BOARDS) < 0.02
         if some.any():
             reset = operator.methodcaller("reset", options={"reset_mask": some})
@@ -117,11 +119,11 @@ def test_the_seed_decides_and_a_boards_own_is_that_of_board_0(connect_four):
     def games(seed, boards):
         env = GameVectorEnv(boards, connect_four, "threads")
         observation, info = env.reset(seed=seed)
-        seen = [observation.copy()]
+        observations = [observation.copy()]
         for _ in range(20):
             observation, *_, info = env.step(info["action_mask"].argmax(axis=1))
-            seen.append(observation.copy())
-        return np.array(seen)
+            observations.append(observation.copy())
+        return np.array(observations)
 
     assert (games(3, 8) == games(3, 8)).all()
     assert (games(3, 8) != games(4, 8)).any()
@@ -271,7 +273,7 @@ def test_whatever_is_thrown_is_an_error_that_names_the_game(throwing, action):
 
 
 @pytest.mark.parametrize(
-    "wrong",
+    "methods",
     [
         {"observe": lambda self: np.zeros(3)},
         {"step": lambda self, action, random: None},
@@ -279,9 +281,9 @@ def test_whatever_is_thrown_is_an_error_that_names_the_game(throwing, action):
         {"__init__": lambda self, needed: None},
     ],
 )
-def test_a_game_in_python_that_returns_something_else_is_named(wrong):
+def test_a_game_in_python_that_returns_something_else_is_named(methods):
     def play():
-        env = GameVectorEnv(2, type("Throwing", (Throwing,), wrong), "python")
+        env = GameVectorEnv(2, type("Throwing", (Throwing,), methods), "python")
         env.reset()
         env.step([0, 0])
 

@@ -127,9 +127,9 @@ def expected(case):
         derived["rewards"] = [white, -white]
     if "legal" in case:
         ended = over or derived.get("ending") == "truncated"
-        shown = chess.Board() if case.get("autoreset") == "same_step" and ended else board
-        stays = ended and shown is board
-        derived["legal"] = [] if stays else sorted(move.uci() for move in shown.legal_moves)
+        displayed = chess.Board() if case.get("autoreset") == "same_step" and ended else board
+        stays = ended and displayed is board
+        derived["legal"] = [] if stays else sorted(move.uci() for move in displayed.legal_moves)
     if "illegal" in case:
         legal = [] if over else [move.uci() for move in board.legal_moves]
         derived["illegal"] = [move for move in case["illegal"] if move not in legal]

@@ -10,11 +10,11 @@ import pytest
 from rungs._src.conformance.suite import load
 
 PAGES = sorted((Path(__file__).parents[3] / "docs" / "peers").glob("*.md"))
-SHOWN = re.compile(r"```python\n(.*?)```\n\n```text\n(.*?)```", re.DOTALL)
+BLOCK = re.compile(r"```python\n(.*?)```\n\n```text\n(.*?)```", re.DOTALL)
 PROGRAMS = [
-    pytest.param(*found, id=f"{page.stem}-{number}")
+    pytest.param(*block, id=f"{page.stem}-{number}")
     for page in PAGES
-    for number, found in enumerate(SHOWN.findall(page.read_text()), 1)
+    for number, block in enumerate(BLOCK.findall(page.read_text()), 1)
 ]
 
 
@@ -30,7 +30,7 @@ def test_a_reports_program_prints_what_it_says(program, prints):
 
 def test_every_program_is_shown_with_what_it_prints():
     for page in PAGES:
-        assert page.read_text().count("```python") == len(SHOWN.findall(page.read_text())), page
+        assert page.read_text().count("```python") == len(BLOCK.findall(page.read_text())), page
 
 
 def test_cases_that_pages_name_are_in_the_suite():

@@ -49,8 +49,8 @@ def test_a_rung_that_is_not_here_is_no_environment(monkeypatch):
 def test_a_peer_with_one_board_is_asked_as_it_is_raced():
     results = run(OurChess(), SUITE.cases)
     assert {result.status for result in results} == {PASSES, NOT_OFFERED}
-    asked = {result.case for result in results if result.status == PASSES}
-    assert {"castle-king-returned", "ep-black", "reward-of-black-mating"} <= asked
+    passed = {result.case for result in results if result.status == PASSES}
+    assert {"castle-king-returned", "ep-black", "reward-of-black-mating"} <= passed
     at_its_next_game = [result.case for result in results if "next game has begun" in result.found]
     assert at_its_next_game == ["mask-after-mate", "mask-after-repetition"]
 
@@ -317,16 +317,16 @@ class TestCommand:
         assert cli.main(["conformance", "rungs", "--group", "limits"]) == 0
         said = capsys.readouterr().out
         assert f"python {__version__}, cpp {__version__}" in said
-        assert said.count("needs a package") == len(environments.ours()) - 2
+        assert said.count("needs a package") == len(environments.rung_names()) - 2
         assert cli.main(["conformance", "openmp", "--group", "limits"]) == 2  # asked for by name
         assert "openmp needs a package" in capsys.readouterr().err
 
     def test_names_that_stand_for_several(self):
-        assert list(environments.named(["rungs"])) == environments.ours()
+        assert list(environments.named(["rungs"])) == environments.rung_names()
         assert environments.named(["rungs", "cpp"])["cpp"] == ("cpp", False)
-        theirs = [name for name in peers.CHESS if name != "rungs"]
-        assert [*peers.to_be_asked(["peers"])] == [environments.PYTHON_CHESS, *theirs]
-        made, may_lack = peers.to_be_asked(["peers", "Pgx", "peers"])["Pgx"]
-        assert (made, may_lack) == ("rungs_course.peers.pgx:PgxChess", False)
+        projects = [name for name in peers.CHESS if name != "rungs"]
+        assert [*peers.to_be_asked(["peers"])] == [environments.PYTHON_CHESS, *projects]
+        name, may_lack = peers.to_be_asked(["peers", "Pgx", "peers"])["Pgx"]
+        assert (name, may_lack) == ("rungs_course.peers.pgx:PgxChess", False)
         with pytest.raises(ConfigurationError, match="others"):
             environments.named(["others"])

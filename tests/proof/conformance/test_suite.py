@@ -26,7 +26,7 @@ def test_all_that_is_expected_follows_from_python_chess():
 
 def test_a_wrong_expectation_is_derived_otherwise():
     """Each kind of expectation, made wrong, is not what is derived."""
-    wrong = {
+    changes = {
         "ep-white": {"legal": ["e5d6"]},
         "mate-by-white": {"ending": "stalemate"},
         "reward-of-white-mating": {"rewards": [-1, 1]},
@@ -36,7 +36,7 @@ def test_a_wrong_expectation_is_derived_otherwise():
         "illegal-pinned": {"illegal": ["e1f1"]},
     }
     cases = {case["id"]: case for case in expected.all_cases(DATA)}
-    for name, values in wrong.items():
+    for name, values in changes.items():
         case = cases[name] | values
         assert expected.expected(case) != case, name
     assert (
@@ -50,11 +50,11 @@ def test_the_file_is_as_it_is_written():
 
 
 def test_each_case_is_about_something_of_its_own():
-    asked = [
+    contents = [
         tuple(sorted((key, str(value)) for key, value in case.items() if key not in ("id", "why")))
         for case in expected.all_cases(DATA)
     ]
-    assert len(set(asked)) == len(asked)
+    assert len(set(contents)) == len(contents)
 
 
 def test_python_chess_behind_the_protocol_passes():

@@ -152,6 +152,6 @@ class Environment(abc.ABC):
 
 def check_not_asked(**beginning: Any) -> None:
     """Raises UnsupportedError if a value is given for one of these arguments of `begin`."""
-    for name, what in _BEGINNINGS.items():
+    for name, feature in _BEGINNINGS.items():
         if beginning.get(name):
-            raise UnsupportedError(what)
+            raise UnsupportedError(feature)

@@ -36,9 +36,9 @@ _JUMPS = ("NNE", "ENE", "ESE", "SSE", "SSW", "WSW", "WNW", "NNW")
 
 # The names of our 73 planes of actions, in their order (`cpp/chess/action.hpp`).
 PLANES = (
-    *(f"{way}{steps}" for steps in range(1, 8) for way in _COMPASS),
+    *(f"{direction}{steps}" for steps in range(1, 8) for direction in _COMPASS),
     *_JUMPS,
-    *(f"{way}={piece}" for piece in "nbr" for way in ("NW", "N", "NE")),
+    *(f"{direction}={piece}" for piece in "nbr" for direction in ("NW", "N", "NE")),
 )
 
 
@@ -149,7 +149,9 @@ class RungEnvironment(Environment):
     def begin(
         self, fen: str | None = None, chess960: bool = False, max_plies: int | None = None
     ) -> None:
-        self._made(1, start_fens=None if fen is None else [fen], max_plies=max_plies, obs="planes")
+        self._make_batch(
+            1, start_fens=None if fen is None else [fen], max_plies=max_plies, obs="planes"
+        )
 
     def legal_moves(self) -> list[str]:
         return self._game.legal_moves(0)
@@ -187,14 +189,14 @@ class RungEnvironment(Environment):
         return self._game.observation[0]
 
     def batch(self, games: int, autoreset: str, max_plies: int | None = None) -> Batch:
-        return self._made(games, autoreset_mode=autoreset.upper(), max_plies=max_plies)
+        return self._make_batch(games, autoreset_mode=autoreset.upper(), max_plies=max_plies)
 
     def drawn(self, seed: int, games: int) -> list[str]:
-        env = self._made(games, opening_plies=(8, 8)).env
+        env = self._make_batch(games, opening_plies=(8, 8)).env
         env.reset(seed=seed)
         return env.fens()
 
-    def _made(self, games: int, **settings: Any) -> RungBatch:
+    def _make_batch(self, games: int, **settings: Any) -> RungBatch:
         """Makes the boards that are played on from now on."""
         if self._game is not None:
             self._game.env.close()
@@ -202,15 +204,15 @@ class RungEnvironment(Environment):
         return self._game
 
 
-def ours() -> list[str]:
+def rung_names() -> list[str]:
     """Returns the names of our rungs of chess."""
     return [rung.name for rung in rungs_of("chess")]
 
 
 def check(name: str) -> None:
     """Raises ConfigurationError for a name that `make` doesn't know."""
-    if name not in ours() and name != PYTHON_CHESS and ":" not in name:
-        known = ", ".join([*ours(), PYTHON_CHESS])
+    if name not in rung_names() and name != PYTHON_CHESS and ":" not in name:
+        known = ", ".join([*rung_names(), PYTHON_CHESS])
         raise ConfigurationError(
             f"no environment {shown(name)}; there are: {known}, or FILE.py:CLASS or MODULE:CLASS"
         )
@@ -224,16 +226,16 @@ def named(names: list[str]) -> dict[str, tuple[str, bool]]:
     chosen: dict[str, tuple[str, bool]] = {}
     for name in names:
         several = name == "rungs"
-        for one in ours() if several else [name]:
-            check(one)
-            chosen[one] = one, several and chosen.get(one, (one, True))[1]
+        for label in rung_names() if several else [name]:
+            check(label)
+            chosen[label] = label, several and chosen.get(label, (label, True))[1]
     return chosen
 
 
 def make(name: str) -> Environment:
     """Makes the environment of a name: a rung, python-chess, FILE.py:CLASS or MODULE:CLASS."""
     check(name)
-    if name in ours():
+    if name in rung_names():
         return RungEnvironment(name)
     return PythonChess() if name == PYTHON_CHESS else class_of(name)()
 
@@ -249,15 +251,15 @@ def class_of(name: str) -> type[Environment]:
         if paths.is_ours(error.name):
             raise  # a bug of ours: nothing to install
         raise UnavailableError(f"{error.name} is not installed") from None
-    found = getattr(module, kind, None)
-    if not isinstance(found, type) or not issubclass(found, Environment):
+    environment_class = getattr(module, kind, None)
+    if not isinstance(environment_class, type) or not issubclass(environment_class, Environment):
         raise ConfigurationError(f"{place} has no class {kind} derived from Environment")
-    return found
+    return environment_class
 
 
 def version(name: str) -> str:
     """Returns the installed version of an environment's project; "" for a user's class."""
-    if name in ours():
+    if name in rung_names():
         return __version__
     return importlib.metadata.version("chess") if name == PYTHON_CHESS else ""
 

@@ -22,9 +22,9 @@ def summary(suite: Suite, results: Results) -> Table:
     for group in suite.groups.values():
         cells = [group.name, group.kind]
         for played in results.values():
-            own = [result.status for result in played if group_of[result.case] == group.name]
-            asked = len(own) - own.count(NOT_OFFERED)
-            cells.append(f"{own.count(PASSES)} of {asked}" if asked else "-")
+            statuses = [result.status for result in played if group_of[result.case] == group.name]
+            num_supported = len(statuses) - statuses.count(NOT_OFFERED)
+            cells.append(f"{statuses.count(PASSES)} of {num_supported}" if num_supported else "-")
         table.append(tuple(cells))
     return table
 
@@ -48,7 +48,7 @@ def not_offered(results: Results) -> Table:
         for result in played
         if result.status == NOT_OFFERED
     )
-    rows = [(name, what, str(count)) for (name, what), count in counts.items()]
+    rows = [(name, feature, str(count)) for (name, feature), count in counts.items()]
     return [("environment", "not offered", "cases"), *rows]
 
 
@@ -84,12 +84,12 @@ def _write(
     write: Callable[[Table], str],
     heading: str,
 ) -> str:
-    asked = [n for n, played in results.items() if any(r.status != NOT_OFFERED for r in played)]
-    named = ", ".join(f"{name} {versions[name]}".strip() for name in asked) or "none"
+    names = [n for n, played in results.items() if any(r.status != NOT_OFFERED for r in played)]
+    versioned = ", ".join(f"{name} {versions[name]}".strip() for name in names) or "none"
     parts = [
         heading.format("What holds"),
-        f"Version {suite.version} of the suite, {len(suite.cases)} cases. Played by {named}.",
-        write(summary(suite, {name: results[name] for name in asked})),
+        f"Version {suite.version} of the suite, {len(suite.cases)} cases. Played by {versioned}.",
+        write(summary(suite, {name: results[name] for name in names})),
     ]
     for title, table in (
         ("What does not hold", failures(results)),

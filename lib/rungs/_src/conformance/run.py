@@ -55,15 +55,15 @@ def check(environment: Environment, case: Case) -> Result:
     """Plays one case in an environment that is new or can `begin` again."""
     played = _Played(environment, case)
     try:
-        found = played.difference()
+        difference = played.difference()
     except UnsupportedError as error:
         return Result(case.id, NOT_OFFERED, found=str(error))
     except Exception as error:
         message = " ".join(f"{type(error).__name__}: {error}".split())
         return Result(case.id, FAILS, played.fen, "no error", message)
-    if found is None:
+    if difference is None:
         return Result(case.id, PASSES)
-    return Result(case.id, FAILS, played.fen, *found)
+    return Result(case.id, FAILS, played.fen, *difference)
 
 
 def run(environment: Environment, cases: Iterable[Case]) -> list[Result]:
@@ -73,8 +73,8 @@ def run(environment: Environment, cases: Iterable[Case]) -> list[Result]:
 
 def unavailable(cases: Iterable[Case], error: UnavailableError) -> list[Result]:
     """Returns the results for an environment that is not installed."""
-    found = " ".join(str(error).split())
-    return [Result(case.id, NOT_OFFERED, found=found) for case in cases]
+    message = " ".join(str(error).split())
+    return [Result(case.id, NOT_OFFERED, found=message) for case in cases]
 
 
 def run_aside(name: str, cases: Iterable[Case]) -> list[Result]:
@@ -145,7 +145,7 @@ class _Played:
             refused = environment.refuses_fen(case.start)
             return None if refused else ("the FEN is refused", "it is taken")
         if case.draws:
-            return _drawn(case, [environment.drawn(*each) for each in case.draws])
+            return _compare_draws(case, [environment.drawn(*draw) for draw in case.draws])
         if case.autoreset or case.beside:
             game: Environment | _BesideOthers = _BesideOthers(environment, case)
         else:
@@ -188,17 +188,17 @@ class _Played:
         if case.legal is not None and (differs := _legal(case.legal, game.legal_moves())):
             return differs
         if case.position is not None:
-            found = chess.Board(environment.fen(), chess960=case.chess960).fen()
-            if found != case.position:
-                return case.position, found
+            observed = chess.Board(environment.fen(), chess960=case.chess960).fen()
+            if observed != case.position:
+                return case.position, observed
         for move, action in case.actions.items():
-            if (found := environment.action(move)) != action:
-                return f"{move} is {action}", found
+            if (observed := environment.action(move)) != action:
+                return f"{move} is {action}", observed
         if case.planes:
             planes = environment.planes()
             for number, expected in case.planes.items():
-                if (shown := _plane(planes[int(number)])) != expected:
-                    return f"plane {number}: {_in_short(expected)}", _in_short(shown)
+                if (plane := _plane(planes[int(number)])) != expected:
+                    return f"plane {number}: {_in_short(expected)}", _in_short(plane)
         return None
 
 
@@ -238,7 +238,7 @@ def _in_short(plane: tuple[str, ...] | float) -> str:
     return f"{plane:g}" if isinstance(plane, int | float) else _listed("1 on", plane)
 
 
-def _drawn(case: Case, draws: list[list[str]]) -> _Difference | None:
+def _compare_draws(case: Case, draws: list[list[str]]) -> _Difference | None:
     """Compares random positions, all of which must be valid."""
     for fen in (fen for draw in draws for fen in draw):
         if not chess.Board(fen).is_valid():
@@ -273,26 +273,26 @@ def _ending(case: Case, outcome: Outcome) -> _Difference | None:
     return None
 
 
-def _legal(expected: tuple[str, ...], found: list[str]) -> _Difference | None:
-    missing, also = sorted(set(expected) - set(found)), sorted(set(found) - set(expected))
-    if not missing and not also:
-        if len(found) > len(set(found)):
+def _legal(expected: tuple[str, ...], observed: list[str]) -> _Difference | None:
+    missing, extra = sorted(set(expected) - set(observed)), sorted(set(observed) - set(expected))
+    if not missing and not extra:
+        if len(observed) > len(set(observed)):
             return "every move once", "some are listed twice"
         return None
     count = f"{len(expected)} legal moves"
     lacks = [_listed("lacks", missing)] if missing else []
-    return count, "; ".join(lacks + ([_listed("also has", also)] if also else []))
+    return count, "; ".join(lacks + ([_listed("also has", extra)] if extra else []))
 
 
-def _listed(what: str, moves: Iterable[str], count: int = 8) -> str:
+def _listed(label: str, moves: Iterable[str], count: int = 8) -> str:
     """Returns a list of moves or squares as text, a long one abbreviated."""
     listed = list(moves)
     more = f" and {len(listed) - count} more" if len(listed) > count else ""
-    return f"{what} {' '.join(listed[:count]) or 'none'}{more}"
+    return f"{label} {' '.join(listed[:count]) or 'none'}{more}"
 
 
 def _in_words(outcome: Outcome) -> str:
     if not outcome.over:
         return "the game goes on"
-    how = " and ".join(word for word in ("terminated", "truncated") if getattr(outcome, word))
-    return f"{how}, by {outcome.reason}" if outcome.reason else how
+    words = " and ".join(word for word in ("terminated", "truncated") if getattr(outcome, word))
+    return f"{words}, by {outcome.reason}" if outcome.reason else words

@@ -163,8 +163,8 @@ def load(path: Path = PATH) -> Suite:
         table = json.loads(path.read_text())
     except (OSError, ValueError) as error:
         raise ConfigurationError(f"{path} can't be read: {error}") from None
-    if wrong := schema_error(table, _FORM):
-        raise ConfigurationError(f"{path}: {wrong}")
+    if fault := schema_error(table, _FORM):
+        raise ConfigurationError(f"{path}: {fault}")
     if table["schema"] != SCHEMA:
         raise ConfigurationError(f"{path} is of schema {table['schema']}; this reads {SCHEMA}")
     groups: dict[str, Group] = {}
@@ -179,8 +179,8 @@ def load(path: Path = PATH) -> Suite:
             groups[group.name] = group
             for values in entry["cases"]:
                 case = Case(group=group.name, **{key: _tuples(values[key]) for key in values})
-                if wrong := _fault(case) or ("is there twice" if case.id in cases else ""):
-                    raise ConfigurationError(f"{path}: case {case.id!r} {wrong}")
+                if fault := _fault(case) or ("is there twice" if case.id in cases else ""):
+                    raise ConfigurationError(f"{path}: case {case.id!r} {fault}")
                 cases[case.id] = case
     except TypeError as error:
         raise ConfigurationError(f"{path}: {error}") from None

@@ -109,7 +109,7 @@ class PythonGames(GameBoards):
 
     def _write(self, i: int) -> None:
         self.observation[i] = self._games[i].observe()
-        self.action_mask[i] = [self._takes(i, each) for each in range(self.game.NUM_ACTIONS)]
+        self.action_mask[i] = [self._takes(i, action) for action in range(self.game.NUM_ACTIONS)]
 
 
 class CppGames(GameBoards):
@@ -121,13 +121,13 @@ class CppGames(GameBoards):
             raise ConfigurationError(f"{game.__name__} has no SOURCE in C++: use the rung python")
         self._api = gpp.load_game(game.SOURCE)
         constants = described(self._api).constants
-        for name, ours in (
+        for name, number in (
             ("num_actions", game.NUM_ACTIONS),
             ("num_cells", self.observation[0].size),
         ):
-            if constants[name] != ours:
+            if constants[name] != number:
                 raise CompilerError(
-                    f"{game.__name__}: {name} is {ours} in Python, {constants[name]} in C++"
+                    f"{game.__name__}: {name} is {number} in Python, {constants[name]} in C++"
                 )
         # In whole cache lines, kept here: C++ allocates nothing.
         self._owned = {

@@ -31,7 +31,7 @@ class GameVectorEnv(BatchEnv[np.ndarray]):
             of draws before in it). Or a sequence, a seed for each board, which then plays as
             board 0 of a batch with that seed.
         autoreset_mode: gymnasium's, by member, name or value.
-        **how: the rung's own: `threads` of "openmp" and "threads", which changes time alone.
+        **rung_settings: `threads` of "openmp" and "threads", which changes time alone.
 
     Raises:
         ConfigurationError: an argument or a constant of the game is wrong, it has no source for
@@ -50,7 +50,7 @@ class GameVectorEnv(BatchEnv[np.ndarray]):
         *,
         seed: int | Sequence[int] | np.ndarray = 0,
         autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
-        **how: Any,
+        **rung_settings: Any,
     ):
         self.num_envs = integer("num_envs", num_envs, 1, 2**31 - 1)
         self._seed: Seed = seeds("seed", seed, self.num_envs)
@@ -58,7 +58,7 @@ class GameVectorEnv(BatchEnv[np.ndarray]):
         boards = BOARDS[choice("rung", rung, tuple(BOARDS))]
         check_game(game)
         try:
-            self.boards = boards(self.num_envs, game, mode, **how)
+            self.boards = boards(self.num_envs, game, mode, **rung_settings)
         except MemoryError as error:
             raise ConfigurationError(
                 f"num_envs={self.num_envs} boards of {game.__name__} don't fit into memory: {error}"
@@ -91,10 +91,10 @@ class GameVectorEnv(BatchEnv[np.ndarray]):
             self._check_open()
             which = self._reset_mask(seed, options)
             first = seed is not None or not self._begun
-            drawn_by = self._seed if seed is None else seeds("seed", seed, self.num_envs)
+            new_seed = self._seed if seed is None else seeds("seed", seed, self.num_envs)
             self._begun = False  # where the game raises
-            self.boards.reset(which, drawn_by, 0 if first else None)
-            self._seed, self._begun = drawn_by, True
+            self.boards.reset(which, new_seed, 0 if first else None)
+            self._seed, self._begun = new_seed, True
             self._num_ended = int(self._ended.sum())
             return self.boards.observation, {"action_mask": self.boards.action_mask}
 
