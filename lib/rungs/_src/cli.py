@@ -88,12 +88,12 @@ def _ending(error: BaseException, extra: str = "") -> tuple[int, str]:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1, "the reader of the output has closed it"
     if isinstance(error, OSError):
-        named = f"{error.filename}: " if error.filename else ""
-        return 1, f"{named}{error.strerror or str(error) or type(error).__name__}"
+        prefix = f"{error.filename}: " if error.filename else ""
+        return 1, f"{prefix}{error.strerror or str(error) or type(error).__name__}"
     if isinstance(error, MemoryError):
         return 1, f"there is too little memory: {error}".removesuffix(": ")
-    what = shortened(" ".join(f"{type(error).__name__}: {error}".split()))
-    return 1, f"{what} (a bug in Rungs; --debug prints the traceback)"
+    text = shortened(" ".join(f"{type(error).__name__}: {error}".split()))
+    return 1, f"{text} (a bug in Rungs; --debug prints the traceback)"
 
 
 class _Parser(argparse.ArgumentParser):
@@ -109,8 +109,8 @@ def _parser(prog: str, add_commands: Callable) -> _Parser:
     parser.set_defaults(extra="")  # the one of pyproject.toml that brings what a command imports
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     add_commands(commands)
-    for each in (parser, *commands.choices.values()):
-        each.add_argument(
+    for subparser in (parser, *commands.choices.values()):
+        subparser.add_argument(
             "--debug",
             action="store_true",
             default=argparse.SUPPRESS,  # or a command's default would reset one before it
@@ -146,7 +146,7 @@ def add_quiet(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_parameters(parser: argparse.ArgumentParser, what: str) -> None:
+def add_parameters(parser: argparse.ArgumentParser, meaning: str) -> None:
     """Adds `-p NAME=VALUE`; see `parameters`."""
     parser.add_argument(
         "-p",
@@ -154,7 +154,7 @@ def add_parameters(parser: argparse.ArgumentParser, what: str) -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help=f"{what}; may be given several times",
+        help=f"{meaning}; may be given several times",
     )
 
 
@@ -185,9 +185,11 @@ _LONGER = ", up to its original limit or a higher one: --updates N, --seconds S"
 
 def _add_commands(commands: argparse._SubParsersAction) -> None:
     perft = commands.add_parser("perft", help="count move-tree leaves against published counts")
-    what = perft.add_mutually_exclusive_group(required=True)
-    what.add_argument("--epd", type=to_path, help="lines like 'FEN ;D1 20 ;D2 400'")
-    what.add_argument("--divide", metavar="FEN", help="count each move's leaves of this position")
+    positions = perft.add_mutually_exclusive_group(required=True)
+    positions.add_argument("--epd", type=to_path, help="lines like 'FEN ;D1 20 ;D2 400'")
+    positions.add_argument(
+        "--divide", metavar="FEN", help="count each move's leaves of this position"
+    )
     perft.add_argument("--depth", type=int, required=True, help="the deepest count, in plies")
     perft.add_argument("--rung", default="cpp", choices=("cpp", "python"))
     perft.add_argument(
@@ -195,18 +197,18 @@ def _add_commands(commands: argparse._SubParsersAction) -> None:
     )
     perft.set_defaults(command=_perft)
 
-    listed = commands.add_parser(
+    list_parser = commands.add_parser(
         "list", help="list environments, rungs, and what is missing for each"
     )
-    listed.set_defaults(command=_list)
+    list_parser.set_defaults(command=_list)
 
-    found = commands.add_parser(
+    paths_parser = commands.add_parser(
         "paths", help="print where C programs find the header and the library"
     )
-    found.add_argument(
+    paths_parser.add_argument(
         "name", nargs="?", choices=("include", "lib", "pkgconfig", "cmake"), help="only this path"
     )
-    found.set_defaults(command=_paths)
+    paths_parser.set_defaults(command=_paths)
 
     mpi = commands.add_parser("mpi", help="run a script on several MPI ranks")
     mpi.add_argument("-n", dest="ranks", type=int, required=True, help="number of ranks")
@@ -265,11 +267,11 @@ def _value(name: str, text: str):
 def _paths(options: argparse.Namespace) -> int:
     from rungs._src.native import wheel
 
-    found = wheel.c_paths()
+    folders = wheel.c_paths()
     if options.name:
-        print(found[options.name])
+        print(folders[options.name])
     else:
-        print(*(f"{name:9} {path}" for name, path in found.items()), sep="\n")
+        print(*(f"{name:9} {path}" for name, path in folders.items()), sep="\n")
     return 0
 
 
@@ -293,7 +295,7 @@ def _perft(options: argparse.Namespace) -> int:
     cases = list(read_epd(options.epd))
     if not cases:
         raise ConfigurationError(f"{options.epd} holds no position")
-    total, start, wrong = 0, time.perf_counter(), []
+    total, start, failures = 0, time.perf_counter(), []
     for case in cases:
         depths = [depth for depth in case.leaves if depth <= options.depth]
         if not depths:
@@ -309,7 +311,7 @@ def _perft(options: argparse.Namespace) -> int:
         rate = nodes / seconds
         print(f"{case.fen}  depth {depth}: {nodes:,} nodes, {rate:,.0f} nodes/s", flush=True)
         if nodes != case.leaves[depth]:
-            wrong.append(case)
+            failures.append(case)
             print(
                 f"rungs: {case.where}: {case.fen}: depth {depth} has {case.leaves[depth]:,} "
                 f"leaves, not {nodes:,}",
@@ -317,7 +319,7 @@ def _perft(options: argparse.Namespace) -> int:
             )
     seconds = time.perf_counter() - start
     print(f"{total:,} nodes in {seconds:.1f} s, {total / seconds:,.0f} nodes/s")
-    return 1 if wrong else 0
+    return 1 if failures else 0
 
 
 def _list(options: argparse.Namespace) -> int:
@@ -330,8 +332,8 @@ def _list(options: argparse.Namespace) -> int:
 def _mpi(options: argparse.Namespace) -> int:
     from rungs._src.processes.ranks import launch
 
-    how = {"hosts": options.hosts, "module": options.module}
-    launch(options.ranks, options.script, options.arguments, **how)
+    launch_settings = {"hosts": options.hosts, "module": options.module}
+    launch(options.ranks, options.script, options.arguments, **launch_settings)
     return 0
 
 
@@ -342,9 +344,9 @@ def _train(options: argparse.Namespace) -> int:
     from rungs._src.train.runs import CHECKPOINT
     from rungs._src.train.training import checkpoint, train
 
-    how = parameters(options.parameters)
+    rung_settings = parameters(options.parameters)
     if options.resume:
-        if how:
+        if rung_settings:
             raise ConfigurationError("--resume continues with the old settings: it takes no -p")
         settings = given(options, Training) | given(options, PpoSettings)
         training = lengthened(checkpoint.load(options.out)["training"], **settings)
@@ -354,7 +356,7 @@ def _train(options: argparse.Namespace) -> int:
                 f"{path} would run the program {training.opponent!r}: --trust allows it"
             )
     else:
-        training = training_of(options, how)
+        training = training_of(options, rung_settings)
     train(training, options.out, resume=options.resume, say=options.say)
     return 0
 
@@ -392,9 +394,9 @@ def play_suite(
     if options.groups:
         suite = suite.of_groups(options.groups)
     results = {}
-    for name, (made, may_lack) in chosen.items():
+    for name, (environment, may_lack) in chosen.items():
         try:
-            results[name] = run_aside(made, suite.cases)
+            results[name] = run_aside(environment, suite.cases)
         except UnavailableError as error:
             if not may_lack:
                 raise

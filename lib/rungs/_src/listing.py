@@ -31,12 +31,12 @@ class Listing(tuple[ListedRung, ...]):
     def __repr__(self) -> str:
         widths = [max(map(len, column)) for column in zip(*self._names(), strict=True)]
         return "\n".join(
-            f"{env_id:{widths[0]}}  {rung:{widths[1]}}  {each}"
-            for (env_id, rung), each in zip(self._names(), self, strict=True)
+            f"{env_id:{widths[0]}}  {rung:{widths[1]}}  {entry}"
+            for (env_id, rung), entry in zip(self._names(), self, strict=True)
         )
 
     def _names(self) -> tuple[tuple[str, str], ...]:
-        return tuple((each.env_id, each.rung) for each in self)
+        return tuple((entry.env_id, entry.rung) for entry in self)
 
 
 def _missing(rung: registry.Rung) -> str:

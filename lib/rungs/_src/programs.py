@@ -35,7 +35,7 @@ def start_program(
 def run_program(
     command: Sequence[str | os.PathLike],
     seconds: float,
-    given: str = "",
+    stdin_text: str = "",
     install: str = "",
     **settings: Any,
 ) -> subprocess.CompletedProcess[str]:
@@ -47,7 +47,7 @@ def run_program(
     pipes |= {"stderr": subprocess.PIPE, "encoding": "utf-8", "errors": "replace"} | settings
     with start_program(command, install, start_new_session=True, **pipes) as process:
         try:
-            printed, errors = process.communicate(given, seconds)
+            printed, errors = process.communicate(stdin_text, seconds)
         except BaseException as error:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)

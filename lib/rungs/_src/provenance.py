@@ -39,10 +39,10 @@ def now() -> str:
 def commit() -> str | None:
     """Returns the source's commit, with "-dirty" where files differ from it; None outside git."""
     # An installed package may be in another project's repository, which doesn't track this file.
-    here = Path(__file__)
-    if not _git(here.parent, "ls-files", "--error-unmatch", here.name):
+    this_file = Path(__file__)
+    if not _git(this_file.parent, "ls-files", "--error-unmatch", this_file.name):
         return None
-    return commit_of(here.parent)
+    return commit_of(this_file.parent)
 
 
 def commit_of(folder: Path) -> str | None:
@@ -53,10 +53,10 @@ def commit_of(folder: Path) -> str | None:
 def _git(folder: Path, *command: str) -> str | None:
     """Returns git's output in a folder, or None where it fails or can't be run."""
     try:
-        done = run_program(["git", "-C", folder, *command], _GIT_SECONDS)
+        result = run_program(["git", "-C", folder, *command], _GIT_SECONDS)
     except UnavailableError:
         return None
-    return done.stdout.strip() if done.returncode == 0 else None
+    return result.stdout.strip() if result.returncode == 0 else None
 
 
 @functools.cache

@@ -189,8 +189,8 @@ class ChessFunctions:
                 f"actions are {actions.dtype} of shape {actions.shape}, not integers of at most 32 "
                 f"bits of shape ({self.num_envs},)"
             )
-        taken = jnp.asarray(actions, jnp.int32)
-        return self._returned(self._step(jnp.asarray(state), taken, **self._settings))
+        int32_actions = jnp.asarray(actions, jnp.int32)
+        return self._returned(self._step(jnp.asarray(state), int32_actions, **self._settings))
 
     def __reduce__(self) -> tuple:
         return functools.partial(ChessFunctions, **self._arguments), ()

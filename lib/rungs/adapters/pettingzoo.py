@@ -76,12 +76,12 @@ class raw_env(Uncopyable, AECEnv):
         self._obs = choice("obs", obs, ("board", "planes"))
         for fixed in {"opponent", "mask", "autoreset_mode"} & settings.keys():
             raise ConfigurationError(f"{fixed} can't be set: the adapter sets it")
-        how: dict[str, Any] = {
+        chess_settings: dict[str, Any] = {
             "obs": self._obs,
             "mask": "bool",
             "autoreset_mode": "DISABLED",
         } | settings
-        self._env = rungs.make("chess", rung, 1, **how)
+        self._env = rungs.make("chess", rung, 1, **chess_settings)
         self.possible_agents = list(_AGENTS)
         space = gymnasium.spaces.Dict(
             {
@@ -179,7 +179,7 @@ class raw_env(Uncopyable, AECEnv):
         self.truncations = dict.fromkeys(_AGENTS, bool(truncated[0]))
         if terminated[0] or truncated[0]:
             reason = int(self._info["reason"][0])
-            self.infos = {each: {"reason": reason} for each in _AGENTS}
+            self.infos = {player: {"reason": reason} for player in _AGENTS}
         self._accumulate_rewards()
         self.agent_selection = other
 

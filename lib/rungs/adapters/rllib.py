@@ -77,11 +77,11 @@ class ChessVectorEnv(Uncopyable, VectorEnv):
         mask = choice("mask", config.get("mask", "bool"), ("bool", "bits"), " in RLlib")
         if config.get("dtype") == "bfloat16":
             raise ConfigurationError("dtype='bfloat16': RLlib would read its words as integers")
-        how: dict[str, Any] = {"num_envs": 1, "rung": "threads", "opponent": "random"}
-        how |= config
-        if how.get("seed") is None:
-            how["seed"] = secrets.randbits(64)
-        self.env = rungs.make("chess", **how, autoreset_mode="NEXT_STEP")
+        chess_settings: dict[str, Any] = {"num_envs": 1, "rung": "threads", "opponent": "random"}
+        chess_settings |= config
+        if chess_settings.get("seed") is None:
+            chess_settings["seed"] = secrets.randbits(64)
+        self.env = rungs.make("chess", **chess_settings, autoreset_mode="NEXT_STEP")
         self._outputs = FreshOutputs(self.env)
         self._mask_dtype = np.int8 if mask == "bool" else np.int64
         self.num_envs = self.env.num_envs
@@ -102,7 +102,7 @@ class ChessVectorEnv(Uncopyable, VectorEnv):
         """Begins an episode on every board; see `rungs.chess.ChessVectorEnv.reset`."""
         outputs = self._outputs.next()
         observation, info = self.env.reset(seed=seed, options=options, out=outputs)
-        return self._seen(observation, info), {}
+        return self._observations(observation, info), {}
 
     def step(
         self, actions: ArrayLike
@@ -113,12 +113,12 @@ class ChessVectorEnv(Uncopyable, VectorEnv):
             IllegalActionError: an action is not legal on its board; no board has changed.
         """
         observation, *outcome, info = self.env.step(actions, self._outputs.next())
-        reward, terminated, truncated = (on_host(each).copy() for each in outcome)
+        reward, terminated, truncated = (on_host(output).copy() for output in outcome)
         ended = terminated | truncated
-        why = {"reason": on_host(info["reason"]).copy(), "_reason": ended} if ended.any() else {}
-        return self._seen(observation, info), reward, terminated, truncated, why
+        infos = {"reason": on_host(info["reason"]).copy(), "_reason": ended} if ended.any() else {}
+        return self._observations(observation, info), reward, terminated, truncated, infos
 
-    def _seen(self, observation: Any, info: dict[str, Any]) -> dict[str, np.ndarray]:
+    def _observations(self, observation: Any, info: dict[str, Any]) -> dict[str, np.ndarray]:
         mask = on_host(info["action_mask"]).view(self._mask_dtype)
         return {"observations": on_host(observation), "action_mask": mask}
 
@@ -137,14 +137,14 @@ class MaskedPPOModule(DefaultPPOTorchRLModule):
 
     Args:
         observation_space: of `ChessVectorEnv`.
-        **how: all other arguments of an RLlib module.
+        **arguments: all other arguments of an RLlib module.
     """
 
-    def __init__(self, *, observation_space: gymnasium.spaces.Dict, **how: Any):
-        seen: Any = observation_space["observations"]
-        numbers = _numbers(torch.from_numpy(np.zeros((1, *seen.shape), seen.dtype)))
+    def __init__(self, *, observation_space: gymnasium.spaces.Dict, **arguments: Any):
+        boards: Any = observation_space["observations"]
+        numbers = _numbers(torch.from_numpy(np.zeros((1, *boards.shape), boards.dtype)))
         space = gymnasium.spaces.Box(-np.inf, np.inf, numbers.shape[1:], np.float32)
-        super().__init__(observation_space=space, **how)
+        super().__init__(observation_space=space, **arguments)
         self.observation_space = observation_space
 
     def _forward(self, batch: dict[str, Any], **kwargs: Any) -> dict[str, Any]:

@@ -155,15 +155,15 @@ class BatchVecEnv(Uncopyable, VecEnv):
         """Returns False for each: no environment is wrapped on its own."""
         return [False for _ in self._get_indices(indices)]
 
-    def _begin(self, **how: Any) -> np.ndarray:
+    def _begin(self, **arguments: Any) -> np.ndarray:
         """Resets; returns the first observation, which the caller may keep."""
-        observation, self._info = self.env.reset(**how)
+        observation, self._info = self.env.reset(**arguments)
         return on_host(observation).copy()
 
     def _step(self) -> Iterable[np.ndarray]:
         """Takes the actions; returns observation, reward and both flags, for the caller to keep."""
         *outputs, self._info = self.env.step(self._actions)
-        return (on_host(each).copy() for each in outputs)
+        return (on_host(output).copy() for output in outputs)
 
     def _owner(self, name: str) -> Any:
         """Returns the object that has an attribute of that name: the batch."""
@@ -207,8 +207,8 @@ class ChessVecEnv(BatchVecEnv):
             raise ConfigurationError(f"{fixed} can't be set: the adapter sets it")
         if settings.get("dtype") == "bfloat16":
             raise ConfigurationError("dtype='bfloat16': SB3 would read its words as integers")
-        how = {"opponent": opponent, "mask": "bool"} | settings
-        super().__init__(rungs.make("chess", rung, num_envs, **how))
+        chess_settings = {"opponent": opponent, "mask": "bool"} | settings
+        super().__init__(rungs.make("chess", rung, num_envs, **chess_settings))
         self._outputs = FreshOutputs(self.env)
 
     def action_masks(self) -> np.ndarray:
@@ -230,13 +230,13 @@ class ChessVecEnv(BatchVecEnv):
             outcome[3][i]["reason"] = int(self._info["reason"][i])
         return outcome
 
-    def _begin(self, **how: Any) -> np.ndarray:
-        observation, self._info = self.env.reset(**how, out=self._outputs.next())
+    def _begin(self, **arguments: Any) -> np.ndarray:
+        observation, self._info = self.env.reset(**arguments, out=self._outputs.next())
         return on_host(observation)
 
     def _step(self) -> Iterable[np.ndarray]:
         observation, *outputs, self._info = self.env.step(self._actions, self._outputs.next())
-        return on_host(observation), *(on_host(each).copy() for each in outputs)
+        return on_host(observation), *(on_host(output).copy() for output in outputs)
 
     def _owner(self, name: str) -> Any:
         return self if name == "action_masks" else self.env
@@ -259,10 +259,12 @@ class ChessListVecEnv(BatchVecEnv):
     """
 
     def __init__(self, num_envs: int, rung: ChessRung = "threads", **settings: Any):
-        how: dict[str, Any] = {"opponent": "random"} | settings
+        chess_settings: dict[str, Any] = {"opponent": "random"} | settings
         for fixed in {"obs", "mask", "autoreset_mode"} & settings.keys():
             raise ConfigurationError(f"{fixed} can't be set: the policy and its loop know one")
-        super().__init__(rungs.make("chess", rung, num_envs, obs="board", mask="list", **how))
+        super().__init__(
+            rungs.make("chess", rung, num_envs, obs="board", mask="list", **chess_settings)
+        )
         low, high = np.iinfo(np.int16).min, np.iinfo(np.int16).max
         self.observation_space = gymnasium.spaces.Box(low, high, (_BOARD + MAX_LEGAL,), np.int16)
         self.action_space = gymnasium.spaces.Discrete(MAX_LEGAL)
@@ -337,9 +339,9 @@ class LegalActionPolicy(ActorCriticPolicy):
         torch.save(saved, path, pickle_module=cloudpickle)
 
     def _get_constructor_parameters(self) -> dict[str, Any]:
-        every = super()._get_constructor_parameters() | {"network": self._make}
+        parameters = super()._get_constructor_parameters() | {"network": self._make}
         names = ("observation_space", "action_space", "lr_schedule", "network", "use_sde")
-        return {name: every[name] for name in (*names, "optimizer_class", "optimizer_kwargs")}
+        return {name: parameters[name] for name in (*names, "optimizer_class", "optimizer_kwargs")}
 
     def _build(self, lr_schedule: Callable[[float], float]) -> None:
         space = self.observation_space
@@ -349,8 +351,8 @@ class LegalActionPolicy(ActorCriticPolicy):
                 f"observations, not {space.dtype} of shape {space.shape}"
             )
         self.network = self._make() if self._make else PolicyValueNetwork(squares=SparseSquares)
-        how = {"lr": lr_schedule(1)} | self.optimizer_kwargs
-        self.optimizer = self.optimizer_class(self.parameters(), **how)
+        arguments = {"lr": lr_schedule(1)} | self.optimizer_kwargs
+        self.optimizer = self.optimizer_class(self.parameters(), **arguments)
 
     def _boards(self, obs: Any) -> torch.Tensor:
         if obs.is_floating_point():

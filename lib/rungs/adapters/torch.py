@@ -78,8 +78,10 @@ class TorchEnv(Uncopyable):
             absent |= {"mask", "player", "reason", "action_count"}
         elif env.settings.mask != "list":
             absent |= {"action_count"}
-        self._seen = [name for name in _INFO if name not in absent]
-        self._kinds = [(each.shape, each.dtype) for each in self._tensors(self._outputs(None))]
+        self._info_names = [name for name in _INFO if name not in absent]
+        self._kinds = [
+            (tensor.shape, tensor.dtype) for tensor in self._tensors(self._outputs(None))
+        ]
         _ENVS[self._key] = self
 
     @torch.compiler.disable
@@ -101,8 +103,8 @@ class TorchEnv(Uncopyable):
         """
         out = self._fresh.next() if self._fresh else None
         self.env.reset(seed=seed, options=options, **({"out": out} if out else {}))
-        observation, _, _, _, *seen = self._tensors(self._outputs(out))
-        info = self._info(seen)
+        observation, _, _, _, *info_tensors = self._tensors(self._outputs(out))
+        info = self._info(info_tensors)
         info.pop("final_obs", None)
         return observation, info
 
@@ -129,8 +131,8 @@ class TorchEnv(Uncopyable):
             raise ConfigurationError(f"actions are a {type(actions).__name__}, not a tensor")
         check_dense(actions)  # for such tensors PyTorch calls other kernels than ours
         outputs = _step(self._turn, self._key, actions)
-        observation, reward, terminated, truncated, *seen = outputs
-        return observation, reward, terminated, truncated, self._info(seen)
+        observation, reward, terminated, truncated, *info_tensors = outputs
+        return observation, reward, terminated, truncated, self._info(info_tensors)
 
     def close(self) -> None:
         """Closes the environment."""
@@ -155,15 +157,15 @@ class TorchEnv(Uncopyable):
         handed_over = HANDED_OVER if self._fresh else ()
 
         def tensor(name: str) -> Tensor:
-            if name not in _STEP and name not in self._seen:
+            if name not in _STEP and name not in self._info_names:
                 return torch.empty(0)
             return as_tensor(outputs[name] if name in handed_over else outputs[name].copy())
 
         return tuple(map(tensor, (*_STEP, *_INFO)))
 
     def _info(self, tensors: list[Tensor]) -> dict[str, Tensor]:
-        every = dict(zip(_INFO, tensors, strict=True))
-        return {_INFO[name]: every[name] for name in self._seen}
+        by_name = dict(zip(_INFO, tensors, strict=True))
+        return {_INFO[name]: by_name[name] for name in self._info_names}
 
 
 # All `TorchEnv`s, by their numbers in graphs. It keeps none alive, and no number is reused.
@@ -171,7 +173,7 @@ _ENVS: "weakref.WeakValueDictionary[int, TorchEnv]" = weakref.WeakValueDictionar
 _KEYS = itertools.count()
 
 
-def _found(key: int) -> TorchEnv:
+def _env_of(key: int) -> TorchEnv:
     env = _ENVS.get(key)
     if env is None:
         raise ConfigurationError(f"rungs::step: env={key} is not a TorchEnv that still exists")
@@ -189,7 +191,7 @@ def _step(turn: Tensor, env: int, actions: Tensor) -> _Outputs:
         raise ConfigurationError(
             f"rungs::step: turn has shape {tuple(turn.shape)} and dtype {turn.dtype}, not () int64"
         )
-    outputs = _found(env)._played(actions)
+    outputs = _env_of(env)._played(actions)
     turn += 1
     return outputs
 
@@ -197,4 +199,4 @@ def _step(turn: Tensor, env: int, actions: Tensor) -> _Outputs:
 @_step.register_fake
 def _(turn: Tensor, env: int, actions: Tensor) -> _Outputs:
     check_dense(actions)  # one that is traced has the device that it will have
-    return tuple(torch.empty(shape, dtype=dtype) for shape, dtype in _found(env)._kinds)
+    return tuple(torch.empty(shape, dtype=dtype) for shape, dtype in _env_of(env)._kinds)

@@ -74,15 +74,18 @@ class ChessEnv(Uncopyable, EnvBase):
     ):
         if "autoreset_mode" in settings:
             raise ConfigurationError("autoreset_mode can't be set: the adapter sets it")
-        how = {"opponent": opponent, "mask": choice("mask", mask, ("bool", "bits"), " in TorchRL")}
-        env: ChessVectorEnv[Any] = rungs.make("chess", rung, num_envs, **how, **settings)
+        chess_settings = {
+            "opponent": opponent,
+            "mask": choice("mask", mask, ("bool", "bits"), " in TorchRL"),
+        }
+        env: ChessVectorEnv[Any] = rungs.make("chess", rung, num_envs, **chess_settings, **settings)
         super().__init__(device=torch.device(env.device or "cpu"), batch_size=[env.num_envs])
         self.env, self._outputs = env, FreshOutputs(env)
         self._seed: int | None = None
         self._dtype = _DTYPES[env.settings.dtype]
         # The boards' current observation and mask; and the last step's "done" where next episodes
         # began in it, unknown to TorchRL. A module takes longer to set an attribute than a dict.
-        self._seen: dict[str, torch.Tensor] = {}
+        self._current: dict[str, torch.Tensor] = {}
         self._begun: dict[str, torch.Tensor] = {}
         self._describe()
         if mask == "bits":
@@ -112,15 +115,15 @@ class ChessEnv(Uncopyable, EnvBase):
         which = None if tensordict is None else tensordict.get("_reset", None)
         if which is None:
             seed, self._seed = self._seed, None
-            self._see(*self.env.reset(seed=seed, out=self._outputs.next()))
+            self._set_current(*self.env.reset(seed=seed, out=self._outputs.next()))
         else:
             others = which.reshape(-1)
             if self._begun:
                 others = others & ~self._begun["done"][:, 0]
             if others.any():
                 options = {"reset_mask": others.cpu().numpy()}
-                self._see(*self.env.reset(options=options, out=self._outputs.next()))
-        return TensorDict(self._seen | self._going_on(), self.batch_size, device=self.device)
+                self._set_current(*self.env.reset(options=options, out=self._outputs.next()))
+        return TensorDict(self._current | self._unset_flags(), self.batch_size, device=self.device)
 
     def _step(self, tensordict: TensorDictBase) -> TensorDictBase:
         """Plays `action` on every board; refuses `break_when_all_done`, which steps only some."""
@@ -132,9 +135,9 @@ class ChessEnv(Uncopyable, EnvBase):
         if self.env.device is None:
             action = on_device(action, (self.env.num_envs,), _CPU).numpy()
         last, *flags, info = self.env.step(action, self._outputs.next())
-        self._see(last, info)
-        reward, terminated, truncated = (self._column(each) for each in flags)
-        outputs = self._seen | {
+        self._set_current(last, info)
+        reward, terminated, truncated = (self._column(flag) for flag in flags)
+        outputs = self._current | {
             "reward": reward,
             "terminated": terminated,
             "truncated": truncated,
@@ -165,14 +168,14 @@ class ChessEnv(Uncopyable, EnvBase):
             tensordict.set("next", self._step(tensordict))
         now = self.step_mdp(tensordict)
         if self._begun:
-            now.set("observation", self._seen["observation"])
-            for name, none in self._going_on().items():
+            now.set("observation", self._current["observation"])
+            for name, none in self._unset_flags().items():
                 now.set(name, none)
         return tensordict, now
 
     def _legal_action(self, tensordict: "TensorDictBase | None" = None) -> TensorDictBase:
         """Replaces `rand_action` where masks are bits, which are unpacked only here."""
-        self.action_spec.update_mask(unpack_mask(self._seen["action_mask"]))
+        self.action_spec.update_mask(unpack_mask(self._current["action_mask"]))
         return super().rand_action(tensordict)
 
     def _set_seed(self, seed: int | None) -> None:
@@ -184,16 +187,16 @@ class ChessEnv(Uncopyable, EnvBase):
         self.env.close()
         super().close(raise_if_closed=raise_if_closed)
 
-    def _going_on(self) -> dict[str, torch.Tensor]:
+    def _unset_flags(self) -> dict[str, torch.Tensor]:
         """Returns flags that are all False, and notes that TorchRL knows of all new episodes."""
         self._begun.clear()
         none = torch.zeros((3, self.env.num_envs, 1), dtype=torch.bool, device=self.device)
         return dict(zip(_FLAGS, none, strict=True))
 
-    def _see(self, observation: Array, info: dict) -> None:
+    def _set_current(self, observation: Array, info: dict) -> None:
         """Keeps the boards' current observation and mask."""
         mask = as_tensor(info["action_mask"])
-        self._seen.update(observation=as_tensor(observation), action_mask=mask)
+        self._current.update(observation=as_tensor(observation), action_mask=mask)
         if mask.dtype == torch.bool:
             self.action_spec.update_mask(mask)
 

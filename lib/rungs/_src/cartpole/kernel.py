@@ -26,10 +26,10 @@ _words = _on_device(philox.words)
 
 
 @_on_device
-def _random_word(seed, env, drawn):
-    """Returns the 32 random actions that action number `drawn` is one of, as bits."""
-    first, second, third, fourth = _words(seed, env, drawn // 128, 0, _ACTION)
-    part = drawn // 32 % 4
+def _random_word(seed, env, actions_drawn):
+    """Returns the 32 random actions that action number `actions_drawn` is one of, as bits."""
+    first, second, third, fourth = _words(seed, env, actions_drawn // 128, 0, _ACTION)
+    part = actions_drawn // 32 % 4
     if part < 2:
         return second if part else first
     return fourth if part == 3 else third
@@ -77,7 +77,7 @@ def source(itemsize: int, mode: AutoresetMode, random_actions: bool, many: bool)
         max_steps,
         workload,
         count,
-        drawn,
+        actions_drawn,
         actions,
         state,
         steps,
@@ -103,9 +103,9 @@ def source(itemsize: int, mode: AutoresetMode, random_actions: bool, many: bool)
         word, tau = 0, real(SECONDS / workload)
         for step in range(count):
             if random_actions:
-                if step == 0 or (drawn + step) % 32 == 0:
-                    word = _random_word(key, env, drawn + step)
-                right = word >> (drawn + step) % 32 & 1
+                if step == 0 or (actions_drawn + step) % 32 == 0:
+                    word = _random_word(key, env, actions_drawn + step)
+                right = word >> (actions_drawn + step) % 32 & 1
             else:
                 right = actions[step, i]
             resets = next_step and over
@@ -149,11 +149,11 @@ def compiled(
     threads_per_block: int,
 ) -> Any:
     """Returns the kernel of `source`, to be launched in blocks of `threads_per_block`."""
-    made = source(itemsize, mode, random_actions, many)
+    kernel = source(itemsize, mode, random_actions, many)
     if SIMULATED:
-        return cuda.jit(made)
+        return cuda.jit(kernel)
     from numba.cuda.core import config as cuda_config
 
     cuda_config.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # a small grid is no mistake here
     # Without link-time optimisation, so that the code that tests read is the code that runs.
-    return cuda.jit(launch_bounds=threads_per_block, lto=False)(made)
+    return cuda.jit(launch_bounds=threads_per_block, lto=False)(kernel)

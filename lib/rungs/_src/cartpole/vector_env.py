@@ -61,11 +61,11 @@ class CartPoleVectorEnv(BatchEnv[ArrayT]):
         self.num_envs = integer("num_envs", num_envs, 1, 2**31 - 1)
         self._seed: Seed = seeds("seed", seed, self.num_envs)
         self.first_env = integer("first_env", first_env, 0, 2**31 - 1)
-        self.settings, how = split_settings(settings, CartPoleSettings, carts, type(self))
-        self.carts = carts(self.num_envs, self.first_env, self.settings, **how)
+        self.settings, rung_settings = split_settings(settings, CartPoleSettings, carts, type(self))
+        self.carts = carts(self.num_envs, self.first_env, self.settings, **rung_settings)
         self.device, self._outputs = self.carts.device, self.carts.outputs
         self._ended = self._outputs.ended
-        self._drawn = 0  # random actions that each environment was given
+        self._actions_drawn = 0  # random actions per environment
         high = np.array([2 * MAX_X, np.inf, 2 * MAX_THETA, np.inf], np.float32)
         space = gymnasium.spaces.Box(-high, high, dtype=np.float32)
         self._describe(self.settings.autoreset_mode, space, gymnasium.spaces.Discrete(2))
@@ -95,10 +95,10 @@ class CartPoleVectorEnv(BatchEnv[ArrayT]):
             self._check_open()
             which = self._reset_mask(seed, options)
             first = seed is not None or not self._begun
-            drawn_by = self._seed if seed is None else seeds("seed", seed, self.num_envs)
-            self.carts.reset(which, drawn_by, 0 if first else None)
-            self._seed, self._begun = drawn_by, True
-            self._drawn = 0 if first else self._drawn
+            new_seed = self._seed if seed is None else seeds("seed", seed, self.num_envs)
+            self.carts.reset(which, new_seed, 0 if first else None)
+            self._seed, self._begun = new_seed, True
+            self._actions_drawn = 0 if first else self._actions_drawn
             self._num_ended = int(self._ended.sum())
             return self._outputs.observation, {}
 
@@ -157,17 +157,17 @@ class CartPoleVectorEnv(BatchEnv[ArrayT]):
         """
         with self._alone("step_many"):
             steps = self._checked_steps(steps)
-            taken = None
+            valid = None
             if actions is not None:
-                taken = self.carts.accepted(self.checked(actions, steps))
+                valid = self.carts.accepted(self.checked(actions, steps))
             rewards, ended = self.carts.sums()
             at_once = self.carts.steps_at_once()
             for first in range(0, steps, at_once):
-                some = min(at_once, steps - first)
-                given = None if taken is None else taken[first : first + some]
+                num_steps = min(at_once, steps - first)
+                rows = None if valid is None else valid[first : first + num_steps]
                 with uninterrupted():
-                    sums = self.carts.step_many(some, given, self._drawn)
-                    self._drawn += some if actions is None else 0
+                    sums = self.carts.step_many(num_steps, rows, self._actions_drawn)
+                    self._actions_drawn += num_steps if actions is None else 0
                     self._num_ended = int(self._ended.sum()) if self.carts.validate else None
                 rewards += sums[0]
                 ended += sums[1]
@@ -178,7 +178,7 @@ class CartPoleVectorEnv(BatchEnv[ArrayT]):
         with self._alone("get_state"):
             self._check_begun("get_state")
             payload = b"".join(array.tobytes() for array in self.carts.dump().values())
-            numbers = {"seed": state.seed_number(self._seed), "drawn": self._drawn}
+            numbers = {"seed": state.seed_number(self._seed), "drawn": self._actions_drawn}
             return state.pack(self._identity() | numbers, payload)
 
     def set_state(self, saved: bytes) -> tuple[ArrayT, dict[str, Any]]:
@@ -196,7 +196,7 @@ class CartPoleVectorEnv(BatchEnv[ArrayT]):
             limits = {"drawn": 2**62}
             seed, numbers, payload = state.unpack(saved, self._identity(), limits, self.num_envs)
             self.carts.load(saved_arrays(payload, self.num_envs, self.settings), seed)
-            self._seed, self._drawn, self._begun = seed, numbers["drawn"], True
+            self._seed, self._actions_drawn, self._begun = seed, numbers["drawn"], True
             self._num_ended = int(self._ended.sum())
             return self._outputs.observation, {}
 

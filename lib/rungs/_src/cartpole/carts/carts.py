@@ -87,7 +87,7 @@ class Carts(abc.ABC):
         """(N,) int64, the carts' numbers among all; made on first use, as C++ never reads them."""
         return np.arange(self.first_env, self.first_env + self.num_envs)
 
-    def drawn_by(self) -> tuple[Any, Array]:
+    def seeds_and_numbers(self) -> tuple[Any, Array]:
         """Returns the seeds and numbers by which carts draw: an int or (N,) int64, and (N,) int64.
 
         A cart with a seed of its own draws what cart 0 of a batch with that seed draws.
@@ -107,13 +107,15 @@ class Carts(abc.ABC):
         Without `validate` it doesn't count them, and returns None.
         """
 
-    def step_many(self, steps: int, actions: Array | None, drawn: int) -> tuple[Array, Array]:
-        """Takes (steps, N) int64 actions, or random ones after `drawn` others.
+    def step_many(
+        self, steps: int, actions: Array | None, actions_drawn: int
+    ) -> tuple[Array, Array]:
+        """Takes (steps, N) int64 actions, or random ones after `actions_drawn` others.
 
         Writes the last outputs; returns (N,) float64 sums of rewards and (N,) int32 counts of ends.
         """
         rewards, ended = self.sums()
-        for row in self.random_actions(steps, drawn) if actions is None else actions:
+        for row in self.random_actions(steps, actions_drawn) if actions is None else actions:
             self.step(row)
             rewards += self.outputs.reward
             ended += self.outputs.ended
@@ -142,12 +144,12 @@ class Carts(abc.ABC):
         """Makes (N,) float64 and (N,) int32, all 0: for rewards and for episodes that end."""
         return np.zeros(self.num_envs, np.float64), np.zeros(self.num_envs, np.int32)
 
-    def random_actions(self, steps: int, drawn: int) -> Iterator[Array]:
+    def random_actions(self, steps: int, actions_drawn: int) -> Iterator[Array]:
         """Draws (N,) int64 actions for each step: bits of Philox's words, 128 per counter."""
-        seed, numbers = self.drawn_by()
-        for each in range(drawn, drawn + steps):
-            block, bit = divmod(each, 128)
-            if each == drawn or bit == 0:
+        seed, numbers = self.seeds_and_numbers()
+        for index in range(actions_drawn, actions_drawn + steps):
+            block, bit = divmod(index, 128)
+            if index == actions_drawn or bit == 0:
                 drawn_words = words(seed, numbers, block, 0, Purpose.CARTPOLE_ACTION)
             yield drawn_words[bit // 32] >> bit % 32 & 1
 
@@ -179,13 +181,13 @@ class HostCarts(Carts):
             "chosen": (1, np.int8),
         }
         self._stride = -(-num_envs // _LANES) * _LANES
-        self._whole = {
+        self._padded = {
             name: zeroed_lines(rows * self._stride * np.dtype(dtype).itemsize)
             .view(dtype)
             .reshape(rows, self._stride)
             for name, (rows, dtype) in kinds.items()
         }
-        rows = {name: array[:, :num_envs] for name, array in self._whole.items()}
+        rows = {name: array[:, :num_envs] for name, array in self._padded.items()}
         # (4, N): x, x_dot, theta, theta_dot; (N,) int32, of the episode; (N,) uint32, its number.
         self.state, self.steps, self.episode = rows["state"], rows["steps"][0], rows["episode"][0]
         self.outputs = Outputs(
@@ -218,10 +220,10 @@ def saved_arrays(
     size = sum(rows * num_envs * np.dtype(dtype).itemsize for rows, dtype in kinds.values())
     if len(payload) != size:
         raise InvalidStateError(f"the state holds {len(payload)} bytes of carts, not {size}")
-    arrays, at = {}, 0
+    arrays, offset = {}, 0
     for name, (rows, dtype) in kinds.items():
-        array = np.frombuffer(payload, dtype, rows * num_envs, at)
-        arrays[name], at = array.reshape(rows, num_envs), at + array.nbytes
+        array = np.frombuffer(payload, dtype, rows * num_envs, offset)
+        arrays[name], offset = array.reshape(rows, num_envs), offset + array.nbytes
     state, (steps,), (episode,), (ended,) = arrays.values()
     x, x_dot, theta, theta_dot = np.abs(state)
     real = state.dtype.type
@@ -241,6 +243,6 @@ def saved_arrays(
     return {"state": state, "steps": steps, "episode": episode, "ended": ended.view(np.bool_)}
 
 
-def _refuse(what: str, wrong: np.ndarray) -> None:
-    if wrong.any():
-        raise InvalidStateError(f"environment {int(wrong.argmax())} of the state has {what}")
+def _refuse(fault: str, mask: np.ndarray) -> None:
+    if mask.any():
+        raise InvalidStateError(f"environment {int(mask.argmax())} of the state has {fault}")

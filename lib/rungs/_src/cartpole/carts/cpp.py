@@ -41,16 +41,18 @@ class CppCarts(HostCarts):
             seed=0, precision=np.dtype(dtype).itemsize, autoreset=mode.name, **values
         )
         sizes = {"num_envs": num_envs, "stride": self._stride, "first_env": first_env}
-        self._batch = structures["CartPoleBatch"](config=config, seeds=None, **sizes, **self._whole)
+        self._batch = structures["CartPoleBatch"](
+            config=config, seeds=None, **sizes, **self._padded
+        )
         self._address = ctypes.addressof(self._batch)
         self._cpp_step = self._api.rungs_cartpole_step
 
-    def _draw_by(self, seed: Seed) -> None:
+    def _set_seed(self, seed: Seed) -> None:
         self.seed = seed  # C++ keeps its address
         self._batch.config.seed, self._batch.seeds = seed_fields(seed)
 
     def reset(self, which: np.ndarray | None, seed: Seed, episode: int | None) -> None:
-        self._draw_by(seed)
+        self._set_seed(seed)
         marks = 0 if which is None else which.ctypes.data
         self._api.rungs_cartpole_reset(self._address, marks, -1 if episode is None else episode)
 
@@ -60,14 +62,14 @@ class CppCarts(HostCarts):
             raise self.invalid(-1 - ended, int(actions[-1 - ended]))
         return ended
 
-    def step_many(self, steps: int, actions: np.ndarray | None, drawn: int) -> tuple:
+    def step_many(self, steps: int, actions: np.ndarray | None, actions_drawn: int) -> tuple:
         rewards, ended = self.sums()
-        given = None if actions is None else actions.astype(np.int8)
+        int8_actions = None if actions is None else actions.astype(np.int8)
         self._api.rungs_cartpole_step_many(
             self._address,
             steps,
-            0 if given is None else given.ctypes.data,
-            drawn,
+            0 if int8_actions is None else int8_actions.ctypes.data,
+            actions_drawn,
             rewards,
             ended,
             self.threads,
@@ -80,7 +82,7 @@ class CppCarts(HostCarts):
 
     def load(self, arrays: dict, seed: Seed) -> None:
         super().load(arrays, seed)
-        self._draw_by(seed)
+        self._set_seed(seed)
 
 
 class OpenmpCarts(CppCarts):
@@ -109,9 +111,9 @@ class OpenmpCarts(CppCarts):
         self.threads = openmp.team(self._api, self._wanted, self._fewer)
         return super().step(actions)
 
-    def step_many(self, steps: int, actions: np.ndarray | None, drawn: int) -> tuple:
+    def step_many(self, steps: int, actions: np.ndarray | None, actions_drawn: int) -> tuple:
         self.threads = openmp.team(self._api, self._wanted, self._fewer)
-        return super().step_many(steps, actions, drawn)
+        return super().step_many(steps, actions, actions_drawn)
 
 
 class ThreadsCarts(CppCarts):
@@ -135,9 +137,9 @@ class ThreadsCarts(CppCarts):
         self._find_pool(self._useful)
         return super().step(actions)
 
-    def step_many(self, steps: int, actions: np.ndarray | None, drawn: int) -> tuple:
+    def step_many(self, steps: int, actions: np.ndarray | None, actions_drawn: int) -> tuple:
         self._find_pool(self._useful_threads(steps))
-        return super().step_many(steps, actions, drawn)
+        return super().step_many(steps, actions, actions_drawn)
 
     def _useful_threads(self, steps: int) -> int:
         return self._api.rungs_cartpole_useful_threads(self.threads, self.num_envs * steps)

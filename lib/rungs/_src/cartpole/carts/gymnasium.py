@@ -29,8 +29,8 @@ class OneCartPole(CartPoleEnv):
     def begin(self, seed: int, number: int, episode: int) -> np.ndarray:
         """Begins an episode of a seed and a number, and returns the observation."""
         self._seed, self._number, self.episode, self.steps = seed, number, episode, 0
-        drawn = words(seed, number, episode, 0, Purpose.CARTPOLE_START)
-        self.state = np.array([_PHYSICS.start(word) for word in drawn])
+        start_words = words(seed, number, episode, 0, Purpose.CARTPOLE_START)
+        self.state = np.array([_PHYSICS.start(word) for word in start_words])
         self.steps_beyond_terminated = None
         return self.state.astype(np.float32)
 
@@ -59,16 +59,16 @@ class OneByOneCarts(HostCarts):
         super().__init__(num_envs, first_env, settings)
         if settings.dtype != "float64":
             raise ConfigurationError(f"dtype={settings.dtype!r}: Gymnasium's is 'float64'")
-        how = (settings.max_episode_steps, settings.workload)
+        arguments = (settings.max_episode_steps, settings.workload)
         self.makers = [
-            functools.partial(OneCartPole, number, *how) for number in self.numbers.tolist()
+            functools.partial(OneCartPole, number, *arguments) for number in self.numbers.tolist()
         ]
 
-    def own(self, i: int) -> tuple[int, int]:
+    def seed_and_number_of(self, i: int) -> tuple[int, int]:
         """Returns the seed and the number by which an environment draws random numbers."""
         return seed_and_number(self.seed, i, self.first_env)
 
-    def begun_at(self, i: int, observation: np.ndarray) -> None:
+    def write_begun(self, i: int, observation: np.ndarray) -> None:
         """Writes the outputs of an environment whose episode has just begun."""
         out = self.outputs
         out.observation[i] = observation
@@ -91,21 +91,21 @@ class GymnasiumCarts(OneByOneCarts):
         for i, env in enumerate(self._envs):
             if which is None or which[i]:
                 number = env.episode + 1 if episode is None else episode
-                self.begun_at(i, env.begin(*self.own(i), number))
+                self.write_begun(i, env.begin(*self.seed_and_number_of(i), number))
 
     def step(self, actions: np.ndarray) -> int:
         actions = self.accepted(actions)
         out = self.outputs
         for i, (env, action) in enumerate(zip(self._envs, actions.tolist(), strict=True)):
             if self.settings.autoreset_mode == AutoresetMode.NEXT_STEP and out.ended[i]:
-                self.begun_at(i, env.begin(*self.own(i), env.episode + 1))
+                self.write_begun(i, env.begin(*self.seed_and_number_of(i), env.episode + 1))
                 continue
-            seen, out.reward[i], out.terminated[i], out.truncated[i], _ = env.step(action)
+            observation, out.reward[i], out.terminated[i], out.truncated[i], _ = env.step(action)
             out.ended[i] = out.terminated[i] or out.truncated[i]
             if out.ended[i] and self.settings.autoreset_mode == AutoresetMode.SAME_STEP:
-                out.final_observation[i] = seen
-                seen = env.begin(*self.own(i), env.episode + 1)
-            out.observation[i] = seen
+                out.final_observation[i] = observation
+                observation = env.begin(*self.seed_and_number_of(i), env.episode + 1)
+            out.observation[i] = observation
         return int(out.ended.sum())
 
     def dump(self) -> dict:
@@ -117,5 +117,5 @@ class GymnasiumCarts(OneByOneCarts):
     def load(self, arrays: dict, seed: Seed) -> None:
         super().load(arrays, seed)
         for i, env in enumerate(self._envs):
-            env.begin(*self.own(i), int(self.episode[i]))
+            env.begin(*self.seed_and_number_of(i), int(self.episode[i]))
             env.state, env.steps = self.state[:, i].copy(), int(self.steps[i])

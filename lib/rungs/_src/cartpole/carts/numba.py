@@ -52,9 +52,9 @@ class NumbaCarts(TensorCarts):
         self._launch(1, self.accepted(actions)[None], 0)
         return self.count_ended()
 
-    def step_many(self, steps: int, actions: torch.Tensor | None, drawn: int) -> tuple:
+    def step_many(self, steps: int, actions: torch.Tensor | None, actions_drawn: int) -> tuple:
         sums = self.sums()
-        self._launch(steps, actions, drawn, sums)
+        self._launch(steps, actions, actions_drawn, sums)
         return sums
 
     def steps_at_once(self) -> int:
@@ -65,7 +65,7 @@ class NumbaCarts(TensorCarts):
         return self.num_envs if self._seed_tensor.ndim else 0
 
     def _launch(
-        self, count: int, actions: torch.Tensor | None, drawn: int, sums: tuple = ()
+        self, count: int, actions: torch.Tensor | None, actions_drawn: int, sums: tuple = ()
     ) -> None:
         settings = self.settings
         random = actions is None
@@ -80,7 +80,7 @@ class NumbaCarts(TensorCarts):
                 settings.max_episode_steps,
                 settings.workload,
                 count,
-                drawn,
+                actions_drawn,
                 _on_device(self._no_actions if actions is None else actions),
                 *self._arrays,
                 *(map(_on_device, sums) if sums else self._no_sums),

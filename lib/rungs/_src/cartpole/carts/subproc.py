@@ -78,9 +78,11 @@ class SubprocCarts(OneByOneCarts):
         for i in range(self.num_envs) if which is None else np.flatnonzero(which).tolist():
             number = int(self.episode[i] + 1) if episode is None else episode
             with self._naming_the_dead():
-                (observation,) = self._envs.env_method("begin", *self.own(i), number, indices=i)
+                (observation,) = self._envs.env_method(
+                    "begin", *self.seed_and_number_of(i), number, indices=i
+                )
             self.episode[i] = number
-            self.begun_at(i, observation)
+            self.write_begun(i, observation)
 
     def step(self, actions: np.ndarray) -> int:
         actions = self.accepted(actions)
@@ -105,7 +107,7 @@ class SubprocCarts(OneByOneCarts):
         for i in range(self.num_envs):
             with self._naming_the_dead():
                 number = int(self.episode[i])
-                self._envs.env_method("begin", *self.own(i), number, indices=i)
+                self._envs.env_method("begin", *self.seed_and_number_of(i), number, indices=i)
                 self._envs.set_attr("state", self.state[:, i].copy(), indices=i)
                 self._envs.set_attr("steps", int(self.steps[i]), indices=i)
 

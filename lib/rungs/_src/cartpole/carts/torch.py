@@ -46,7 +46,7 @@ class TensorCarts(Carts):
         # scalar where all carts have one seed.
         self._seed_tensor = torch.zeros((), dtype=torch.int64, device=self.device)
         self.numbers = torch.arange(num_envs, device=self.device) + first_env
-        self._drawn_numbers = self.numbers.clone()
+        self._counter_numbers = self.numbers.clone()
         self._state = zeros(4, dtype=dtype)
         self._steps = zeros(dtype=torch.int32)
         self._episode = zeros(dtype=torch.int64)
@@ -58,19 +58,19 @@ class TensorCarts(Carts):
             final_observation=zeros(4, dtype=torch.float32).T,
         )
 
-    def drawn_by(self) -> tuple[Any, torch.Tensor]:
-        own = isinstance(self.seed, np.ndarray)
-        return self._seed_tensor if own else self.seed, self._drawn_numbers
+    def seeds_and_numbers(self) -> tuple[Any, torch.Tensor]:
+        per_cart = isinstance(self.seed, np.ndarray)
+        return self._seed_tensor if per_cart else self.seed, self._counter_numbers
 
-    def draw_by(self, seed: Seed) -> None:
+    def set_seed(self, seed: Seed) -> None:
         """Sets the seed by which carts draw from their next episodes on; it is as for `reset`."""
         self.seed = seed
         if isinstance(seed, np.ndarray):
             tensor = torch.tensor(seed.view(np.int64), device=self.device)
-            self._drawn_numbers.zero_()
+            self._counter_numbers.zero_()
         else:
             tensor = torch.tensor(self._signed_seed, device=self.device)
-            self._drawn_numbers.copy_(self.numbers)
+            self._counter_numbers.copy_(self.numbers)
         if tensor.shape == self._seed_tensor.shape:
             self._seed_tensor.copy_(tensor)
         else:
@@ -81,30 +81,30 @@ class TensorCarts(Carts):
         """Drops recorded code that uses tensors which are replaced."""
 
     def reset(self, which: torch.Tensor | None, seed: Seed, episode: int | None) -> None:
-        self.draw_by(seed)
-        where = torch.ones_like(self.outputs.ended) if which is None else which
+        self.set_seed(seed)
+        mask = torch.ones_like(self.outputs.ended) if which is None else which
         number = self._episode + 1 if episode is None else torch.full_like(self._episode, episode)
-        self._begin(where, number)
+        self._begin(mask, number)
         for flag in ("terminated", "truncated", "ended", "reward"):
-            getattr(self.outputs, flag).masked_fill_(where, 0)
+            getattr(self.outputs, flag).masked_fill_(mask, 0)
 
-    def _begin(self, where: torch.Tensor, episode: torch.Tensor) -> None:
-        """Begins `episode` where `where` is set; waits for the device, to know how many."""
-        chosen = where.nonzero().squeeze(1)
+    def _begin(self, mask: torch.Tensor, episode: torch.Tensor) -> None:
+        """Begins `episode` where `mask` is set; waits for the device, to know how many."""
+        chosen = mask.nonzero().squeeze(1)
         if not len(chosen):
             return
         numbers = episode[chosen]
         self._episode[chosen], self._steps[chosen] = numbers, 0
         seed = self._seed_tensor[chosen] if self._seed_tensor.ndim else self._signed_seed
-        self._state[:, chosen] = self._starts(seed, self._drawn_numbers[chosen], numbers)
+        self._state[:, chosen] = self._starts(seed, self._counter_numbers[chosen], numbers)
         self.outputs.observation[chosen] = self._state[:, chosen].T.float()
 
     def _starts(
         self, seed: int | torch.Tensor, numbers: torch.Tensor, episode: torch.Tensor
     ) -> torch.Tensor:
         """Returns (4, n): where episodes of some carts start; the seed is an int or a tensor."""
-        drawn = words(seed, numbers, episode, 0, Purpose.CARTPOLE_START)
-        starts = [self._physics.start(word.double()) for word in drawn]
+        start_words = words(seed, numbers, episode, 0, Purpose.CARTPOLE_START)
+        starts = [self._physics.start(word.double()) for word in start_words]
         return torch.stack(starts).to(self._state.dtype)
 
     @property
@@ -119,9 +119,9 @@ class TensorCarts(Carts):
         if not self.validate:
             return actions
         actions = actions.clone()
-        wrong = ((actions != 0) & (actions != 1)).flatten()
-        if wrong.any():
-            first = int(wrong.int().argmax())
+        invalid = ((actions != 0) & (actions != 1)).flatten()
+        if invalid.any():
+            first = int(invalid.int().argmax())
             raise self.invalid(first % self.num_envs, int(actions.flatten()[first]))
         return actions
 
@@ -142,7 +142,7 @@ class TensorCarts(Carts):
         return saved | {"ended": self.outputs.ended.cpu().numpy()}
 
     def load(self, arrays: dict, seed: Seed) -> None:
-        self.draw_by(seed)
+        self.set_seed(seed)
         self._state.copy_(torch.tensor(arrays["state"]))
         self._steps.copy_(torch.tensor(arrays["steps"]))
         self._episode.copy_(torch.tensor(arrays["episode"].astype(np.int64)))
@@ -243,10 +243,10 @@ class TorchCarts(TensorCarts):
     def _tensors(self) -> list[torch.Tensor]:
         return [self._state, self._steps, self._episode, *vars(self.outputs).values()]
 
-    def _begin_everywhere(self, where: torch.Tensor, episode: torch.Tensor) -> None:
-        """Begins `episode` where `where` is set, by drawing starts for all carts."""
-        self._episode.copy_(torch.where(where, episode, self._episode))
-        self._steps.masked_fill_(where, 0)
-        begun = self._starts(self._seed_tensor, self._drawn_numbers, episode)
-        self._state.copy_(torch.where(where, begun, self._state))
+    def _begin_everywhere(self, mask: torch.Tensor, episode: torch.Tensor) -> None:
+        """Begins `episode` where `mask` is set, by drawing starts for all carts."""
+        self._episode.copy_(torch.where(mask, episode, self._episode))
+        self._steps.masked_fill_(mask, 0)
+        begun = self._starts(self._seed_tensor, self._counter_numbers, episode)
+        self._state.copy_(torch.where(mask, begun, self._state))
         self.outputs.observation.copy_(self._state.T)
