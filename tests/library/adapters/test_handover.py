@@ -36,8 +36,8 @@ def address(array):
 def test_what_is_kept_is_never_written_again(rung, kept):
     env = rungs.make("chess", rung, 2, opponent="random")
     held = []
-    for seen in stepped(env, FreshOutputs(env), 8):
-        for array in seen:
+    for arrays in stepped(env, FreshOutputs(env), 8):
+        for array in arrays:
             part = KEPT[kept](array)
             held.append((part, np.asarray(part).copy()))
         del array, part
@@ -49,16 +49,16 @@ def test_what_is_kept_is_never_written_again(rung, kept):
 def test_memory_is_used_again_once_nothing_refers_to_it():
     env = rungs.make("chess", "cpp", 2)
     outputs, addresses, last = FreshOutputs(env), [], None
-    for seen in stepped(env, outputs, 12):
-        addresses.append(address(seen[0]))
-        last = seen[1][0]  # a row, of another output
-        del seen
+    for arrays in stepped(env, outputs, 12):
+        addresses.append(address(arrays[0]))
+        last = arrays[1][0]  # a row, of another output
+        del arrays
     gc.collect()
     assert len({*addresses}) <= 4
     at = address(last)
     before = last.copy()
-    for seen in stepped(env, outputs, 6):
-        assert address(seen[1]) != at
+    for arrays in stepped(env, outputs, 6):
+        assert address(arrays[1]) != at
     np.testing.assert_array_equal(last, before)
 
 
@@ -76,9 +76,11 @@ def test_a_step_that_is_refused_leaves_what_was_handed_over():
 
 @pytest.mark.parametrize("rung", ["python", "cpp", "multiprocessing", "cuda"])
 def test_a_reset_of_some_boards_writes_all_rows_elsewhere(rung):
-    how = {"device": "cpu"} if rung == "cuda" else {}
+    chess_settings = {"device": "cpu"} if rung == "cuda" else {}
     env, same = (
-        rungs.make("chess", rung, 3, opening_plies=(4, 9), autoreset_mode="DISABLED", **how)
+        rungs.make(
+            "chess", rung, 3, opening_plies=(4, 9), autoreset_mode="DISABLED", **chess_settings
+        )
         for _ in range(2)
     )
     outputs = FreshOutputs(env)
@@ -93,17 +95,19 @@ def test_a_reset_of_some_boards_writes_all_rows_elsewhere(rung):
     for name, array in its_info.items():
         np.testing.assert_array_equal(info[name], array)
     assert not np.array_equal(observation, before)
-    for each in (env, same):
-        each.close()
+    for batch in (env, same):
+        batch.close()
 
 
 def test_python_samples_by_the_rules_whatever_is_written_to_masks():
     for mode in ("SAME_STEP", "NEXT_STEP"):
         for mask in ("bool", "bits", "list"):
-            how = {"mask": mask, "autoreset_mode": mode, "max_plies": 3}
-            env, same = (rungs.make("chess", rung, 5, **how) for rung in ("python", "cpp"))
-            for each in (env, same):
-                each.reset(seed=0)
+            chess_settings = {"mask": mask, "autoreset_mode": mode, "max_plies": 3}
+            env, same = (
+                rungs.make("chess", rung, 5, **chess_settings) for rung in ("python", "cpp")
+            )
+            for batch in (env, same):
+                batch.reset(seed=0)
             for step in range(8):
                 actions = same.sample_actions(step)
                 env._buffers.mask[:] = 0

@@ -33,10 +33,10 @@ def test_spaces_hold_what_is_seen():
 
 
 def test_env_runners_play_different_games_unless_seeded():
-    how = {"opening_plies": (20, 20)}
-    seen = [make(2, **how).reset()[0]["observations"] for _ in range(2)]
+    chess_settings = {"opening_plies": (20, 20)}
+    seen = [make(2, **chess_settings).reset()[0]["observations"] for _ in range(2)]
     assert not np.array_equal(*seen)
-    same = [make(2, seed=1, **how).reset()[0]["observations"] for _ in range(2)]
+    same = [make(2, seed=1, **chess_settings).reset()[0]["observations"] for _ in range(2)]
     np.testing.assert_array_equal(*same)
 
 
@@ -47,10 +47,10 @@ def test_settings_without_names_are_refused(config):
 
 
 def configured(**settings):
-    how = {"max_plies": 20, "rung": "cpp"} | settings
+    chess_settings = {"max_plies": 20, "rung": "cpp"} | settings
     return (
         PPOConfig()
-        .environment(ChessVectorEnv, env_config=how)
+        .environment(ChessVectorEnv, env_config=chess_settings)
         .env_runners(
             num_env_runners=0,
             num_envs_per_env_runner=8,

@@ -52,11 +52,11 @@ def test_transforms_and_their_resets_play_the_same_games():
         ChessEnv(6, "cpp", seed=3, max_plies=30),
         Compose(ActionMask(), StepCounter(), RewardSum()),
     )
-    ours, ends = rungs.make("chess", "cpp", 6, opponent="random", seed=3, max_plies=30), 0
-    observation, info = ours.reset()
+    chess_env, ends = rungs.make("chess", "cpp", 6, opponent="random", seed=3, max_plies=30), 0
+    observation, info = chess_env.reset()
     for after, now in played(env, 60):
         np.testing.assert_array_equal(after["action_mask"], info["action_mask"])
-        observation, _, terminated, truncated, info = ours.step(after["action"].numpy())
+        observation, _, terminated, truncated, info = chess_env.step(after["action"].numpy())
         np.testing.assert_array_equal(now["observation"], observation)
         np.testing.assert_array_equal(now["step_count"][:, 0] == 0, terminated | truncated)
         ends += (terminated | truncated).sum()
@@ -78,14 +78,14 @@ def test_a_collector_gathers_what_was_played():
     collector = Collector(env, legal_policy(), frames_per_batch=100, total_frames=300)
     batches = [batch.clone() for batch in collector]
     assert [batch.shape for batch in batches] == [(5, 20)] * 3
-    ours = rungs.make("chess", "cpp", 5, opponent="random", seed=1, max_plies=24)
-    observation, info = ours.reset()
+    chess_env = rungs.make("chess", "cpp", 5, opponent="random", seed=1, max_plies=24)
+    observation, info = chess_env.reset()
     ended = 0
     for batch in batches:
         for at in batch.unbind(1):
             np.testing.assert_array_equal(at["observation"], observation)
             np.testing.assert_array_equal(at["action_mask"], info["action_mask"])
-            observation, reward, terminated, truncated, info = ours.step(at["action"].numpy())
+            observation, reward, terminated, truncated, info = chess_env.step(at["action"].numpy())
             np.testing.assert_array_equal(at["next", "reward"][:, 0], reward)
             ended += (terminated | truncated).sum()
     assert ended > 10

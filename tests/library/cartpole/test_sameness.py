@@ -44,10 +44,10 @@ def play(envs, steps, *, policy=balancing, seed=0):
 
 
 def assert_same(one, other):
-    for ours, theirs in zip(one[:4], other[:4], strict=True):
-        ours, theirs = on_host(ours), on_host(theirs)
-        assert ours.dtype == theirs.dtype
-        np.testing.assert_array_equal(ours, theirs)
+    for array, other_array in zip(one[:4], other[:4], strict=True):
+        array, other_array = on_host(array), on_host(other_array)
+        assert array.dtype == other_array.dtype
+        np.testing.assert_array_equal(array, other_array)
     assert one[4].keys() == other[4].keys()
     if one[4]:
         ended = on_host(one[4]["_final_obs"])
@@ -206,16 +206,16 @@ def test_a_process_that_dies_is_named():
 )
 def test_every_step_is_gymnasiums_over_whole_episodes(mode, steps, settings):
     envs = [make(rung, 12, autoreset_mode=mode, **settings) for rung in ("gymnasium", "cpp")]
-    theirs, ours = envs
+    gymnasium_env, cpp_env = envs
     rng = np.random.default_rng(0)
     for env in envs:
         env.reset(seed=3)
     whole = fallen = 0
     for _ in range(steps):
         # A pole is unstable, and what differs in the last place would grow with every step.
-        theirs.set_state(ours.get_state())
-        before = ours.carts.dump()["state"].copy()
-        actions = balancing(ours._outputs.observation, rng).astype(np.int64)
+        gymnasium_env.set_state(cpp_env.get_state())
+        before = cpp_env.carts.dump()["state"].copy()
+        actions = balancing(cpp_env._outputs.observation, rng).astype(np.int64)
         outcomes = [env.step(actions) for env in envs]
         for name, one, other in zip(FLAGS, outcomes[0][1:4], outcomes[1][1:4], strict=True):
             np.testing.assert_array_equal(one, other, err_msg=name)
@@ -230,14 +230,14 @@ def test_every_step_is_gymnasiums_over_whole_episodes(mode, steps, settings):
     assert fallen > 30
 
 
-def assert_near(ours, theirs, before):
+def assert_near(states, expected, before):
     """A state after a step, within four units in the last place of what it is the sum of.
 
     That is the state before and what the force adds, up to 0.2 to the cart's speed and 0.3 to the
     pole's, whose rounding is there where they nearly cancel.
     """
-    scale = np.maximum(np.maximum(np.abs(before), np.abs(theirs)), 0.3)
-    assert (np.abs(ours - theirs) <= 4 * np.spacing(scale)).all()
+    scale = np.maximum(np.maximum(np.abs(before), np.abs(expected)), 0.3)
+    assert (np.abs(states - expected) <= 4 * np.spacing(scale)).all()
 
 
 def test_a_step_is_gymnasiums_within_a_few_units_in_the_last_place():
@@ -280,10 +280,10 @@ def test_more_work_is_as_much_closer_to_the_true_motion():
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_sine_and_cosine_of_a_pole_that_stands_are_exact_to_a_unit(dtype):
     angles = np.linspace(-MAX_THETA, MAX_THETA, 100_001).astype(dtype)
-    made = physics(angles.itemsize)
-    for ours, theirs in ((made.sine, np.sin), (made.cosine, np.cos)):
-        expected = theirs(angles.astype(np.longdouble))
-        off = np.abs(ours(angles) - expected) / np.spacing(np.abs(expected).astype(dtype))
+    functions = physics(angles.itemsize)
+    for function, reference in ((functions.sine, np.sin), (functions.cosine, np.cos)):
+        expected = reference(angles.astype(np.longdouble))
+        off = np.abs(function(angles) - expected) / np.spacing(np.abs(expected).astype(dtype))
         assert off.max() <= 1
 
 
@@ -293,9 +293,9 @@ CONTRACT = [in_tier(rung.name, pytest.mark.slow) for rung in rungs.rungs_of("car
 @pytest.mark.parametrize("rung", CONTRACT)
 class TestContract:
     def test_spaces_are_gymnasiums(self, rung):
-        env, theirs = make(rung, 3), gymnasium.make_vec("CartPole-v1", 3)
-        assert env.single_observation_space == theirs.single_observation_space
-        assert env.single_action_space == theirs.single_action_space
+        env, gymnasium_env = make(rung, 3), gymnasium.make_vec("CartPole-v1", 3)
+        assert env.single_observation_space == gymnasium_env.single_observation_space
+        assert env.single_action_space == gymnasium_env.single_action_space
         observation, info = env.reset(seed=1)
         assert info == {}
         assert env.observation_space.contains(on_host(observation))
@@ -340,8 +340,8 @@ class TestContract:
         np.testing.assert_array_equal(observation, on_host(env._outputs.observation))
         actions = np.array([0, 1, 1, 0, 1, 0])
         for _ in range(15):  # in which every pole falls
-            ours, theirs = env.step(actions), other.step(actions)
-            np.testing.assert_allclose(on_host(ours[0]), theirs[0], atol=1e-6)
+            outputs, other_outputs = env.step(actions), other.step(actions)
+            np.testing.assert_allclose(on_host(outputs[0]), other_outputs[0], atol=1e-6)
 
     def test_an_invalid_action_changes_nothing(self, rung):
         env = make(rung, 5, first_env=10)

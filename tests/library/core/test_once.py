@@ -23,10 +23,10 @@ def test_threads_that_ask_at_the_same_time_get_the_same():
         return make(name)
 
     with ThreadPoolExecutor(4) as pool:
-        found = [*pool.map(ask, "abab")]
+        results = [*pool.map(ask, "abab")]
     assert sorted(calls) == ["a", "b"]
-    assert found[0] is found[2] is not found[1]
-    assert found[1] is found[3]
+    assert results[0] is results[2] is not results[1]
+    assert results[1] is results[3]
 
 
 def test_an_error_is_not_kept_and_one_may_need_another():

@@ -31,10 +31,10 @@ MATE_IN_ONE = "6k1/5ppp/8/8/8/8/8/K2R4 w - - 0 1"
 
 def pair(num_envs, num_threads=1, **settings):
     """The same environments by the C API and by the package."""
-    ours = rungs.make("chess", "cpp", num_envs, **settings)
-    given = ours.settings
+    python_env = rungs.make("chess", "cpp", num_envs, **settings)
+    given = python_env.settings
     opening_min, opening_max = given.opening_plies
-    theirs = Chess(
+    c_env = Chess(
         num_envs=num_envs,
         num_threads=num_threads,
         opponent=int(given.opponent == "random"),
@@ -42,19 +42,19 @@ def pair(num_envs, num_threads=1, **settings):
         mask=MASKS[given.mask],
         autoreset=AUTORESET.index(given.autoreset_mode.name),
         max_plies=given.max_plies or 0,
-        first_env=ours.first_board,
+        first_env=python_env.first_board,
         opening_min=opening_min,
         opening_max=opening_max,
         start_fens=given.starts if "start" in settings or "start_fens" in settings else (),
     )
-    return theirs, ours
+    return c_env, python_env
 
 
-def check_same(theirs, ours):
-    out = ours.boards.buffers
+def check_same(c_env, python_env):
+    out = python_env.boards.buffers
     names = ("observation", "mask", "reward", "terminated", "truncated", "ended", "reason")
     for name in (*names, "player", "final_observation"):
-        assert getattr(theirs, name).tobytes() == getattr(out, name).tobytes(), name
+        assert getattr(c_env, name).tobytes() == getattr(out, name).tobytes(), name
 
 
 SETTINGS = (
@@ -72,31 +72,31 @@ SETTINGS = (
     [(2, SETTINGS[0]), *((1 + i % 2, settings) for i, settings in enumerate(SETTINGS))],
 )
 def test_it_plays_the_same_games_as_the_rung_cpp(settings, num_threads):
-    theirs, ours = pair(300, num_threads, **settings)
-    theirs.reset(7)
-    ours.reset(seed=7)
+    c_env, python_env = pair(300, num_threads, **settings)
+    c_env.reset(7)
+    python_env.reset(seed=7)
     ended = 0
     for step in range(60):
-        actions = theirs.sample(step)
-        assert (actions == ours.sample_actions(step)).all()
-        ended += theirs.step(actions)
-        ours.step(actions)
-        check_same(theirs, ours)
+        actions = c_env.sample(step)
+        assert (actions == python_env.sample_actions(step)).all()
+        ended += c_env.step(actions)
+        python_env.step(actions)
+        check_same(c_env, python_env)
     assert ended > 0 or not settings
-    assert [theirs.fen(i) for i in range(300)] == ours.fens()
+    assert [c_env.fen(i) for i in range(300)] == python_env.fens()
 
 
 def test_seeds_and_resets_are_the_packages():
-    theirs, ours = pair(9, obs="planes", opening_plies=(3, 8), autoreset_mode="NEXT_STEP")
+    c_env, python_env = pair(9, obs="planes", opening_plies=(3, 8), autoreset_mode="NEXT_STEP")
     seeds, some = np.arange(9, dtype=np.uint64) ** 7, np.arange(9) % 2 == 0
     for seed, which in ((seeds, None), (None, None), (3, None), (None, some)):
-        theirs.reset(seed, None if which is None else which.astype(np.uint8))
-        ours.reset(seed=seed, options=None if which is None else {"reset_mask": which})
-        check_same(theirs, ours)
+        c_env.reset(seed, None if which is None else which.astype(np.uint8))
+        python_env.reset(seed=seed, options=None if which is None else {"reset_mask": which})
+        check_same(c_env, python_env)
         for step in range(5):
-            theirs.step(actions := theirs.sample(step))
-            ours.step(actions)
-        check_same(theirs, ours)
+            c_env.step(actions := c_env.sample(step))
+            python_env.step(actions)
+        check_same(c_env, python_env)
 
 
 def test_an_environment_waits_for_its_reset_where_autoreset_is_disabled():
@@ -114,11 +114,11 @@ def test_an_environment_waits_for_its_reset_where_autoreset_is_disabled():
 
 
 def test_a_state_goes_on_bit_for_bit_and_a_position_can_be_set():
-    theirs, _ = pair(5, obs="planes", opponent="random", mask="list", max_plies=40)
-    theirs.reset(np.arange(5, dtype=np.uint64))
+    c_env, _ = pair(5, obs="planes", opponent="random", mask="list", max_plies=40)
+    c_env.reset(np.arange(5, dtype=np.uint64))
     for step in range(20):
-        theirs.step(theirs.sample(step))
-    state = theirs.save()
+        c_env.step(c_env.sample(step))
+    state = c_env.save()
 
     def play(envs):
         played = b""
@@ -127,14 +127,14 @@ def test_a_state_goes_on_bit_for_bit_and_a_position_can_be_set():
             played += envs.observation.tobytes() + envs.mask.tobytes() + envs.reward.tobytes()
         return played
 
-    first = play(theirs)
-    theirs.restore(state)
-    assert play(theirs) == first
+    first = play(c_env)
+    c_env.restore(state)
+    assert play(c_env) == first
     other, _ = pair(5, obs="planes", opponent="random", mask="bits", max_plies=40)
     other.restore(state)
-    assert [other.fen(i) for i in range(5)] != [theirs.fen(i) for i in range(5)]
-    theirs.restore(state)
-    assert [other.fen(i) for i in range(5)] == [theirs.fen(i) for i in range(5)]
+    assert [other.fen(i) for i in range(5)] != [c_env.fen(i) for i in range(5)]
+    c_env.restore(state)
+    assert [other.fen(i) for i in range(5)] == [c_env.fen(i) for i in range(5)]
     other.set_fen(3, MATE_IN_ONE)
     assert other.fen(3) == MATE_IN_ONE
     placed = rungs.make("chess", "cpp", 5, obs="planes", mask="bits", start_fens=(MATE_IN_ONE,))
@@ -237,7 +237,7 @@ def test_what_comes_too_early_and_what_is_wrong_is_refused():
         assert refused.value.status == c_handles.ORDER
     envs.reset(0)
     before = envs.save()
-    for wrong, why in (
+    for call, why in (
         (lambda: envs.step([0, 4672]), "environment 0: action 0"),
         (lambda: envs.fen(2), "env: 2"),
         (lambda: envs.set_fen(0, "nonsense"), "nonsense"),
@@ -246,7 +246,7 @@ def test_what_comes_too_early_and_what_is_wrong_is_refused():
         (lambda: envs.call("step", None, None), "rungs_chess_step.*null"),
     ):
         with pytest.raises(CError, match=why):
-            wrong()
+            call()
     assert (envs.save() == before).all()
 
 
@@ -254,22 +254,22 @@ def test_an_older_program_gets_defaults_and_a_newer_one_is_told_of_fields_that_a
     class Newer(ctypes.Structure):
         _fields_ = (("known", c_handles.ChessConfig), ("more", ctypes.c_int64))
 
-    api, made = c_handles.library(), ctypes.c_void_p()
+    api, handle = c_handles.library(), ctypes.c_void_p()
     for more in (0, 1):
         config = Newer(more=7)
         api.rungs_chess_config_init(ctypes.byref(config), ctypes.c_size_t(ctypes.sizeof(Newer)))
         assert (config.known.size, config.known.num_envs) == (ctypes.sizeof(Newer), 1)
         assert config.more == 0
         config.more = more
-        status = api.rungs_chess_create(ctypes.byref(config), ctypes.byref(made))
-        assert (status, bool(made)) == ((c_handles.ARGUMENT, False) if more else (0, True))
-        api.rungs_chess_destroy(made)
+        status = api.rungs_chess_create(ctypes.byref(config), ctypes.byref(handle))
+        assert (status, bool(handle)) == ((c_handles.ARGUMENT, False) if more else (0, True))
+        api.rungs_chess_destroy(handle)
     older = c_handles.ChessConfig(size=c_handles.ChessConfig.opponent.offset, num_envs=3, mask=9)
-    assert api.rungs_chess_create(ctypes.byref(older), ctypes.byref(made)) == 0
+    assert api.rungs_chess_create(ctypes.byref(older), ctypes.byref(handle)) == 0
     outputs = c_handles.ChessOutputs(size=c_handles.ChessOutputs.mask.offset, mask=5)
-    assert api.rungs_chess_get_outputs(made, ctypes.byref(outputs)) == 0
+    assert api.rungs_chess_get_outputs(handle, ctypes.byref(outputs)) == 0
     assert (outputs.observation_bytes, outputs.mask) == (72, 5)  # no byte beyond its size
-    api.rungs_chess_destroy(made)
+    api.rungs_chess_destroy(handle)
 
 
 def test_messages_are_the_calling_threads():

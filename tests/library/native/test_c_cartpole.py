@@ -12,9 +12,9 @@ from tests.library.native.test_c_api import AUTORESET, pair
 from tests.proof.anywhere import games
 
 
-def check_same(theirs, carts):
+def check_same(c_env, carts):
     for name in ("observation", "reward", "terminated", "truncated", "ended", "final_observation"):
-        np.testing.assert_array_equal(getattr(theirs, name), getattr(carts.outputs, name), name)
+        np.testing.assert_array_equal(getattr(c_env, name), getattr(carts.outputs, name), name)
 
 
 @pytest.mark.parametrize(
@@ -29,21 +29,21 @@ def check_same(theirs, carts):
 def test_it_is_the_packages(mode, dtype, precision, num_threads):
     more = {"max_episode_steps": 20, "workload": 2}
     n = 3001
-    ours = rungs.make("cartpole", "cpp", n, dtype=dtype, autoreset_mode=mode, **more)
+    python_env = rungs.make("cartpole", "cpp", n, dtype=dtype, autoreset_mode=mode, **more)
     autoreset = AUTORESET.index(mode)
-    theirs = CartPole(
+    c_env = CartPole(
         num_envs=n, precision=precision, autoreset=autoreset, num_threads=num_threads, **more
     )
     rng, some = np.random.default_rng(0), np.arange(n) % 3 == 0
     for seed, which in ((5, None), (np.arange(n, dtype=np.uint64), None), (None, some)):
-        theirs.reset(seed, None if which is None else which.astype(np.uint8))
-        ours.reset(seed=seed, options=None if which is None else {"reset_mask": which})
+        c_env.reset(seed, None if which is None else which.astype(np.uint8))
+        python_env.reset(seed=seed, options=None if which is None else {"reset_mask": which})
         ended = 0
         for _ in range(40):
             actions = rng.integers(2, size=n)
-            ended += theirs.step(actions)
-            ours.step(actions)
-            check_same(theirs, ours.carts)
+            ended += c_env.step(actions)
+            python_env.step(actions)
+            check_same(c_env, python_env.carts)
         assert ended > n
 
 
@@ -51,18 +51,18 @@ def test_it_plays_the_recorded_games():
     digest = hashlib.sha256()
     for env_id, settings in games.SETTINGS:
         if env_id == "chess":
-            theirs, _ = pair(300, num_threads=2, **settings)
+            c_env, _ = pair(300, num_threads=2, **settings)
         else:
             precision = 4 if settings else 8
-            theirs = CartPole(num_envs=300, precision=precision, num_threads=2)
-        theirs.reset(1)
+            c_env = CartPole(num_envs=300, precision=precision, num_threads=2)
+        c_env.reset(1)
         for step in range(30):
             chess = env_id == "chess"
-            theirs.step(theirs.sample(step) if chess else theirs.observation[:, 2] > 0)
+            c_env.step(c_env.sample(step) if chess else c_env.observation[:, 2] > 0)
             for name in ("observation", "reward", "terminated", "truncated"):
-                digest.update(getattr(theirs, name).tobytes())
+                digest.update(getattr(c_env, name).tobytes())
             if chess:
-                digest.update(theirs.mask.tobytes())
+                digest.update(c_env.mask.tobytes())
     assert digest.hexdigest() == games.RECORDED.read_text().strip()
 
 

@@ -36,9 +36,9 @@ def positions():
 def test_it_evaluates_as_the_learner(network, positions, dtype, num_threads):
     if dtype == np.float16:
         network = copy.deepcopy(network).half().float()
-    theirs = Network(flat_weights(network).astype(dtype), num_threads=num_threads)
+    c_network = Network(flat_weights(network).astype(dtype), num_threads=num_threads)
     logits, values = CppNetwork(network, compiler="g++").evaluate(*positions)
-    their_logits, their_values = theirs.evaluate(*positions)
+    their_logits, their_values = c_network.evaluate(*positions)
     np.testing.assert_array_equal(their_values, values)
     assert len(np.unique(values)) > 100
     for row, count in enumerate(positions[2]):
@@ -58,41 +58,41 @@ def test_numbers_of_every_size_are_read_as_they_are(network, positions, type_):
 
 def test_what_is_wrong_is_refused(network, positions):
     weights = flat_weights(network)
-    for wrong, why in (
+    for bad_settings, why in (
         ({"num_weights": 1537664}, "num_weights: 1537664"),
         ({"weights": None}, "weights"),
         ({"type": 2}, "type: 2"),
         ({"num_threads": 0}, "num_threads: 0"),
     ):
         with pytest.raises(CError, match=why):
-            Network(weights, **wrong)
+            Network(weights, **bad_settings)
     for dtype, number in ((np.float32, np.nan), (np.float32, np.inf), (np.float16, -np.inf)):
         spoilt = weights.astype(dtype)
         spoilt[7] = number
         with pytest.raises(CError, match=r"weights\[7\]"):
             Network(spoilt)
-    theirs = Network(weights)
+    c_network = Network(weights)
     observation, actions, counts = positions
     for k, broken in ((0, 7), (70, -7)):
         spoilt = observation.copy()
         spoilt[k, 3] = broken
         with pytest.raises(CError, match=f"row {k}"):
-            theirs.evaluate(spoilt, actions, counts)
+            c_network.evaluate(spoilt, actions, counts)
     spoilt = actions.copy()
     spoilt[140, 0] = 4672
     with pytest.raises(CError, match="row 140"):
-        theirs.evaluate(observation, spoilt, counts)
+        c_network.evaluate(observation, spoilt, counts)
     with pytest.raises(CError, match="null"):
-        theirs.call("evaluate", None, None, None, 1, None, 0, None)
+        c_network.call("evaluate", None, None, None, 1, None, 0, None)
     with pytest.raises(CError, match="stride: 219"):
-        theirs.call("evaluate", *positions, 1, weights, 219, weights)
+        c_network.call("evaluate", *positions, 1, weights, 219, weights)
 
 
 @pytest.mark.parametrize(("policy", "num_threads"), [("gumbel", 2), ("puct", 1)])
 def test_a_search_in_one_call_is_that_of_the_loop(network, policy, num_threads):
     """The same trees after several searches, of some games and of all, which add to them."""
     fens = [*ENDINGS, *random_fens(np.random.default_rng(4), 4)]
-    theirs = Network(flat_weights(network), num_threads=num_threads)
+    c_network = Network(flat_weights(network), num_threads=num_threads)
     settings = {"num_games": len(fens), "policy": ["gumbel", "puct"].index(policy), "seed": 5}
     looped, called = (
         Search(**settings, simulations=24, nodes=40, num_threads=num_threads) for _ in range(2)
@@ -102,8 +102,8 @@ def test_a_search_in_one_call_is_that_of_the_loop(network, policy, num_threads):
             search.call("begin", game, fen.encode())
     which = np.arange(len(fens)) % 2 == 0
     for marks, simulations in ((None, 0), (which.astype(np.uint8), 24), (None, 3)):
-        looped.run(theirs.evaluate, marks, simulations)
-        called.call("run", theirs.handle, marks, ctypes.c_int32(simulations))
+        looped.run(c_network.evaluate, marks, simulations)
+        called.call("run", c_network.handle, marks, ctypes.c_int32(simulations))
         for name in (*RESULTS, "nodes"):
             np.testing.assert_array_equal(getattr(called, name), getattr(looped, name), name)
         for search in (looped, called):
@@ -112,13 +112,13 @@ def test_a_search_in_one_call_is_that_of_the_loop(network, policy, num_threads):
 
 
 def test_a_search_in_one_call_is_refused_where_the_loop_is(network):
-    theirs = Network(flat_weights(network))
+    c_network = Network(flat_weights(network))
     search, planes = Search(simulations=8), Search(simulations=8, observation=1)
     planes.call("begin", 0, MATE_IN_ONE.encode())
     for its, evaluator, simulations, why in (
-        (search, theirs, 0, "game 0"),
-        (search, theirs, 9, "simulations: 9"),
-        (planes, theirs, 0, "boards"),
+        (search, c_network, 0, "game 0"),
+        (search, c_network, 9, "simulations: 9"),
+        (planes, c_network, 0, "boards"),
     ):
         with pytest.raises(CError, match=why):
             its.call("run", evaluator.handle, None, ctypes.c_int32(simulations))
@@ -128,12 +128,12 @@ def test_a_search_in_one_call_is_refused_where_the_loop_is(network):
     overflowing = Network(np.full(1537665, 3e38, np.float32))
     with pytest.raises(CError, match=r"game 0: .*NaN"):
         search.call("run", overflowing.handle, None, ctypes.c_int32(0))
-    search.call("run", theirs.handle, None, ctypes.c_int32(0))
+    search.call("run", c_network.handle, None, ctypes.c_int32(0))
     assert search.visits.sum() == 8
 
 
 def test_a_tree_is_looked_at_in_the_middle_of_a_search(network):
-    theirs = Network(flat_weights(network))
+    c_network = Network(flat_weights(network))
     search = Search(simulations=300, policy=1, fraction=0.0, temperature=0.0)
     with pytest.raises(CError, match="game 0"):
         search.call("look", 0, None, 0)
@@ -141,13 +141,13 @@ def test_a_tree_is_looked_at_in_the_middle_of_a_search(network):
     search.call("start", None, ctypes.c_int32(0))
     look(search)
     assert (search.counts[0], search.nodes[0], search.chosen[0]) == (0, 0, -1)
-    leaves, seen = search.simulate(), 0
+    leaves, visited = search.simulate(), 0
     while leaves:
         look(search)
-        assert seen <= search.visits.sum() < 300
-        seen = search.visits.sum()
+        assert visited <= search.visits.sum() < 300
+        visited = search.visits.sum()
         rows = (search.observation, search.leaf_actions, search.leaf_counts)
-        leaves = search.simulate(*theirs.evaluate(*(each[:leaves] for each in rows)))
+        leaves = search.simulate(*c_network.evaluate(*(array[:leaves] for array in rows)))
     look(search)
     looked = search.visits.copy(), search.action_values.copy(), search.value[0]
     search.call("finish")

@@ -18,9 +18,9 @@ from tests.library.search.made_up import ENDINGS, evaluate, random_fens
 START = SearchSettings().chess(()).starts[0]
 
 
-def check_same(theirs, result):
+def check_same(c_search, result):
     for name in RESULTS:
-        np.testing.assert_array_equal(getattr(theirs, name), getattr(result, name), name)
+        np.testing.assert_array_equal(getattr(c_search, name), getattr(result, name), name)
 
 
 @pytest.mark.parametrize(
@@ -36,8 +36,8 @@ def test_it_finds_the_same_as_the_package(policy, more, num_threads):
     rng = np.random.default_rng(3)
     fens = [*ENDINGS, *random_fens(rng, 5)]
     n = len(fens)
-    ours = OurSearch(n, policy=policy, simulations=24, seed=5, **more)
-    theirs = Search(
+    python_search = OurSearch(n, policy=policy, simulations=24, seed=5, **more)
+    c_search = Search(
         num_games=n,
         policy=["gumbel", "puct"].index(policy),
         simulations=24,
@@ -47,20 +47,20 @@ def test_it_finds_the_same_as_the_package(policy, more, num_threads):
         nodes=more.get("nodes", 0),
         observation={"board": 0, "planes": 3, "bitplanes": 2}[more.get("obs", "board")],
     )
-    ours.begin()  # the first episode was the constructor's
+    python_search.begin()  # the first episode was the constructor's
     for fens_of_episode in ([START] * n, [START] * n, fens):
         for game, fen in enumerate(fens_of_episode):
-            theirs.call("begin", game, fen.encode())
-    ours.begin(fens)
+            c_search.call("begin", game, fen.encode())
+    python_search.begin(fens)
     for simulations in (24, 7, 24):
         which = rng.random(n) < 0.8
-        result = ours.run(evaluate, which, simulations)
-        theirs.run(evaluate, which.astype(np.uint8), simulations)
-        check_same(theirs, result)
-        ours.advance(result.chosen)
-        theirs.call("advance", result.chosen)
-        assert [theirs.fen(i) for i in range(n)] == ours.fens()
-        assert theirs.reason.tolist() == ours.reasons.tolist()
+        result = python_search.run(evaluate, which, simulations)
+        c_search.run(evaluate, which.astype(np.uint8), simulations)
+        check_same(c_search, result)
+        python_search.advance(result.chosen)
+        c_search.call("advance", result.chosen)
+        assert [c_search.fen(i) for i in range(n)] == python_search.fens()
+        assert c_search.reason.tolist() == python_search.reasons.tolist()
 
 
 def test_games_begin_where_environments_are():
@@ -69,11 +69,11 @@ def test_games_begin_where_environments_are():
     envs = Chess(num_envs=6, observation=1, opening_min=6, opening_max=12, mask=2)
     env.reset(seed=4)
     envs.reset(4)
-    ours, theirs = OurSearch(6, obs="planes"), Search(num_games=6, observation=1)
-    ours.begin(env)
-    theirs.call("begin_envs", envs.handle, None)
-    theirs.run(evaluate)
-    check_same(theirs, ours.run(evaluate))
+    python_search, c_search = OurSearch(6, obs="planes"), Search(num_games=6, observation=1)
+    python_search.begin(env)
+    c_search.call("begin_envs", envs.handle, None)
+    c_search.run(evaluate)
+    check_same(c_search, python_search.run(evaluate))
     for wrong, why in (
         (Chess(num_envs=6, observation=1), "rungs_chess_reset"),
         (Chess(num_envs=5, observation=1), "5 .* 6"),
@@ -82,7 +82,7 @@ def test_games_begin_where_environments_are():
         if "reset" not in why:
             wrong.reset(0)
         with pytest.raises(CError, match=why):
-            theirs.call("begin_envs", wrong.handle, None)
+            c_search.call("begin_envs", wrong.handle, None)
 
 
 def test_defaults_are_the_packages():
