@@ -11,7 +11,7 @@ from gymnasium.vector import AutoresetMode
 from rungs._src import paths
 from rungs._src.chess.buffers import MAX_LEGAL
 from rungs._src.chess.settings import MAX_PLIES
-from rungs._src.core.arguments import as_array, checked_actions, choice, integer, seeds
+from rungs._src.core.arguments import as_array, checked_actions, choice, integer, seeds, shown
 from rungs._src.core.arguments import autoreset_mode as checked_mode
 from rungs._src.native import gpp
 from rungs.errors import ConfigurationError, UnavailableError, install_hint
@@ -214,8 +214,10 @@ def random_actions(key: Array, outputs: Outputs) -> Array:
         (N,) int32.
 
     Raises:
-        ConfigurationError: masks are not lists.
+        ConfigurationError: masks are not lists, or `outputs` is something else.
     """
+    if not isinstance(outputs, Outputs):
+        raise ConfigurationError(f"outputs={shown(outputs)} are none of ChessFunctions")
     if outputs.action_count is None:
         raise ConfigurationError('random_actions needs mask="list", not mask="bits"')
     counts = outputs.action_count.astype(jnp.int32)

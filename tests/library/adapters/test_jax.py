@@ -158,6 +158,7 @@ def test_an_illegal_action_names_its_board_in_a_scan_too(env, action):
         lambda env, state, actions: random_actions(
             jax.random.key(0), ChessFunctions(11, mask="bits").init(0)[1]
         ),
+        lambda env, state, actions: random_actions(jax.random.key(0), state),
     ],
 )
 def test_arguments_that_it_does_not_take_are_refused(env, call):

@@ -6,7 +6,8 @@ import pytest
 
 import rungs
 from rungs._src.chess.policy import random_actions
-from rungs.errors import ConfigurationError, IllegalActionError, InvalidFenError
+from rungs.errors import ConfigurationError, IllegalActionError, InvalidFenError, UnavailableError
+from rungs.search import Search
 
 
 def begun(rung, num_envs, steps=6, **settings):
@@ -105,6 +106,25 @@ def test_actions_of_a_wrong_shape_or_dtype(actions, named):
 def test_a_wrong_setting_is_named(rung, settings):
     with pytest.raises(ConfigurationError, match=next(iter(settings))):
         rungs.make("chess", rung, **({"num_envs": 4} | settings))
+
+
+def test_too_little_memory_is_named(monkeypatch):
+    env, zeros, many = rungs.make("chess", "cpp", 2), np.zeros, 10**5
+
+    def of_a_small_machine(shape, dtype=float):
+        if np.prod(shape) >= many:
+            raise MemoryError
+        return zeros(shape, dtype)
+
+    monkeypatch.setattr(np, "zeros", of_a_small_machine)
+    for allocate, named in (
+        (lambda: rungs.make("chess", "cpp", many), f"num_envs={many}"),
+        (lambda: rungs.make("cartpole", "cpp", many), f"num_envs={many}"),
+        (lambda: env.rollout(many), f"length={many}"),
+        (lambda: Search(many, simulations=2), f"num_games={many}"),
+    ):
+        with pytest.raises(UnavailableError, match=named):
+            allocate()
 
 
 @pytest.mark.parametrize(

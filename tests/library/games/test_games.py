@@ -11,7 +11,13 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers.vector import RecordEpisodeStatistics
 
 from rungs.base import Game, GameRandom, GameVectorEnv
-from rungs.errors import CompilerError, ConfigurationError, GameError, InvalidActionError
+from rungs.errors import (
+    CompilerError,
+    ConfigurationError,
+    GameError,
+    InvalidActionError,
+    UnavailableError,
+)
 from rungs_course.measure.verify import verify
 from tests.project.test_docs import DOCS, blocks, write_files
 
@@ -276,6 +282,16 @@ def test_whatever_is_thrown_is_an_error_that_names_the_game(throwing, action):
     "methods",
     [
         {"observe": lambda self: np.zeros(3)},
+        *(
+            {"observe": lambda self, given=given: given}
+            for given in (3, [300], [0.5], [np.nan], [1j])
+        ),
+        *(
+            {"step": lambda *_, flags=flags: (1.0, *flags)}
+            for flags in ((None, False), (False, 0.5))
+        ),
+        *({"reset": lambda self, random, n=n: random.below(n)} for n in (0, -1, 2**31, 1.5)),
+        {"reset": lambda self, random: next(iter(()))},
         {"step": lambda self, action, random: None},
         {"step": lambda self, action, random: (1, 2)},
         {"__init__": lambda self, needed: None},
@@ -320,5 +336,5 @@ def test_what_is_no_game_is_refused(game):
 
 def test_more_boards_than_there_is_memory_for_are_refused():
     large = type("Throwing", (Throwing,), {"NUM_ACTIONS": 2**31 - 1})
-    with pytest.raises(ConfigurationError, match="num_envs"):
+    with pytest.raises(UnavailableError, match="num_envs"):
         GameVectorEnv(2**31 - 1, large, "python")

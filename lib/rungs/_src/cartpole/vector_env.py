@@ -14,6 +14,7 @@ from rungs._src.cartpole.physics import MAX_THETA, MAX_X
 from rungs._src.core import state
 from rungs._src.core.arguments import Seed, integer, seeds
 from rungs._src.core.batch_env import ArrayT, BatchEnv
+from rungs._src.core.memory import memory_for
 from rungs._src.core.settings import split_settings
 from rungs._src.processes.interrupt import uninterrupted
 
@@ -46,6 +47,7 @@ class CartPoleVectorEnv(BatchEnv[ArrayT]):
 
     Raises:
         ConfigurationError: an argument is wrong; the message names it.
+        UnavailableError: the system has too little memory, or what the rung needs is not here.
     """
 
     def __init__(
@@ -62,7 +64,8 @@ class CartPoleVectorEnv(BatchEnv[ArrayT]):
         self._seed: Seed = seeds("seed", seed, self.num_envs)
         self.first_env = integer("first_env", first_env, 0, 2**31 - 1)
         self.settings, rung_settings = split_settings(settings, CartPoleSettings, carts, type(self))
-        self.carts = carts(self.num_envs, self.first_env, self.settings, **rung_settings)
+        with memory_for(f"num_envs={self.num_envs} environments"):
+            self.carts = carts(self.num_envs, self.first_env, self.settings, **rung_settings)
         self.device, self._outputs = self.carts.device, self.carts.outputs
         self._ended = self._outputs.ended
         self._actions_drawn = 0  # random actions per environment

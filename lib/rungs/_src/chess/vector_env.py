@@ -22,6 +22,7 @@ from rungs._src.chess.snapshot import Snapshot
 from rungs._src.core import state
 from rungs._src.core.arguments import INT64, Seed, checked_indices, choice, integer, seeds, shown
 from rungs._src.core.batch_env import ArrayT, BatchEnv, stays_ended
+from rungs._src.core.memory import memory_for
 from rungs._src.core.settings import split_settings
 from rungs.errors import ConfigurationError, InvalidStateError, UnavailableError
 
@@ -67,6 +68,7 @@ class ChessVectorEnv(BatchEnv[ArrayT]):
         ConfigurationError: an argument is wrong; the message names it.
         InvalidFenError: a start is malformed, impossible, a game that is over, at a move beyond
             59,000, or has too many pieces for `mask="list"` (see `ChessSettings`).
+        UnavailableError: the system has too little memory, or what the rung needs is not here.
     """
 
     def __init__(
@@ -85,7 +87,8 @@ class ChessVectorEnv(BatchEnv[ArrayT]):
         self.settings, rung_settings = split_settings(
             settings, ChessSettings, boards, ChessVectorEnv
         )
-        self.boards = boards(num_envs, first_board, self.settings, **rung_settings)
+        with memory_for(f"num_envs={num_envs} boards"):
+            self.boards = boards(num_envs, first_board, self.settings, **rung_settings)
         # The boards themselves, or a game in which an engine replies.
         self._game: Boards | EngineGame = self.boards
         if isinstance(self.settings.opponent, UciEngine):
@@ -225,7 +228,8 @@ class ChessVectorEnv(BatchEnv[ArrayT]):
             for `step`.
         """
         length = integer("length", length, 1, 2**31 - 1)
-        outputs = self.boards.allocate(length, self.num_envs)
+        with memory_for(f"length={length} steps of {self.num_envs} boards"):
+            outputs = self.boards.allocate(length, self.num_envs)
         return outputs, [outputs.rows(step) for step in range(length)]
 
     def fens(self) -> list[str]:

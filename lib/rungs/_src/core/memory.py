@@ -1,8 +1,12 @@
-"""Memory aligned to cache lines, and arrays of tensors."""
+"""Memory aligned to cache lines, too little of it, and arrays of tensors."""
 
+import contextlib
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+
+from rungs.errors import UnavailableError
 
 CACHE_LINE = 64  # bytes
 
@@ -12,6 +16,15 @@ def zeroed_lines(num_bytes: int) -> np.ndarray:
     memory = np.zeros(num_bytes + CACHE_LINE, np.uint8)
     start = -memory.ctypes.data % CACHE_LINE
     return memory[start : start + num_bytes]
+
+
+@contextlib.contextmanager
+def memory_for(purpose: str) -> Iterator[None]:
+    """Raises UnavailableError, which names `purpose`, where the block can't allocate its memory."""
+    try:
+        yield
+    except MemoryError as error:
+        raise UnavailableError(f"the system has too little memory for {purpose}: {error}") from None
 
 
 def whole_lines(num_bytes: int) -> int:

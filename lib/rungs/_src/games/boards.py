@@ -8,7 +8,14 @@ from typing import Any
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
-from rungs._src.core.arguments import Seed, seed_and_number, seed_fields, shortened
+from rungs._src.core.arguments import (
+    Seed,
+    boolean,
+    seed_and_number,
+    seed_fields,
+    shortened,
+    shown,
+)
 from rungs._src.core.memory import zeroed_lines
 from rungs._src.games.game import Game, GameRandom
 from rungs._src.native import gpp
@@ -76,7 +83,8 @@ class PythonGames(GameBoards):
             yield
         except Exception as error:  # whatever the game raises, or can't be made of what it returns
             text = shortened(f"{type(error).__name__}: {error}")
-            raise GameError(f"{self.game.__name__} raised {text}") from error
+            # Without `from`, which makes contextlib raise a StopIteration itself.
+            raise GameError(f"{self.game.__name__} raised {text}")  # noqa: B904
 
     def _takes(self, i: int, action: int) -> bool:
         if self.ended[i] and self.mode != AutoresetMode.SAME_STEP:
@@ -89,7 +97,7 @@ class PythonGames(GameBoards):
             return False
         self._set(i, *self._games[i].step(action, self._random[i]))
         if self.ended[i] and self.mode == AutoresetMode.SAME_STEP:
-            self.final_observation[i] = self._games[i].observe()
+            self.final_observation[i] = self._observed(i)
             self._start(i, self._random[i].episode + 1)
         self._write(i)
         return bool(self.ended[i])
@@ -103,12 +111,27 @@ class PythonGames(GameBoards):
         self._random[i] = GameRandom(*seed_and_number(self._seed, i, 0), episode)
         self._games[i].reset(self._random[i])
 
+    def _observed(self, i: int) -> np.ndarray:
+        """Returns an observation of the space's shape and dtype; raises where it would be cut."""
+        space, given = self.game.OBSERVATION, np.asarray(self._games[i].observe())
+        if given.shape != space.shape:
+            raise ValueError(f"observe() returns shape {given.shape}, not {space.shape}")
+        with np.errstate(all="ignore"):
+            observed = given.astype(space.dtype, copy=False)
+        if space.dtype.kind != "f" and not np.array_equal(observed, given):
+            raise ValueError(
+                f"observe() returns {shown(given)}, which {space.dtype} has no room for"
+            )
+        return observed
+
     def _set(self, i: int, reward: float, terminated: bool, truncated: bool) -> None:
+        for name, flag in (("terminated", terminated), ("truncated", truncated)):
+            boolean(f"step() returns {name}", flag)
         self.reward[i], self.terminated[i], self.truncated[i] = reward, terminated, truncated
         self.ended[i] = terminated or truncated
 
     def _write(self, i: int) -> None:
-        self.observation[i] = self._games[i].observe()
+        self.observation[i] = self._observed(i)
         self.action_mask[i] = [self._takes(i, action) for action in range(self.game.NUM_ACTIONS)]
 
 

@@ -31,7 +31,8 @@ class GameRandom:
     drawn: int = 0
 
     def below(self, n: int) -> int:
-        """Returns a number from 0 to n - 1."""
+        """Returns a number from 0 to n - 1; n is from 1 to 2**31 - 1."""
+        n = integer("n", n, 1, _MAX_INT)
         bits = philox(self.seed, self.board, self.episode, self.drawn, Purpose.GAME)
         self.drawn += 1
         return below(bits, n)

@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike
 from rungs._src.core.arguments import Seed, choice, integer, seeds
 from rungs._src.core.arguments import autoreset_mode as mode_of
 from rungs._src.core.batch_env import BatchEnv
+from rungs._src.core.memory import memory_for
 from rungs._src.games.boards import BOARDS
 from rungs._src.games.game import Game, check_game
-from rungs.errors import ConfigurationError, GameError, InvalidActionError
+from rungs.errors import GameError, InvalidActionError
 
 
 class GameVectorEnv(BatchEnv[np.ndarray]):
@@ -34,12 +35,12 @@ class GameVectorEnv(BatchEnv[np.ndarray]):
         **rung_settings: `threads` of "openmp" and "threads", which changes time alone.
 
     Raises:
-        ConfigurationError: an argument or a constant of the game is wrong, it has no source for
-            this rung, or so many boards don't fit into memory.
+        ConfigurationError: an argument or a constant of the game is wrong, or it has no source for
+            this rung.
         GameError: the game raised an exception.
         CompilerError: g++ is not here or rejects the source, or both languages' games differ in
             their numbers of actions or cells.
-        UnavailableError: the system gives fewer threads.
+        UnavailableError: the system gives fewer threads, or too little memory.
     """
 
     def __init__(
@@ -57,12 +58,8 @@ class GameVectorEnv(BatchEnv[np.ndarray]):
         mode = mode_of(autoreset_mode)
         boards = BOARDS[choice("rung", rung, tuple(BOARDS))]
         check_game(game)
-        try:
+        with memory_for(f"num_envs={self.num_envs} boards of {game.__name__}"):
             self.boards = boards(self.num_envs, game, mode, **rung_settings)
-        except MemoryError as error:
-            raise ConfigurationError(
-                f"num_envs={self.num_envs} boards of {game.__name__} don't fit into memory: {error}"
-            ) from None
         self._ended = self.boards.ended
         self._describe(mode, game.OBSERVATION, gymnasium.spaces.Discrete(game.NUM_ACTIONS))
 

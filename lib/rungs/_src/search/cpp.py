@@ -21,7 +21,7 @@ from rungs._src.search.result import Result, Tree
 from rungs._src.search.settings import Gumbel, Puct, SearchSettings
 from rungs._src.search.trees import Evaluation, Leaves, Trees
 from rungs._src.threads.pool import pool_of, thread_count
-from rungs.errors import ConfigurationError, UnavailableError
+from rungs.errors import ConfigurationError
 
 
 class CppTrees(Trees):
@@ -47,28 +47,22 @@ class CppTrees(Trees):
         structures = described(self._api).structures
         shape, dtype = OBSERVATIONS[settings.obs, settings.dtype]  # type: ignore[index]  # made one
         histories = num_games if settings.obs != "board" else 0
-        try:
-            trees = 2 if settings.keep else 1  # a kept subtree is copied to the second
-            self._nodes = np.zeros((trees, num_games, settings.nodes), structures["Node"])
-            edges = (trees, num_games, settings.edges)
-            self._priors, self._edge_actions = (
-                np.zeros(edges, np.float32),
-                np.zeros(edges, np.int16),
-            )
-            self._stats = np.zeros(edges, structures["Stats"])
-            self._observation = np.zeros((num_games, *shape), dtype)
-            self._actions = np.full((num_games, MAX_LEGAL), -1, np.int16)
-            self._counts = np.zeros(num_games, np.int16)
-            self._games = zeroed_lines(num_games * self._api.rungs_search_game_bytes())
-            self._history = np.zeros(
-                (histories, described(self._api).constants["history_bytes"]), np.uint8
-            )
-            self._episodes = np.zeros(num_games, np.int64)
-        except MemoryError as error:
-            raise UnavailableError(
-                f"the system has no memory for {num_games} trees of {settings.nodes} nodes: ask "
-                f"for fewer games, or smaller `nodes` or `simulations` ({error})"
-            ) from None
+        trees = 2 if settings.keep else 1  # a kept subtree is copied to the second
+        self._nodes = np.zeros((trees, num_games, settings.nodes), structures["Node"])
+        edges = (trees, num_games, settings.edges)
+        self._priors, self._edge_actions = (
+            np.zeros(edges, np.float32),
+            np.zeros(edges, np.int16),
+        )
+        self._stats = np.zeros(edges, structures["Stats"])
+        self._observation = np.zeros((num_games, *shape), dtype)
+        self._actions = np.full((num_games, MAX_LEGAL), -1, np.int16)
+        self._counts = np.zeros(num_games, np.int16)
+        self._games = zeroed_lines(num_games * self._api.rungs_search_game_bytes())
+        self._history = np.zeros(
+            (histories, described(self._api).constants["history_bytes"]), np.uint8
+        )
+        self._episodes = np.zeros(num_games, np.int64)
         self._batch: Any = structures["TreeBatch"](
             settings=_settings(structures["Settings"], settings),
             num_games=num_games,

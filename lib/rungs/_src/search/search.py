@@ -23,6 +23,7 @@ from rungs._src.core.arguments import (
     shown,
 )
 from rungs._src.core.exclusive import OneCaller
+from rungs._src.core.memory import memory_for
 from rungs._src.core.settings import split_settings
 from rungs._src.search.cpp import CppTrees
 from rungs._src.search.reference import PythonTrees
@@ -102,7 +103,8 @@ class Search(OneCaller):
         self.settings, rung_settings = split_settings(
             settings, SearchSettings, RUNGS[rung], type(self)
         )
-        self._trees = RUNGS[rung](self.num_games, self.settings, self._batches, **rung_settings)
+        with memory_for(f"num_games={self.num_games} trees of {self.settings.nodes} nodes"):
+            self._trees = RUNGS[rung](self.num_games, self.settings, self._batches, **rung_settings)
         self._helper = HelperThread()
         # Reentrant: an evaluator may look at the trees that are being searched.
         self._lock = threading.RLock()
