@@ -303,13 +303,13 @@ def test_kernels_run_on_the_device_at_construction_whichever_is_current(monkeypa
         "device": on,
     }.items():
         monkeypatch.setattr(torch.cuda, name, fake)
-    gpu = chosen_device("cuda")
+    chosen = chosen_device("cuda")
     current[:] = [0]
-    kernels = device.Gpu(128, gpu)
+    kernels = device.Gpu(128, chosen)
     assert current == [0]
     for now in (0, 1):
         current[:] = [now]
         kernels.run("step", 4, 0)
         assert current == [now]
-    assert gpu == torch.device("cuda", 1)
+    assert chosen == torch.device("cuda", 1)
     assert launched == [(1, 101)] * 2

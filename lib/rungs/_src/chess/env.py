@@ -38,7 +38,7 @@ class ChessEnv:
         self._past: collections.deque[tuple[dict, int]] = collections.deque(maxlen=HISTORY)
         self._start()
 
-    def draw_by(self, seed: int, number: int) -> None:
+    def set_seed(self, seed: int, number: int) -> None:
         """Sets the seed and number by which it draws, from its next `begin` on."""
         self._own_seed, self._own_number = seed, number
 

@@ -85,14 +85,14 @@ class CppBoards(EngineBoards, CopyableBoards):
         self.replies = replies
         self.batch.replies = replies.ctypes.data
 
-    def draw_by(self, seed: Seed) -> None:
+    def set_seed(self, seed: Seed) -> None:
         """Sets the seed by which boards draw, from their next reset on; it is as for `reset`."""
         # Our own copy: C++ keeps its address, and with MPI the argument is a slice.
         self._seed = np.array(seed) if isinstance(seed, np.ndarray) else seed
         self.batch.config.seed, self.batch.seeds = seed_fields(self._seed)
 
     def reset(self, which: np.ndarray | None, seed: Seed, episode: int | None) -> None:
-        self.draw_by(seed)
+        self.set_seed(seed)
         marks = 0 if which is None else which.ctypes.data
         self.reset_all(marks, -1 if episode is None else episode)
 
@@ -158,7 +158,7 @@ class CppBoards(EngineBoards, CopyableBoards):
 
     def take(self, states: States, seed: Seed) -> None:
         """Restores what `checked` made, and writes its outputs."""
-        self.draw_by(seed)
+        self.set_seed(seed)
         self.put(states, np.arange(self.num_envs), False)
 
     def save(self, which: np.ndarray) -> States:

@@ -200,7 +200,7 @@ class RankBoards(OpenmpBoards):
 
     def set_seed_of_rank(self, seed: Seed) -> None:
         """Makes the next resets use this rank's part of all ranks' seeds."""
-        self.draw_by(self._seed_of_rank(seed))
+        self.set_seed(self._seed_of_rank(seed))
 
     def _seed_of_rank(self, seed: Seed) -> Seed:
         return seeds_of(seed, slice(self.ranks.first, self.ranks.first + self.num_envs))

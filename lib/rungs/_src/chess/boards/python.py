@@ -27,7 +27,7 @@ class PythonBoards(EngineBoards, CopyableBoards):
 
     def reset(self, which: np.ndarray | None, seed: Seed, episode: int | None) -> None:
         for i, env in enumerate(self._envs):
-            env.draw_by(*seed_and_number(seed, i, self.first_board))
+            env.set_seed(*seed_and_number(seed, i, self.first_board))
             if which is None or which[i]:
                 env.begin(episode)
                 env.write(self.buffers, i)
@@ -76,7 +76,7 @@ class PythonBoards(EngineBoards, CopyableBoards):
     def load(self, payload: bytes, seed: Seed) -> None:
         self._envs = load_envs(payload, self.num_envs, self.first_board, self.settings)
         for i, env in enumerate(self._envs):
-            env.draw_by(*seed_and_number(seed, i, self.first_board))
+            env.set_seed(*seed_and_number(seed, i, self.first_board))
             self.buffers.ended[i] = env.ended
             env.write(self.buffers, i)
 
