@@ -5,7 +5,16 @@ import random
 import chess
 import pytest
 
-from rungs._src.chess.actions import NUM_ACTIONS, action_of, from_uci, move_of, to_uci
+from rungs._src.chess.actions import (
+    NUM_ACTIONS,
+    action_of,
+    action_on,
+    from_uci,
+    legal_actions,
+    move_of,
+    target_of,
+    to_uci,
+)
 from rungs.errors import ConfigurationError, InvalidFenError
 
 
@@ -37,6 +46,30 @@ def test_the_drawing_in_the_header():
     ):
         assert action_of(chess.Move.from_uci(uci), black) == action
     assert [move_of(action, board) for action in (64 * 6, -1, NUM_ACTIONS)] == [None] * 3
+
+
+BOARD, KNIGHTS = chess.Board(), chess.Move.from_uci("g1f3")
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "named"),
+    [
+        (target_of, (-1,), "action=-1"),
+        (target_of, (NUM_ACTIONS,), f"action={NUM_ACTIONS}"),
+        (target_of, (1.5,), "action=1.5"),
+        (move_of, ("e2e4", BOARD), "action='e2e4'"),
+        (move_of, (524, "startpos"), "board='startpos'"),
+        (legal_actions, (BOARD.fen(),), "board="),
+        (action_on, (KNIGHTS, None), "board=None"),
+        (action_on, ("g1f3", BOARD), "move='g1f3'"),
+        (action_of, ("g1f3", False), "move='g1f3'"),
+        (action_of, (chess.Move.from_uci("a1b5"), False), "move="),
+        (action_of, (chess.Move.null(), False), "move="),
+    ],
+)
+def test_what_is_no_action_move_or_board_is_named(function, arguments, named):
+    with pytest.raises(ConfigurationError, match=named):
+        function(*arguments)
 
 
 def test_how_many_actions_stay_on_the_board():

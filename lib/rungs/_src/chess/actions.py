@@ -37,7 +37,12 @@ _CORNER = {(king, target): corner for (king, corner), target in _TWO_SQUARES.ite
 
 
 def target_of(action: int) -> int | None:
-    """Returns the square an action leads to, or None where that is off the board."""
+    """Returns the square an action leads to, or None where that is off the board.
+
+    Raises:
+        ConfigurationError: there is no such action.
+    """
+    action = integer("action", action, 0, NUM_ACTIONS - 1)
     x, y, _ = _PLANES[action // 64]
     file, rank = action % 8 + x, action % 64 // 8 + y
     return 8 * rank + file if 0 <= file < 8 and 0 <= rank < 8 else None
@@ -55,14 +60,27 @@ def action_of(move: chess.Move, black: bool) -> int:
     """Returns the action id of a move of either side, by its squares alone.
 
     So castling must be written as in this module; `action_on` accepts python-chess's form.
+
+    Raises:
+        ConfigurationError: no piece moves so.
     """
-    view = 56 if black else 0
-    piece = move.promotion if move.promotion != chess.QUEEN else None
-    return _ACTION_OF[move.from_square ^ view, move.to_square ^ view, piece]
+    try:
+        view = 56 if black else 0
+        piece = move.promotion if move.promotion != chess.QUEEN else None
+        return _ACTION_OF[move.from_square ^ view, move.to_square ^ view, piece]
+    except (AttributeError, KeyError):
+        raise ConfigurationError(f"move={shown(move)} is no move of a piece") from None
 
 
 def action_on(move: chess.Move, board: chess.Board) -> int:
-    """Returns the action id of a legal move, as `board` has it: in Chess960 kings take rooks."""
+    """Returns the action id of a legal move, as `board` has it: in Chess960 kings take rooks.
+
+    Raises:
+        ConfigurationError: it is no such move, or `board` is no `chess.Board`.
+    """
+    _check_board(board)
+    if not isinstance(move, chess.Move):
+        raise ConfigurationError(f"move={shown(move)} is not a chess.Move")
     if board.kings & chess.BB_SQUARES[move.from_square]:
         target = _TWO_SQUARES.get((move.from_square, move.to_square), move.to_square)
         move = chess.Move(move.from_square, target)
@@ -70,7 +88,12 @@ def action_on(move: chess.Move, board: chess.Board) -> int:
 
 
 def legal_actions(board: chess.Board) -> dict[int, chess.Move]:
-    """Returns the legal moves of a board by their actions."""
+    """Returns the legal moves of a board by their actions.
+
+    Raises:
+        ConfigurationError: `board` is no `chess.Board`.
+    """
+    _check_board(board)
     if board.chess960:
         return {action_on(move, board): move for move in board.legal_moves}
     # Without looking at every move's piece: the python rung calls this every ply.
@@ -79,7 +102,13 @@ def legal_actions(board: chess.Board) -> dict[int, chess.Move]:
 
 
 def move_of(action: int, board: chess.Board) -> chess.Move | None:
-    """Returns the move an action means on `board`, legal or not; None where it leaves the board."""
+    """Returns the move an action means on `board`, legal or not; None where it leaves the board.
+
+    Raises:
+        ConfigurationError: the action is no integer of 64 bits, or `board` is no `chess.Board`.
+    """
+    action = integer("action", action, -(2**63), 2**63 - 1)
+    _check_board(board)
     square = target_of(action) if 0 <= action < NUM_ACTIONS else None
     if square is None:
         return None
@@ -93,6 +122,11 @@ def move_of(action: int, board: chess.Board) -> chess.Move | None:
         if not own_rooks & chess.BB_SQUARES[target]:
             target = _CORNER.get((origin, target), target)
     return chess.Move(origin, target, promotion)
+
+
+def _check_board(board: chess.Board) -> None:
+    if not isinstance(board, chess.Board):
+        raise ConfigurationError(f"board={shown(board)} is not a chess.Board")
 
 
 def to_uci(action: int, fen: str, chess960: bool = False) -> str:
