@@ -1,13 +1,14 @@
 """Other programs: those that hang, print any bytes, or can't be run."""
 
 import os
+import signal
 import subprocess
 import sys
 import time
 
 import pytest
 
-from rungs._src import provenance
+from rungs._src import programs, provenance
 from rungs._src.machine import gpu
 from rungs._src.native import gpp
 from rungs._src.programs import run_program
@@ -76,3 +77,12 @@ def test_what_takes_too_long_is_ended_with_all_that_it_started(tmp_path, text):
 def test_a_command_that_can_not_be_is_an_error(command):
     with pytest.raises(UnavailableError, match=command[0].partition("\0")[0]):
         run_program(command, 1.0)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="yes and setsid are Linux's")
+def test_what_prints_without_end_is_read_to_a_limit(monkeypatch):
+    monkeypatch.setattr(programs, "_MOST", 10_001)
+    printed = run_program(["yes"], 60.0)
+    assert (len(printed.stdout), printed.returncode) == (10_001, -signal.SIGPIPE)
+    with pytest.raises(UnavailableError, match=r"0\.2 s"):  # of another session, with our pipe
+        run_program(["sh", "-c", "setsid sleep 5 & exit"], 0.2)

@@ -5,12 +5,15 @@ import os
 import shutil
 import signal
 import subprocess
+import threading
+import time
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TextIO
 
 from rungs.errors import UnavailableError
 
 _GAMES = "/usr/games"  # where Debian puts them, and root's PATH doesn't look
+_MOST = 2**26  # characters: more than any program that we run prints
 COMPILING = 3600.0  # seconds: more than any compiler takes, also on a busy machine
 
 
@@ -42,17 +45,44 @@ def run_program(
     """Runs a program; returns its exit status and its output, as text, whatever bytes it is.
 
     After `seconds` it is killed, with all processes of its session, and UnavailableError raised.
+    Of its output and of its errors the first `_MOST` characters are read; then it can't print more.
     """
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     pipes |= {"stderr": subprocess.PIPE, "encoding": "utf-8", "errors": "replace"} | settings
-    with start_program(command, install, start_new_session=True, **pipes) as process:
-        try:
-            printed, errors = process.communicate(stdin_text, seconds)
-        except BaseException as error:
+    process = start_program(command, install, start_new_session=True, **pipes)
+    printed: dict[str, str] = {}
+
+    def read(name: str, stream: TextIO) -> None:
+        with contextlib.suppress(OSError), stream:
+            printed[name] = stream.read(_MOST)
+
+    def write(stream: TextIO) -> None:
+        with contextlib.suppress(OSError), stream:  # it may not read all
+            stream.write(stdin_text)
+
+    jobs = [
+        threading.Thread(target=read, args=(name, getattr(process, name)), daemon=True)
+        for name in ("stdout", "stderr")
+        if getattr(process, name)
+    ]
+    if process.stdin:
+        jobs.append(threading.Thread(target=write, args=(process.stdin,), daemon=True))
+    end, finished = time.monotonic() + seconds, False
+    try:
+        for job in jobs:
+            job.start()
+        for job in jobs:
+            job.join(max(0.0, end - time.monotonic()))
+        process.wait(max(0.0, end - time.monotonic()))
+        finished = not any(job.is_alive() for job in jobs)
+    except subprocess.TimeoutExpired:
+        pass
+    finally:
+        if not finished:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
-            if not isinstance(error, subprocess.TimeoutExpired):
-                raise
-            name = os.fspath(command[0])
-            raise UnavailableError(f"{name} took longer than {seconds:g} s") from None
-    return subprocess.CompletedProcess(command, process.returncode, printed or "", errors or "")
+            process.wait()
+    if not finished:
+        raise UnavailableError(f"{os.fspath(command[0])} took longer than {seconds:g} s")
+    texts = (printed.get(name, "") for name in ("stdout", "stderr"))
+    return subprocess.CompletedProcess(command, process.returncode, *texts)

@@ -23,7 +23,7 @@ from rungs._src.conformance.environment import Outcome, check_not_asked
 from rungs._src.machine.cpu import cpu_features
 from rungs._src.native import cache, gpp
 from rungs._src.threads import openmp
-from rungs.errors import UnavailableError, UnsupportedError
+from rungs.errors import ConfigurationError, UnavailableError, UnsupportedError
 from rungs_course.peers import PROJECTS
 from rungs_course.peers.peer import ChessPeer, Step
 
@@ -85,7 +85,7 @@ def to_ours() -> np.ndarray:
     for code in range(6 * 4096):
         move = chess.Move(code % 64, code // 64 % 64, code // 4096 or None)
         for side in (0, 1):
-            with contextlib.suppress(KeyError):  # no piece makes it
+            with contextlib.suppress(ConfigurationError):  # no piece makes it
                 actions[side, code] = action_of(move, black=bool(side))
     return actions
 
