@@ -1,7 +1,6 @@
 """This user's folders; and output folders: marked as ours, locked while in use, cleared by name."""
 
 import contextlib
-import fcntl
 import json
 import os
 import socket
@@ -169,6 +168,8 @@ def locked(folder: Path) -> Iterator[None]:
 
 def _acquired(path: Path) -> int:
     """Returns a locked descriptor of the file that is at `path` now, as owners remove theirs."""
+    import fcntl  # which Windows lacks
+
     while True:
         # Never through a link, as the file is written to.
         lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
