@@ -4,7 +4,7 @@ import sys
 
 from rungs._src import paths
 
-paths.look_here_last()
+paths.search_current_folder_last()
 paths.refuse_hiding(paths.REQUIRED)
 try:
     from rungs._src.listing import list

@@ -19,7 +19,7 @@ from rungs._src.machine.cpu import usable_cores
 from rungs._src.machine.describe import describe, in_words
 from rungs._src.native import cling, gpp, loader, wheel
 from rungs._src.processes import ranks
-from rungs._src.programs import find_program
+from rungs._src.programs import COMPILING, find_program, run_program
 from rungs.errors import CompilerError, RungsError, UnavailableError, install_hint
 from rungs.version import __version__
 from rungs_course import peers
@@ -89,7 +89,7 @@ def print_summary_aside(say: Say = line) -> None:
     """Prints a summary from another process, which then unloads compiled code and MPI."""
     command = [sys.executable, "-P", "-m", "rungs_course", "doctor", "--brief"]
     stdout = subprocess.DEVNULL if say is silent else None
-    done = subprocess.run(command, stdout=stdout, stderr=subprocess.PIPE, text=True)
+    done = run_program(command, COMPILING, stdout=stdout)
     if done.returncode:
         printed = done.stderr.splitlines()
         why = printed[-1] if printed else f"{' '.join(command[2:])} ended as {done.returncode}"

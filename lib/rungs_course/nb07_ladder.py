@@ -3,8 +3,6 @@
 import functools
 import itertools
 import json
-import shutil
-import subprocess
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -13,6 +11,7 @@ import pandas as pd
 
 import rungs
 from rungs._src.chess.keywords import ChessRung, MaskFormat
+from rungs._src.programs import run_program
 from rungs.errors import UnavailableError
 from rungs_course import paths, plots, widgets
 from rungs_course.measure.peaks import measure_writing
@@ -50,6 +49,7 @@ def draw_ladder(table: pd.DataFrame, floor: float | None = None):
     return figure
 
 
+_NODE_SECONDS = 600.0  # beyond those of the race: to start, and its last round
 _IN_NODE = """
 import {{ readFileSync }} from "node:fs";
 import {{ race }} from "./js/race.js";
@@ -68,13 +68,12 @@ def race_in_node(counts: Iterable[int], *, repeats: int, seconds: float) -> pd.D
     Returns a row per number of boards, mask and repeat, as of `rungs_course.measure.race.race`; at
     least three rounds come, of which the last count.
     """
-    if not shutil.which("node"):
-        raise UnavailableError("`node`: Node is not installed")
     if not paths.WASM.exists():
         raise UnavailableError(f"`node`: `make wasm` has not made {paths.WASM.name}")
     code = _IN_NODE.format(wasm=json.dumps(str(paths.WASM)), seconds=seconds, counts=[*counts])
     command = ["node", "--input-type=module", "--eval", code]
-    done = subprocess.run(command, cwd=paths.ROOT, capture_output=True, text=True, check=True)
+    done = run_program(command, seconds + _NODE_SECONDS, cwd=paths.ROOT)
+    done.check_returncode()
     rows = [
         ("node", repeat, row["boards"], row["boards"] / rate, row["boards"], mask)
         for mask in ("bool", "bits")

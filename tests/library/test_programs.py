@@ -81,7 +81,7 @@ def test_a_command_that_can_not_be_is_an_error(command):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="yes and setsid are Linux's")
 def test_what_prints_without_end_is_read_to_a_limit(monkeypatch):
-    monkeypatch.setattr(programs, "_MOST", 10_001)
+    monkeypatch.setattr(programs, "_MAX_CHARACTERS", 10_001)
     printed = run_program(["yes"], 60.0)
     assert (len(printed.stdout), printed.returncode) == (10_001, -signal.SIGPIPE)
     with pytest.raises(UnavailableError, match=r"0\.2 s"):  # of another session, with our pipe

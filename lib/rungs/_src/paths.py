@@ -17,7 +17,7 @@ def is_ours(module: str | None) -> bool:
     return module is None or module.partition(".")[0] in ("rungs", "rungs_course")
 
 
-def look_here_last() -> None:
+def search_current_folder_last() -> None:
     """Moves the current folder, which `python -m` puts first for our modules, to the end."""
     if sys.flags.safe_path or "-m" not in sys.orig_argv:
         return

@@ -13,7 +13,7 @@ from typing import Any, TextIO
 from rungs.errors import UnavailableError
 
 _GAMES = "/usr/games"  # where Debian puts them, and root's PATH doesn't look
-_MOST = 2**26  # characters: more than any program that we run prints
+_MAX_CHARACTERS = 2**26  # more than any program that we run prints
 COMPILING = 3600.0  # seconds: more than any compiler takes, also on a busy machine
 
 
@@ -45,7 +45,7 @@ def run_program(
     """Runs a program; returns its exit status and its output, as text, whatever bytes it is.
 
     After `seconds` it is killed, with all processes of its session, and UnavailableError raised.
-    Of its output and of its errors the first `_MOST` characters are read; then it can't print more.
+    Its stdout and stderr are each read to `_MAX_CHARACTERS`; then it can't print more.
     """
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     pipes |= {"stderr": subprocess.PIPE, "encoding": "utf-8", "errors": "replace"} | settings
@@ -54,7 +54,7 @@ def run_program(
 
     def read(name: str, stream: TextIO) -> None:
         with contextlib.suppress(OSError), stream:
-            printed[name] = stream.read(_MOST)
+            printed[name] = stream.read(_MAX_CHARACTERS)
 
     def write(stream: TextIO) -> None:
         with contextlib.suppress(OSError), stream:  # it may not read all

@@ -8,9 +8,9 @@ from rungs._src.core.arguments import boolean, shortened, shown
 from rungs.errors import InvalidFenError
 
 # No game leads to such a check, but the rules still define how to continue.
-PLAYABLE = chess.STATUS_IMPOSSIBLE_CHECK | chess.STATUS_TOO_MANY_CHECKERS
+_PLAYABLE = chess.STATUS_IMPOSSIBLE_CHECK | chess.STATUS_TOO_MANY_CHECKERS
 
-# The form of each field, and what it is for a message.
+# The form of each field, and the rule that a message names.
 _FIELDS = (
     ("[pnbrqkPNBRQK1-8/]+", "the board has letters of pieces, digits from 1 to 8, and /"),
     ("[wb]", "the side to move is w or b"),
@@ -22,7 +22,6 @@ _FIELDS = (
     ("[1-9]?[0-9]|1[0-4][0-9]|150", "the halfmove clock is a number from 0 to 150"),
     ("[1-9][0-9]{0,4}", "the fullmove number is a number from 1 to 65535"),
 )
-_FORMS = [(re.compile(form), rule) for form, rule in _FIELDS]
 # The highest that C++ has room for.
 _MAX_FULLMOVE = 65_535
 
@@ -44,8 +43,8 @@ def board_of(fen: str, chess960: bool = False) -> chess.Board:
     fields = fen.split(" ")
     if len(fields) not in (4, 6):
         raise InvalidFenError(f"{shown(fen)}: a FEN has 6 fields, an EPD 4")
-    for (form, rule), field in zip(_FORMS, fields, strict=False):
-        if not form.fullmatch(field):
+    for (form, rule), field in zip(_FIELDS, fields, strict=False):
+        if not re.fullmatch(form, field):
             raise InvalidFenError(f"{shown(fen)}: {rule}")
     try:
         board = chess.Board(fen, chess960=True)
@@ -55,7 +54,7 @@ def board_of(fen: str, chess960: bool = False) -> chess.Board:
         raise InvalidFenError(f"{shown(fen)}: {_FIELDS[-1][1]}")
     if fields[2] != "-" and board.castling_rights.bit_count() < len(fields[2]):
         raise InvalidFenError(f"{shown(fen)}: a castling right is given twice")
-    if status := board.status() & ~PLAYABLE:
+    if status := board.status() & ~_PLAYABLE:
         raise InvalidFenError(f"{shown(fen)} is impossible: {status.name}")
     board.chess960 = chess960 or board.has_chess960_castling_rights()
     return board

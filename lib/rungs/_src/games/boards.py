@@ -182,15 +182,15 @@ class CppGames(GameBoards):
         self._batch.seed, self._batch.seeds = seed_fields(seed)
         marks = 0 if which is None else which.ctypes.data
         self._reset_all(marks, -1 if episode is None else episode)
-
-        self._refuse_error()
+        self._raise_error()
 
     def step(self, actions: np.ndarray) -> int:
         ended = self._step_all(actions)
-        self._refuse_error()
+        self._raise_error()
         return ended
 
-    def _refuse_error(self) -> None:
+    def _raise_error(self) -> None:
+        """Raises the exception that the game threw in C++, if any."""
         error = self._owned["error"]
         if error[0]:
             text = error.tobytes().partition(b"\0")[0].decode(errors="replace")

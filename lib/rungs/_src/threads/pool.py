@@ -65,7 +65,7 @@ def workers_of(api: Any, threads: int, fewer: bool = False) -> tuple[int, int, i
 
 
 def refused(available: int, number: int) -> UnavailableError:
-    """Returns the error for a system that gives only `given` of `number` threads."""
+    """Returns the error for a system that gives only `available` of `number` threads."""
     return UnavailableError(
         f"the system gives {available} of {number} threads: ask for fewer, or raise its limits on "
         "processes (ulimit -u) and memory (ulimit -v), and OpenMP's (OMP_THREAD_LIMIT, OMP_DYNAMIC)"
