@@ -116,7 +116,7 @@ style: $(STYLE)
 	test -z "$$failed"
 
 check: style $(TESTED)
-	$(BIN)/python -m mypy
+	$(BIN)/python -m mypy && $(BIN)/python -m tools.notebooks
 
 # What `style` asks of layout, done.
 format: $(STYLE)
