@@ -297,5 +297,19 @@ def test_where_nobody_asked_for_a_number_fewer_threads_play(env_id, limits, rung
     assert " of 40 threads" in refusal
 
 
+MAKE = """
+import rungs
+try:
+    rungs.make("chess", "openmp", 1)
+except rungs.errors.UnavailableError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("number", ["3000000000", "2,03000000000", "9" * 5_000])
+def test_a_number_of_threads_that_ends_the_runtime_is_refused(number):
+    assert "OMP_NUM_THREADS" in run(MAKE, OMP_NUM_THREADS=number).stdout
+
+
 def test_startable_threads_are_counted():
     assert rungs.make("chess", "cpp", 1).boards.api.rungs_startable_threads(3, 2**20) == 3

@@ -11,12 +11,14 @@ import ctypes
 import functools
 import importlib.metadata
 import os
+import re
 import sys
 import threading
 import warnings
 from pathlib import Path
 from typing import Any
 
+from rungs._src.core.arguments import shortened
 from rungs._src.machine.cpu import callers_level
 from rungs._src.threads.pool import refused
 from rungs.errors import OversubscriptionWarning, UnavailableError, install_hint
@@ -32,6 +34,9 @@ _STACK, _HEAP = 8 * 2**20, 128 * 2**20
 
 # `number` and `wanted`: the largest team that the calling thread has had, and has requested.
 _had = threading.local()
+
+# A million threads or more in OMP_NUM_THREADS: the runtime takes minutes, or ends the process.
+_TOO_MANY = re.compile("[1-9][0-9]{6}")
 
 # Values of an environment variable that the runtime reads as false, also when abbreviated.
 _FALSE = ("false", "off", "0", ".false.", "no", "disabled")
@@ -58,7 +63,7 @@ def load(calls: str = CLANG) -> bool:
         Whether PyTorch was there first, with a runtime that the code can't call.
 
     Raises:
-        UnavailableError: there is none to load.
+        UnavailableError: there is none to load, or it can't start with `OMP_NUM_THREADS`.
     """
     if library(calls):
         return False
@@ -80,6 +85,10 @@ def _load_intels() -> bool:
         package = importlib.metadata.distribution("intel-openmp")
     except importlib.metadata.PackageNotFoundError:
         return False
+    wanted = os.environ.get("OMP_NUM_THREADS", "")
+    if _TOO_MANY.search(wanted):
+        text = f"OpenMP can't start with OMP_NUM_THREADS={shortened(wanted)}: a million is too much"
+        raise UnavailableError(text)
     os.environ.setdefault("KMP_USE_YIELD", "2")
     os.environ.setdefault("KMP_BLOCKTIME", "1")
     # A forked child starts its own threads. With KMP_INIT_AT_FORK=FALSE it would wake its parent's
