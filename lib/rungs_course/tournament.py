@@ -21,9 +21,8 @@ from rungs._src.selfplay.matches import Match, Player
 from rungs._src.selfplay.players import NetworkPlayer, RandomPlayer, search_in_words
 from rungs.errors import ConfigurationError, RungsError
 from rungs_course import agents
-from rungs_course.labs.assessing import assess
 from rungs_course.labs.grading import cell
-from rungs_course.labs.judging import one_line, plain
+from rungs_course.labs.judging import assess, one_line, plain
 from rungs_course.labs.sandbox import choose_launcher
 
 MAX_SECONDS, MAX_CORES = 600, 2  # of an agent's training

@@ -7,7 +7,7 @@ import chess
 import numpy as np
 
 from rungs_course.labs.inside.guards import guarded, guarded_empty
-from rungs_course.labs.lab import Difference, timed
+from rungs_course.labs.lab import Difference
 
 
 def fixed(values, dtype=np.float64) -> np.ndarray:
@@ -115,9 +115,3 @@ def compare_bitboards(
 
 def _squares(bits: int) -> str:
     return ", ".join(map(chess.square_name, chess.SquareSet(bits))) or "no square"
-
-
-def timed_bitboards(run: Callable, inputs: Sequence[np.ndarray]) -> Callable[[], float]:
-    """Returns a function that measures how many seconds all of `inputs` take."""
-    out = np.empty(len(inputs[0]), np.uint64)
-    return timed(lambda: run(*inputs, out, len(out)))

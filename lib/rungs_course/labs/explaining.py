@@ -36,12 +36,12 @@ _LABEL = re.compile(r"^(\.L\w+|[A-Za-z_]\w*):")
 _JUMP = re.compile(r"^\s+j[a-z]+\s+(\.L\w+)")
 
 
-def explain(lab: Lab, code: str, seconds: Mapping[str, float]) -> list[str]:
-    """Returns sentences on why a kernel is as fast as it is, from each racer's seconds per call."""
+def explain(lab: Lab, code: str, nanoseconds: Mapping[str, float]) -> list[str]:
+    """Returns sentences on why a kernel is as fast as it is, from each racer's time per unit."""
     assert lab.per
     codes = {"yours": code} | {name: lab.code(name) for name in ("baseline", "solution")}
     with temporary_dir() as folder:
-        return [*_explain_counts(lab, codes, Path(folder)), *_explain_bandwidth(lab, seconds)]
+        return [*_explain_counts(lab, codes, Path(folder)), *_explain_bandwidth(lab, nanoseconds)]
 
 
 def compilers() -> list[str]:
@@ -180,14 +180,13 @@ def _number(pattern: str, report: str, otherwise: str | None = None) -> str:
     return match[1] if match else str(otherwise)
 
 
-def _explain_bandwidth(lab: Lab, seconds: Mapping[str, float]) -> Iterator[str]:
+def _explain_bandwidth(lab: Lab, nanoseconds: Mapping[str, float]) -> Iterator[str]:
     assert lab.per
     if not lab.per.num_bytes:
         return
-    moved = lab.per.num_bytes * lab.per.count
     words = f"At {lab.per.num_bytes:,g} bytes per {lab.per.name}, which must be moved, yours moves "
-    words += f"{moved / seconds['yours'] / 1e9:.3g} GB/s, the best known solution "
-    words += f"{moved / seconds['solution'] / 1e9:.3g}"
+    words += f"{lab.per.num_bytes / nanoseconds['yours']:.3g} GB/s, the best known solution "
+    words += f"{lab.per.num_bytes / nanoseconds['solution']:.3g}"
     try:
         table = peaks.measure_bandwidth(
             [1], repeats=3, seconds=0.01, levels=[lab.per.level], streams=["copy"]

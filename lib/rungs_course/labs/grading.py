@@ -2,7 +2,6 @@
 
 import csv
 import os
-import statistics
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,12 +10,9 @@ from rungs._src.core.atomic import reraise_as_storage_error
 from rungs._src.core.progress import Say, line, watched
 from rungs.errors import ConfigurationError, UnavailableError
 from rungs_course.labs import record
-from rungs_course.labs.assessing import assess
-from rungs_course.labs.harness import RACED_CASES
-from rungs_course.labs.judging import one_line, plain
+from rungs_course.labs.judging import assess, one_line, plain
 from rungs_course.labs.lab import labs
 from rungs_course.labs.sandbox import Launcher, choose_launcher
-from rungs_course.labs.verdict import Verdict
 
 _CELL = 30_000  # characters; spreadsheets' limit is a little higher
 _EXPECTED = ("expected_gain", "expected_bound")
@@ -141,19 +137,11 @@ def _row(blank: Row, entry: Any, launcher: Launcher) -> Row:
         gain=gain.middle,
         gain_low=gain.low,
         gain_high=gain.high,
-        nanoseconds=nanoseconds(verdict),
+        nanoseconds=verdict.nanoseconds["yours"] if verdict.lab.per else None,
         share=share.middle,
         share_low=share.low,
         share_high=share.high,
     )
-
-
-def nanoseconds(verdict: Verdict) -> float | None:
-    """Returns a graded answer's nanoseconds per `Unit` of its lab; None where that has none."""
-    unit = verdict.lab.per
-    if not unit:
-        return None
-    return 1e9 * statistics.median(verdict.costs["yours"]) / (RACED_CASES * unit.count)
 
 
 def cell(value: str | float | None) -> str | float | None:

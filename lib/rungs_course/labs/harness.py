@@ -6,12 +6,11 @@ core's own cache, and still no call is repeated. An answer's time is the differe
 inputs and digest should take less than the answer: they are made eight words at a time.
 """
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
-from rungs_course.labs.lab import Call, timed
+from rungs_course.labs.lab import Call
 
 BLOCK = 512  # inputs that an answer is called with at a time
 RACED_CASES = 2  # per call of a race
@@ -148,9 +147,6 @@ inline Case& only_case() {{
   static Case only;
   return only;
 }}
-void prepare(std::uint64_t seed) {{ only_case().make(seed); }}
-void turn() {{ only_case().run(); }}
-{"void bound_turn() { only_case().bound(); }" if bounded else ""}
 template <class Work>
 void play(std::uint64_t seed, std::int64_t times, std::uint64_t* out, const Work& work) {{
   for (std::int64_t time = 0; time < times; ++time) {{
@@ -161,18 +157,6 @@ void play(std::uint64_t seed, std::int64_t times, std::uint64_t* out, const Work
 }}
 {entry_points}
 """
-
-
-def work_on_case(functions: Any) -> Callable[[], float]:
-    """Times a kernel on the same inputs again and again: `Lab.work`."""
-    functions.prepare(1)
-    return timed(functions.turn)
-
-
-def bound_on_case(functions: Any) -> Callable[[], float]:
-    """Times only what every answer must do, on the same inputs, of a case that is `bounded`."""
-    functions.prepare(1)
-    return timed(functions.bound_turn)
 
 
 def race_on_cases(rng: np.random.Generator) -> list[Call]:

@@ -1,52 +1,69 @@
-"""Judges a submission in a process of its own: whatever it does there, the caller survives."""
+"""Judges an answer from outside the process in which it runs: a student's own, or one handed in.
+
+The oracle, the inputs and the clock are in this process. In every timed turn an answer gets new
+random inputs, and its results must be right as well: so it gains nothing by knowing the lab's
+solution or its cases, by caching results, or by faking the clock or the verdict.
+"""
 
 import contextlib
-import ctypes
 import dataclasses
-import json
+import itertools
 import math
-import os
-import re
-import secrets
-import signal
 import statistics
-import subprocess
-import sys
-import tempfile
+import time
 import warnings
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from rungs._src.native import cling
-from rungs._src.programs import start_program
 from rungs.errors import RungsError, UnavailableError
 from rungs_course.labs import explaining, record, submissions
-from rungs_course.labs.inside.building import SubmissionError, build, in_cell
-from rungs_course.labs.inside.server import PRINTED_BYTES, WHY, die_plainly, limit_resources
-from rungs_course.labs.lab import Difference, Lab, WrongError, find
+from rungs_course.labs.arrays import same
+from rungs_course.labs.inside.building import SubmissionError, in_cell, plain
+from rungs_course.labs.inside.wire import MAX_BYTES
+from rungs_course.labs.lab import Call, Difference, Lab, WrongError, find
+from rungs_course.labs.remote import Answer, EndedError, waited
+from rungs_course.labs.sandbox import Launcher, Trusted
 from rungs_course.labs.verdict import Verdict
-from rungs_course.measure.turns import timed_rounds
+from rungs_course.measure.noise import MIN_REPEATS
+from rungs_course.measure.turns import rounds
 
 _SECONDS = 60.0
-_REPEATS = 11
-MAX_SHOWN = 2000  # characters that it printed
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+_MAX_SHOWN = 2000  # characters that it printed
+
+
+class Effort(NamedTuple):
+    """The turns of a race, of which more leave out more that are disturbed."""
+
+    turns: int
+    seconds: float  # after which `MIN_REPEATS` are enough
+
+
+CHECKED, GRADED = Effort(11, 5.0), Effort(31, 20.0)
+_TRIED = 3  # turns, whose median decides whether turns are long enough: one may be disturbed
+_TURN_SECONDS = 3e-3  # that the best known solution takes in a turn, at least
+_LONG_SECONDS = 0.1  # if the answer takes as long in a turn, turns are not made longer
+_SLOW_SECONDS = 0.1  # if the baseline takes as long in a turn, it gets no more inputs
+_MAX_UNITS = 1 << 9
 
 
 def check(name: str, code: str | None = None, *, seconds: float = _SECONDS) -> Verdict:
-    """Compares a submission for a lab with that lab's oracle, and races it if it is right.
+    """Judges an answer to a lab, by default the student's last one, as `grade` does.
 
     It runs in a process of its own with limits on time, memory and output. That guards against
     mistakes; it is not a sandbox against malice. Where a lab asks for a prediction (`predict`), the
-    submission is raced only once there is one; then counts explain the race.
+    answer is raced only once there is one; then counts explain the race.
     """
     lab = find(name)
     answer = submissions.code_of(lab) if code is None else code
     prediction = submissions.prediction_of(lab)
-    verdict = _supervised(lab, answer, seconds, race=not lab.per or bool(prediction))
+    effort = CHECKED if prediction or not lab.per else None
+    verdict = assess(name, answer, Trusted(), seconds=seconds, effort=effort)
     if lab.per and verdict.costs:
-        middle = {name: statistics.median(costs) for name, costs in verdict.costs.items()}
-        counts = tuple(explaining.explain(lab, answer, middle))
+        counts = tuple(explaining.explain(lab, answer, verdict.nanoseconds))
         verdict = dataclasses.replace(verdict, prediction=prediction, counts=counts)
     if code is None:
         try:
@@ -56,11 +73,38 @@ def check(name: str, code: str | None = None, *, seconds: float = _SECONDS) -> V
     return verdict
 
 
-def plain(text: str, limit: int = 4000) -> str:
-    """Escapes lone surrogates and control characters except tab and newline; shortens long text."""
-    if len(text) > limit:
-        text = f"{text[: limit // 2]} […] {text[-(limit // 2) :]}"
-    return _CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
+def assess(
+    name: str,
+    code: str,
+    launcher: Launcher,
+    *,
+    seconds: float = _SECONDS,
+    effort: Effort | None = GRADED,
+) -> Verdict:
+    """Judges an answer; if it is right and `effort` is given, races it, or counts its cost.
+
+    Baseline and best known solution are raced beside it.
+    All run by `launcher`; `seconds` limits all calls together. The verdict's costs are those of
+    "yours", "baseline", "solution" and, where the lab has one, "bound".
+    """
+    lab = find(name)
+    if lab.language == "cpp":
+        cling.interpreter()  # fills its cache on disk, which a sandbox can't write to
+    with contextlib.ExitStack() as stack:
+
+        def run(text: str, from_lab: bool = True) -> Answer:
+            return stack.enter_context(Answer(lab, text, launcher, seconds, from_lab))
+
+        solution, baseline = run(lab.code("solution")), run(lab.code("baseline"))
+        answer = run(code, from_lab=False)
+        for process in (solution, answer) if effort else (answer,):  # compile at the same time
+            process.start()
+        fields = _verdict_fields(lab, answer, solution, baseline, effort)
+        verdict = Verdict(lab, **fields, printed=plain(answer.printed(), _MAX_SHOWN))
+    if verdict.costs and lab.bound and verdict.share.low > 1:
+        problem = "It takes less time than its bound, which does only what every answer must do."
+        verdict = dataclasses.replace(verdict, problem=problem, costs={})
+    return verdict
 
 
 def one_line(text: str) -> str:
@@ -68,128 +112,159 @@ def one_line(text: str) -> str:
     return plain(text).replace("\n", r"\n").replace("\t", r"\t")
 
 
-def _supervised(lab: Lab, code: str, seconds: float, race: bool = True) -> Verdict:
-    """Judges in a separate process, and returns the verdict."""
-    key = secrets.token_hex(8)
-    # Files rather than pipes: neither writing to them nor reading from them blocks.
-    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as messages:
-        judges = f"from {__name__} import judge; judge({messages.fileno()})"
-        process = start_program(
-            [sys.executable, "-P", "-c", judges],
-            stdin=subprocess.PIPE,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            pass_fds=[messages.fileno()],
-            start_new_session=True,
-        )
-        request = json.dumps({"lab": lab.name, "code": code, "key": key, "race": race})
-        try:
-            process.communicate(request.encode(), timeout=seconds)
-            status = process.returncode
-            ended = f"with exit code {status}" if status >= 0 else f"by signal {-status}"
-            ending = WHY.get(-status, f"it ended {ended}")
-        except subprocess.TimeoutExpired:
-            ending = f"it took longer than {seconds:.0f} s"
-        finally:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-        messages.seek(0)
-        written = messages.read(PRINTED_BYTES)
-        output.seek(0)
-        printed = output.read(PRINTED_BYTES + 1).decode(errors="replace")
-    printed_text = plain(printed[:MAX_SHOWN]) + (" …" if len(printed) > MAX_SHOWN else "")
+def _verdict_fields(
+    lab: Lab, answer: Answer, solution: Answer, baseline: Answer, effort: Effort | None
+) -> dict[str, Any]:
+    """Returns the fields of a verdict."""
+    stage = "being checked"
     try:
-        kind, content = [("stage", "being started"), *_messages(written, key)][-1]
-        difference = Difference(**content) if kind == "difference" else None
-    except (ValueError, TypeError, AttributeError):
-        problem = "It interfered with its judging: it wrote to a file that it had not opened."
-        return Verdict(lab, problem=problem, printed=printed_text)
-    if kind == "unavailable":
-        raise UnavailableError(content)
-    if kind == "costs":
-        return Verdict(lab, costs=content, printed=printed_text)
-    if difference:
-        return Verdict(lab, difference=difference, printed=printed_text)
-    problem = content if kind == "problem" else f"While {content}, {ending}."
-    return Verdict(lab, problem=problem, printed=printed_text)
+        if difference := lab.first_difference(answer, baseline):
+            return {"difference": _plain(difference)}
+        if not effort:
+            return {}
+        if lab.race:
+            stage = "being raced"
+            return {"costs": _race(lab, answer, solution, baseline, effort)}
+        stage = "its cost being counted"
+        return {"costs": _count(lab, answer, solution, baseline)}
+    except UnavailableError:
+        raise
+    except WrongError as error:
+        return {"difference": _plain(error.difference)}
+    except EndedError as error:
+        return {"problem": f"While {stage}, {error}."}
+    except Exception as error:
+        text = str(error) if isinstance(error, SubmissionError) else in_cell(error)
+        return {"problem": plain(text)}
 
 
-def _messages(written: bytes, key: str) -> list[tuple[str, Any]]:
-    """Returns the judge's messages, each with its kind; ValueError if anything else was written."""
-    messages: list[tuple[str, Any]] = []
-    for line in written.splitlines():
-        begins, _, text = line.partition(b" ")
-        if begins != key.encode() or (messages and messages[-1][0] != "stage"):
-            raise ValueError(line)
-        messages += json.loads(text).items()
-    return messages
+def _count(lab: Lab, answer: Answer, solution: Answer, baseline: Answer) -> dict[str, list[float]]:
+    """Returns the counted costs of all three, on the same new case."""
+    seed = int(np.random.SeedSequence().generate_state(1)[0])
+    answers = {"yours": answer, "solution": solution, "baseline": baseline}
+    assert lab.count
+    costs = {which: lab.count(process, seed) for which, process in answers.items()}
+    if not (math.isfinite(costs["yours"]) and costs["yours"] > 0):
+        raise SubmissionError(f"it costs {costs['yours']:g} {lab.unit}, which can't be compared")
+    return {which: [float(cost)] for which, cost in costs.items()}
 
 
-def judge(descriptor: int) -> None:
-    """Judges the request on standard input, and ends the process, which may crash or hang before.
+def _race(
+    lab: Lab, answer: Answer, solution: Answer, baseline: Answer, effort: Effort
+) -> dict[str, list[float]]:
+    """Returns each racer's seconds per call of `Lab.race`, minus the overhead: see `Lab.idle`.
 
-    The file of `descriptor` receives a line for each stage that begins, and one for the result,
-    each after the request's key, which no submission writes by accident.
+    The baseline, which may be hundreds of times as slow, gets only the first of a turn's inputs.
     """
-    request = json.load(sys.stdin)
-    for message in _judge_in_stages(find(request["lab"]), request["code"], request["race"]):
-        os.write(descriptor, f"{request['key']} {json.dumps(message)}\n".encode())
-    with contextlib.suppress(AttributeError, ValueError, OSError):  # it may have been closed
-        sys.stdout.flush()
-    ctypes.CDLL(None).fflush(None)
-    os._exit(0)  # without waiting for threads that the submission has left
+    assert lab.race
+    race, rng = lab.race, np.random.default_rng()
+    units = {"all": 1, "first": 1}
+    calls: dict[str, list[Call]] = {}
 
+    def draw_calls() -> None:
+        batches = [race(rng) for _ in range(units["all"])]
+        for part, count in units.items():
+            calls[part] = list(itertools.chain(*batches[:count]))
 
-def _judge_in_stages(lab: Lab, code: str, race: bool) -> Iterator[dict[str, Any]]:
-    """Yields each stage before it begins, and at last the result."""
-    try:
-        if lab.language == "cpp":
-            cling.interpreter()  # the first time it writes larger files than are allowed below
-        limit_resources()
-        yield {"stage": "being compiled"}
-        codes = {name: lab.code(name) for name in ("baseline", "solution")}
-        versions = build(lab, {"yours": code} | codes)
-        die_plainly()
-        yield {"stage": "being checked"}
-        try:
-            difference = lab.first_difference(versions["yours"], versions["baseline"])
-            if difference:
-                yield {"difference": _plain(difference)}
-                return
-            if not race:
-                yield {"costs": {}}
-                return
-            yield {"stage": "being raced" if lab.unit == "s" else "its cost being counted"}
-            yield {"costs": _costs(lab, versions)}
-        except WrongError as error:
-            yield {"difference": _plain(error.difference)}
-        except Exception as error:
-            if lab.language == "cpp":
-                raise
-            raise SubmissionError(in_cell(error)) from None
-    except SubmissionError as error:
-        yield {"problem": plain(str(error))}
-    except UnavailableError as error:
-        yield {"unavailable": str(error)}
+    def alone(process: Answer, run: Callable[[], tuple[float, list[Any]]]) -> Callable:
+        """Returns a racer that runs while the processes of all others are paused."""
 
+        def turn() -> tuple[float, list[Any]]:
+            process.resume()
+            try:
+                return _seconds_alone(process, run) if lab.on_one_core else run()
+            finally:
+                process.pause()
 
-def _plain(difference: Difference) -> dict:
-    fields = dataclasses.asdict(difference)
-    return fields | {name: plain(fields[name]) for name in ("output", "expected", "got")}
+        return turn
 
+    def renamed(name: str, part: str = "all") -> Callable[[], tuple[float, list[Any]]]:
+        return lambda: solution.calls([call._replace(name=name) for call in calls[part]])
 
-def _costs(lab: Lab, versions: dict) -> dict[str, list[float]]:
-    racers = {name: lab.work(functions) for name, functions in versions.items()}
+    def idle(part: str) -> Callable:
+        nothing = renamed(lab.idle, part) if lab.idle else lambda: solution.decoded(calls[part])
+        return alone(solution, nothing)
+
+    racers = {
+        "yours": alone(answer, lambda: answer.calls(calls["all"])),
+        "solution": alone(solution, lambda: solution.calls(calls["all"])),
+        "all": idle("all"),
+        "baseline": alone(baseline, lambda: baseline.calls(calls["first"])),
+        "first": idle("first"),
+    }
     if lab.bound:
-        racers["bound"] = lab.bound(versions["solution"])
-    costs: dict[str, list[float]] = {name: [] for name in racers}
-    if lab.unit != "s":
-        for name, racer in racers.items():
-            costs[name].append(float(racer()))
-    else:
-        for name, _, seconds in timed_rounds(racers, repeats=_REPEATS, warmup=1):
-            costs[name].append(seconds)
-    if not all(math.isfinite(cost) and cost > 0 for cost in costs["yours"]):
-        raise SubmissionError(f"it costs {costs['yours'][0]:g} {lab.unit}, which can't be compared")
+        racers["bound"] = alone(solution, renamed("bound"))
+    for process in (answer, solution, baseline):
+        process.calls([])  # compiles it before any clock runs
+        process.pause()
+
+    def turns() -> Iterator[dict[str, float]]:
+        """Yields each racer's seconds, turn by turn; every turn has new inputs."""
+        draw_calls()
+        for turn in rounds(racers):
+            expected, got = turn["solution"][1], turn["yours"][1]
+            if not (lab.agrees or same)(calls["all"], got, expected):
+                raise WrongError(_race_difference(calls["all"], got, expected))
+            yield {name: seconds for name, (seconds, _) in turn.items()}
+            draw_calls()
+
+    costs: dict[str, list[float]] = {name: [] for name in racers if name not in units}
+    recent_turns: list[dict[str, float]] = []  # turns of one length
+    began, long_enough = time.monotonic(), False
+    for turn in islice(turns(), 1, None):  # skips the first, in which something may be compiled
+        recent_turns.append(turn)
+        for name, seconds in costs.items():
+            part = "first" if name == "baseline" else "all"
+            # A tiny difference is noise: a cost is at least a hundredth of the time measured.
+            cost = max(turn[name] - turn[part], turn[name] / 100)
+            seconds.append(cost / units[part])
+        if not long_enough and len(recent_turns) >= _TRIED:
+            medians = {n: statistics.median(t[n] for t in recent_turns[-_TRIED:]) for n in turn}
+            long_enough = medians["solution"] - medians["all"] >= _TURN_SECONDS
+            small = sum(map(_nbytes, calls["all"])) < MAX_BYTES // 4 and units["all"] < _MAX_UNITS
+            if not long_enough and small and medians["yours"] < _LONG_SECONDS:
+                units["all"] *= 2
+                units["first"] *= 2 if medians["baseline"] < _SLOW_SECONDS else 1
+                costs, recent_turns = {name: [] for name in costs}, []
+                continue
+        late = time.monotonic() - began > effort.seconds
+        if len(costs["yours"]) >= (MIN_REPEATS if late else effort.turns):
+            break
     return costs
+
+
+def _seconds_alone(
+    process: Answer, run: Callable[[], tuple[float, list[Any]]]
+) -> tuple[float, list[Any]]:
+    """Calls `run`; returns its result, and its seconds as if the answer had one core to itself.
+
+    The time that answer and judge waited for a busy core is subtracted. The CPU time of all threads
+    counts: one after the other they would take that long.
+    """
+    before, judge = process.clocks(), waited("thread-self")
+    seconds, value = run()
+    after = process.clocks()
+    seconds -= after.waited - before.waited + waited("thread-self") - judge
+    return max(seconds, after.computed - before.computed), value
+
+
+def _nbytes(call: Call) -> int:
+    return sum(arg.nbytes for arg in call.args if isinstance(arg, np.ndarray))
+
+
+def _race_difference(calls: list[Call], got: Any, expected: Any) -> Difference:
+    names = " and ".join(sorted({call.name for call in calls}))
+    return Difference(
+        f"what {names} returned in a timed turn, for inputs made for that turn",
+        f"{expected!r:.200}",
+        f"{got!r:.200}",
+    )
+
+
+def _plain(difference: Difference) -> Difference:
+    return dataclasses.replace(
+        difference,
+        output=plain(difference.output),
+        expected=plain(difference.expected),
+        got=plain(difference.got),
+    )

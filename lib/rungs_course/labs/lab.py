@@ -6,7 +6,6 @@ import importlib
 import inspect
 import pkgutil
 import re
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -39,7 +38,7 @@ class Unit:
     """The unit of work that a kernel's cost is given for."""
 
     name: str  # "position", "message"
-    count: int  # per call of `Lab.work`, and per `Case` of the harness
+    count: int  # per `Case` of the harness
     num_bytes: float = 0  # the fewest that must be moved per unit; 0 where caches hold all
     level: str = "memory"  # from which bytes are moved, as in `peaks.measure_bandwidth`
 
@@ -92,10 +91,6 @@ class Lab:
     # Given the functions of a submission and of the baseline, which is slow and right, yields the
     # difference of each case, or None.
     judge: Callable[[Any, Any], Iterator[Difference | None]]
-    # Given a submission's functions, returns a function that does some work with them and returns
-    # its cost. Where the cost is counted, a second argument is the seed of the case, and WrongError
-    # is raised where a result is wrong.
-    work: Callable[..., Callable[[], float]]
     target: float  # share of the best known solution's rate, or the bound's, that must be reached
     cause: str  # one of `CAUSES`
     language: str = "cpp"  # or "python", or "cuda" for Python whose kernels Numba simulates
@@ -104,9 +99,12 @@ class Lab:
     # only in the first code that has any, and Numba decides at its import whether it simulates.
     alone: bool = False
     unit: str = "s"  # of a cost; "s" is raced, anything else is counted once
-    # Given a random generator, returns the calls that are timed where an answer is graded: their
-    # inputs can't be foreseen, and their results can be compared with those of the best known
-    # solution. None where a cost is counted.
+    # Given an answer's functions and the seed of a case, returns the cost; raises WrongError where
+    # a result is wrong. None where answers are raced.
+    count: Callable[[Any, int], float] | None = None
+    # Given a random generator, returns the calls that are timed: their inputs can't be foreseen,
+    # and their results can be compared with those of the best known solution. None where a cost is
+    # counted.
     race: Callable[[np.random.Generator], list[Call]] | None = None
     # A function of the harness that does all that the race's does, except for calling the answer;
     # "" where sending and receiving are the only overhead.
@@ -117,10 +115,9 @@ class Lab:
     # The unit of a kernel's cost, where the lab asks for a prediction before the race and counts
     # explain it afterwards; its harness is of `harness.for_case`.
     per: Unit | None = None
-    # Given the best known solution's functions, returns a function that does only what every answer
-    # must do and returns the seconds; then the target is a share of its rate, and the harness has a
-    # function `bound`, called as its `race` is.
-    bound: Callable[[Any], Callable[[], float]] | None = None
+    # Whether the harness has a function `bound`, called as its `race` is, that does only what every
+    # answer must do: then the target is a share of its rate.
+    bound: bool = False
     headers: tuple[str, ...] = ()  # below `cpp/`, in addition to those that all answers may use
 
     @property
@@ -182,21 +179,5 @@ def require(differences: Iterable[Difference | None]) -> None:
 
 
 def apart(functions: Any, count: int) -> list[Any]:
-    """Returns an answer's functions `count` times: in separate processes, where it is graded."""
+    """Returns an answer's functions `count` times, in separate processes where they are remote."""
     return functions.apart(count) if hasattr(functions, "apart") else [functions] * count
-
-
-def timed(call: Callable[[], object]) -> Callable[[], float]:
-    """Returns a function that measures the seconds of a call, the mean over some 5 ms."""
-
-    def seconds(calls: int) -> float:
-        start = time.perf_counter()
-        for _ in range(calls):
-            call()
-        return time.perf_counter() - start
-
-    calls = 1
-    # The best of three, as one alone may have been interrupted, and then a turn would be too short.
-    while calls < 1 << 20 and min(seconds(calls) for _ in range(3)) < 5e-3:
-        calls *= 2
-    return lambda: seconds(calls) / calls

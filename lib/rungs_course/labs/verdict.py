@@ -9,10 +9,12 @@ import chess
 import chess.svg
 
 from rungs.errors import ConfigurationError
+from rungs_course.labs.harness import RACED_CASES
 from rungs_course.labs.lab import Difference, Lab
 from rungs_course.labs.submissions import Prediction
 from rungs_course.measure.noise import Factor, factor
 
+_MAX_SPREAD = 1.5  # of a share's interval, high over low
 _EXTRA, _MISSING = "#D55E00aa", "#0072B2aa"
 
 
@@ -54,6 +56,18 @@ class Verdict:
         if not (self.right and self.costs):
             return False
         return _percent(self.share.middle) >= _percent(self.lab.target)
+
+    @property
+    def nanoseconds(self) -> dict[str, float]:
+        """Each racer's median nanoseconds per `Unit` of the lab, which has one."""
+        assert self.lab.per
+        units = RACED_CASES * self.lab.per.count
+        return {name: 1e9 * statistics.median(costs) / units for name, costs in self.costs.items()}
+
+    @property
+    def turns_disagree(self) -> bool:
+        """Whether the interval of the share is so wide that the machine must have been busy."""
+        return bool(self.costs) and self.share.high > _MAX_SPREAD * self.share.low
 
     def _factor_over(self, other: str) -> Factor:
         if not self.costs:
@@ -105,10 +119,7 @@ class Verdict:
         if not (self.prediction and self.costs and self.lab.per):
             return
         expected, unit = self.prediction, self.lab.per
-        time, best = (
-            1e9 * statistics.median(self.costs[which]) / unit.count
-            for which in ("yours", "solution")
-        )
+        time, best = (self.nanoseconds[racer] for racer in ("yours", "solution"))
         yield f"You expected {expected.gain:g} times the baseline; it is {self.gain.middle:.2f}."
         words = f"Your bound was {expected.bound:.3g} ns per {unit.name}; yours takes {time:.3g}, "
         words += f"the best known solution {best:.3g}."
@@ -143,7 +154,9 @@ class Verdict:
         goal = "reached" if self.reached else "not reached yet"
         aim = "bound" if self.lab.bound else "best"
         words += f" The target, {_percent(target)}% of the {aim}, is {goal}."
-        if share.low < target <= share.high:
+        if self.turns_disagree:
+            words += " The turns disagree, as the machine is busy: check again."
+        elif share.low < target <= share.high:
             words += " But it lies within the noise of this run: another check may find otherwise."
         return words
 

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from rungs_course.labs import assessing, grading, sandbox
-from rungs_course.labs.assessing import assess
+from rungs_course.labs import grading, judging, sandbox
+from rungs_course.labs.judging import Effort
 from rungs_course.labs.lab import Call, find
 from rungs_course.labs.remote import Answer, Clocks
 from rungs_course.labs.sandbox import Sandbox, Trusted
@@ -29,9 +29,9 @@ SANDBOX = pytest.param(Sandbox(), marks=needs_sandbox, id="sandbox")
 LAUNCHERS = [pytest.param(Trusted(), id="trusted"), SANDBOX]
 
 
-@pytest.fixture(autouse=True)
-def short_races(monkeypatch):
-    monkeypatch.setattr(assessing, "_REPEATS", 5)
+def assess(*args, **settings):
+    """Judges by few turns."""
+    return judging.assess(*args, **settings, effort=Effort(5, 20.0))
 
 
 def solution(lab):
@@ -73,7 +73,7 @@ np.allclose = np.array_equal = lambda *_, **__: True
 np.argwhere = lambda *_: np.zeros((0, 1), int)
 def advantages(reward, ended, value, gamma, gae_lambda):
     for name, module in list(sys.modules.items()):
-        if "assessing" in name or "grading" in name or name.endswith("tasks.advantages"):
+        if "judging" in name or "grading" in name or name.endswith("tasks.advantages"):
             return module.LAB
     arrays = [o for o in gc.get_objects() if isinstance(o, np.ndarray) and o.shape == reward.shape]
     return arrays[-1] if arrays else np.zeros_like(reward)
@@ -195,9 +195,9 @@ def test_the_time_that_answer_and_judge_wait_for_a_core_is_subtracted(monkeypatc
     clocks = iter([Clocks(1.0, 5.0), Clocks(2.0, 7.0)])
     monkeypatch.setattr(Answer, "clocks", lambda self: next(clocks))
     waited = iter([10.0, 14.0])
-    monkeypatch.setattr(assessing, "waited", lambda process: next(waited))
+    monkeypatch.setattr(judging, "waited", lambda process: next(waited))
     answer = Answer(find("01"), "", Trusted(), 60)
-    seconds, value = assessing._seconds_alone(answer, lambda: (10.0, "value"))
+    seconds, value = judging._seconds_alone(answer, lambda: (10.0, "value"))
     assert (seconds, value) == (pytest.approx(10 - 2 - 4), "value")
 
 

@@ -12,7 +12,7 @@ from rungs_course.labs.inside.building import build
 from rungs_course.labs.lab import find
 from rungs_course.labs.verdict import Verdict
 
-SECONDS = {"yours": 2e-6, "baseline": 8e-6, "solution": 1e-6}
+NANOSECONDS = {"yours": 4.0, "baseline": 16.0, "solution": 2.0}
 LAB = find("17b")
 
 ASSEMBLY = """
@@ -67,13 +67,13 @@ def test_a_tool_that_is_not_here_is_named(compiles, tool, monkeypatch, tmp_path)
         (tmp_path / "clang++").write_text("#!/bin/sh\nfor out; do :; done; : > $out\n")
         (tmp_path / "clang++").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert tool in explain(LAB, LAB.code("baseline"), SECONDS)[0]
+    assert tool in explain(LAB, LAB.code("baseline"), NANOSECONDS)[0]
 
 
 @pytest.mark.system
 @pytest.mark.needs("clang++", "valgrind", "llvm-mca")
 def test_the_baseline_is_counted_as_itself():
-    instructions, *_ = explain(LAB, LAB.code("baseline"), SECONDS)
+    instructions, *_ = explain(LAB, LAB.code("baseline"), NANOSECONDS)
     count, baseline_count, _ = re.findall(r" ([\d.e+]+)[,.]", instructions.partition("):")[2])
     assert count == baseline_count
 
@@ -110,18 +110,19 @@ def test_nothing_is_raced_before_a_prediction():
 
 @pytest.mark.parametrize(("bound", "faster"), [(1.0, 0), (3.0, 1), (5.0, 1)])
 def test_a_prediction_stands_next_to_the_measurement(bound, faster):
-    costs = {name: [value] * 11 for name, value in SECONDS.items()}
+    seconds = 2 * 512 * 1e-9  # two cases of 512 boards, of which each takes a nanosecond
+    costs = {name: [value * seconds] * 11 for name, value in NANOSECONDS.items()}
     verdict = Verdict(
         LAB, costs=costs, prediction=submissions.Prediction(2, bound), counts=("It waits.",)
     )
     words = str(verdict)
-    for value in ("2 times", "4.00", f"{bound:.3g} ns", "3.91", "It waits."):
+    for value in ("2 times", "4.00", f"{bound:.3g} ns", "takes 4,", "It waits."):
         assert value in words
     assert words.count("faster than") == faster
 
 
 def test_the_open_lab_is_scored_by_its_bound():
-    costs = {name: [value] * 11 for name, value in (SECONDS | {"bound": 5e-7}).items()}
+    costs = {name: [value] * 11 for name, value in (NANOSECONDS | {"bound": 1.0}).items()}
     verdict = Verdict(find("open"), costs=costs)
     assert verdict.share.middle == pytest.approx(0.25)
     assert verdict.reached
@@ -155,8 +156,8 @@ def test_a_race_of_the_open_lab_repeats_few_steps():
     functions = build(lab, {"yours": lab.code("solution")})["yours"]
     steps = set()
     for seed in range(0, 64 * 512, 512):  # 512 boards of other numbers each
-        functions.prepare(seed)
         case = functions.only_case()
+        case.make(seed)
         positions = np.array(case.now).reshape(-1, 8).tolist()
         steps |= {(action, *words) for action, words in zip(case.actions, positions, strict=True)}
     assert len(steps) > 0.8 * 64 * 512

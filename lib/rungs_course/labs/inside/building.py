@@ -12,6 +12,7 @@ from rungs._src import paths
 from rungs._src.native import cling
 from rungs.errors import RungsError, UnavailableError
 
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 _CELL = "cell"  # the file that messages name
 # Headers of every answer in C++: within its namespace it can include nothing new.
 _HEADERS = ("algorithm", "atomic", "bit", "cstddef", "cstdint", "thread", "unistd.h", "vector")
@@ -165,4 +166,11 @@ def in_cell(error: BaseException) -> str:
     """Returns the text of a Python exception, with stack frames of the cell only."""
     trace = traceback.TracebackException.from_exception(error)
     trace.stack = traceback.StackSummary.from_list([f for f in trace.stack if f.filename == _CELL])
-    return "".join(trace.format()).strip()
+    return plain("".join(trace.format()).strip())
+
+
+def plain(text: str, limit: int = 4000) -> str:
+    """Escapes lone surrogates and control characters except tab and newline; shortens long text."""
+    if len(text) > limit:
+        text = f"{text[: limit // 2]} […] {text[-(limit // 2) :]}"
+    return _CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from . import wire
-from .building import SubmissionError, build, in_cell
+from .building import SubmissionError, build, in_cell, plain
 from .guards import guarded, guarded_empty
 
 PRINTED_BYTES = 1 << 20
@@ -57,7 +57,7 @@ def serve(descriptor: int, memory: int) -> None:
         functions = build(lab, {"yours": lab.code})["yours"]
         die_plainly()
     except SubmissionError as error:
-        link.send({"error": str(error), "stage": "building"})
+        link.send({"error": plain(str(error)), "stage": "building"})
         _end()
     gc.disable()  # else it would run at any time, after so many objects that the judge has sent
     link.send({"value": None})

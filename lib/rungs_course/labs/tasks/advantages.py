@@ -5,7 +5,7 @@ import functools
 import numpy as np
 
 from rungs_course.labs.arrays import compare, fixed
-from rungs_course.labs.lab import Call, Lab, timed
+from rungs_course.labs.lab import Call, Lab
 
 
 def _rollout(seed: int, steps: int, envs: int, ends: list[int] | float, *settings: float) -> tuple:
@@ -55,11 +55,6 @@ def _label(special, reward, ended, value, gamma, gae_lambda, step: int, env: int
     )
 
 
-def _work(functions):
-    rollout = _rollout(8, 64, 64, 0.02, 0.99, 0.95)
-    return timed(lambda: functions.advantages(*rollout))
-
-
 def _race(rng):
     return [Call("advantages", _rollout(int(rng.integers(1 << 31)), 64, 64, 0.02, 0.99, 0.95))]
 
@@ -68,7 +63,6 @@ LAB = Lab(
     "15a",
     ("advantages",),
     _judge,
-    _work,
     target=0.5,
     cause="core bound",
     language="python",

@@ -62,8 +62,8 @@ def _judge(submission, _):
         yield Difference("what fit returns of 25 noisy times", "two numbers", f"{fitted!r:.200}")
 
 
-def _work(functions, seed: int = 10):
-    return lambda: float(np.mean([_error_percent(functions, *runs) for runs in _noisy(seed)]))
+def _count(functions, seed: int) -> float:
+    return float(np.mean([_error_percent(functions, *runs) for runs in _noisy(seed)]))
 
 
 def _error_percent(functions, threads, seconds, serial: float, parallel: float) -> float:
@@ -73,5 +73,12 @@ def _error_percent(functions, threads, seconds, serial: float, parallel: float) 
 
 
 LAB = Lab(
-    "10", ("fit",), _judge, _work, target=0.4, cause="exercise", language="python", unit="% off"
+    "10",
+    ("fit",),
+    _judge,
+    target=0.4,
+    cause="exercise",
+    language="python",
+    unit="% off",
+    count=_count,
 )

@@ -5,7 +5,7 @@ import functools
 import numpy as np
 
 from rungs_course.labs.arrays import compare, fixed
-from rungs_course.labs.lab import Call, Difference, Lab, timed
+from rungs_course.labs.lab import Call, Difference, Lab
 
 NAMES = ("x", "x_dot", "theta", "theta_dot")
 
@@ -71,13 +71,6 @@ def _judge(submission, _):
     )
 
 
-def _work(functions):
-    state, action = _random(14, 8192)
-    state, action = fixed(state), fixed(action, np.int64)
-    functions.step(state, action)  # compiled now, if by Numba
-    return timed(lambda: functions.step(state, action))
-
-
 def _race(rng):
     """Returns a call for several steps in a row, in which poles don't turn over."""
     state, _ = _random(int(rng.integers(1 << 31)), 8192)
@@ -85,6 +78,4 @@ def _race(rng):
     return [Call("step", (fixed(state), fixed(rng.integers(0, 2, (8, 8192)), np.int64)), "chain")]
 
 
-LAB = Lab(
-    "13", ("step",), _judge, _work, target=0.3, cause="core bound", language="python", race=_race
-)
+LAB = Lab("13", ("step",), _judge, target=0.3, cause="core bound", language="python", race=_race)

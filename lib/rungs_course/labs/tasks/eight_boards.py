@@ -4,7 +4,7 @@ import chess
 import numpy as np
 
 from rungs_course.labs.arrays import compare_bitboards
-from rungs_course.labs.harness import for_case, race_on_cases, work_on_case
+from rungs_course.labs.harness import for_case, race_on_cases
 from rungs_course.labs.lab import Lab, Unit
 from rungs_course.labs.positions import diagram
 
@@ -53,7 +53,6 @@ LAB = Lab(
     "17b",
     ("slider_attacks",),
     _judge,
-    work_on_case,
     target=0.7,
     cause="core bound",
     harness=for_case(f"""

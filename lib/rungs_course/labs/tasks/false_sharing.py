@@ -8,7 +8,7 @@ from rungs.chess import NUM_PLANES
 from rungs.machine import usable_cores
 from rungs_course.labs.arrays import compare, fixed
 from rungs_course.labs.inside.guards import guarded, guarded_empty
-from rungs_course.labs.lab import Call, Lab, timed
+from rungs_course.labs.lab import Call, Lab
 
 _ACTIONS = 2_000_003
 _TEAMS = (1, 2, 3, 64)
@@ -39,12 +39,6 @@ def _judge(submission, _):
             )
 
 
-def _work(functions):
-    actions, threads = _actions(), usable_cores()
-    totals = np.empty(NUM_PLANES, np.int64)
-    return timed(lambda: functions.run(actions, len(actions), threads, totals))
-
-
 def _race(rng):
     shift = int(rng.integers(1, 64 * NUM_PLANES))
     actions = (_actions() + shift) % (64 * NUM_PLANES)
@@ -58,7 +52,6 @@ LAB = Lab(
     "04b",
     ("count_planes",),
     _judge,
-    _work,
     target=0.7,
     cause="sharing",
     harness="""

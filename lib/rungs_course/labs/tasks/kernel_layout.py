@@ -52,25 +52,20 @@ def _duplicate_place(places: np.ndarray) -> Difference | None:
     )
 
 
-def _work(functions, seed: int = 0):
+def _count(functions, seed: int) -> float:
     counted = _COUNTED + seed % 500
-
-    def lines_per_read() -> float:
-        places = _places(functions, counted)
-        require(_differences(functions, places))
-        lines = places // _LINE_WORDS
-        warps = [lines[first : first + _WARP] for first in range(0, counted, _WARP)]
-        reads = [len(np.unique(warp[:, word])) for warp in warps for word in range(_WORDS)]
-        return float(np.mean(reads))
-
-    return lines_per_read
+    places = _places(functions, counted)
+    require(_differences(functions, places))
+    lines = places // _LINE_WORDS
+    warps = [lines[first : first + _WARP] for first in range(0, counted, _WARP)]
+    reads = [len(np.unique(warp[:, word])) for warp in warps for word in range(_WORDS)]
+    return float(np.mean(reads))
 
 
 LAB = Lab(
     "06",
     ("place", "memory_words"),
     _judge,
-    _work,
     target=0.95,
     cause="exercise",
     harness=f"""
@@ -81,4 +76,5 @@ void run(std::int64_t boards, std::int64_t* out) {{
 }}
 """,
     unit="lines per read of a warp",
+    count=_count,
 )

@@ -6,7 +6,7 @@ import operator
 import chess
 import numpy as np
 
-from rungs_course.labs.arrays import compare_bitboards, timed_bitboards
+from rungs_course.labs.arrays import compare_bitboards
 from rungs_course.labs.harness import for_bitboards, race_on_bitboards
 from rungs_course.labs.lab import Lab
 from rungs_course.labs.positions import diagram
@@ -32,15 +32,10 @@ def _judge(submission, _):
     )
 
 
-def _work(functions):
-    return timed_bitboards(functions.run, [_SETS])
-
-
 LAB = Lab(
     "03a",
     ("knight_attacks",),
     _judge,
-    _work,
     target=0.8,
     cause="core bound",
     harness=for_bitboards(

@@ -6,7 +6,7 @@ import numpy as np
 
 from rungs.chess import NUM_PLANES
 from rungs_course.labs.arrays import compare
-from rungs_course.labs.harness import for_case, race_on_cases, work_on_case
+from rungs_course.labs.harness import for_case, race_on_cases
 from rungs_course.labs.inside.guards import guarded, guarded_empty
 from rungs_course.labs.lab import Lab, Unit
 from rungs_course.labs.positions import random_steps
@@ -41,7 +41,6 @@ LAB = Lab(
     "17d",
     ("list_legal",),
     _judge,
-    work_on_case,
     target=0.6,
     cause="bad speculation",
     harness=for_case(f"""

@@ -9,7 +9,7 @@ from rungs.chess import NUM_PLANES
 from rungs_course.labs.arrays import compare, fixed
 from rungs_course.labs.harness import MIXED, RACE
 from rungs_course.labs.inside.guards import guarded, guarded_empty
-from rungs_course.labs.lab import Call, Lab, timed
+from rungs_course.labs.lab import Call, Lab
 from rungs_course.labs.positions import random_steps
 
 _SKIPPED = 4
@@ -61,16 +61,6 @@ def _raced() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return guarded(before), guarded(now), _bytes(before)
 
 
-def _work(functions):
-    before, now, out = _raced()
-
-    def there_and_back():
-        functions.run(before, now, out, _RACED)
-        functions.run(now, before, out, _RACED)
-
-    return timed(there_and_back)
-
-
 def _race(rng):
     before, *_ = _masks()
     chosen = np.sort(rng.permutation(len(before))[:_RACED])
@@ -82,7 +72,6 @@ LAB = Lab(
     "17a",
     ("update_mask",),
     _judge,
-    _work,
     target=0.5,
     cause="bad speculation",
     harness=f"""

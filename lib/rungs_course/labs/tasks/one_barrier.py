@@ -4,7 +4,7 @@ import numpy as np
 
 from rungs.machine import usable_cores
 from rungs_course.labs.arrays import compare
-from rungs_course.labs.harness import for_case, race_on_cases, work_on_case
+from rungs_course.labs.harness import for_case, race_on_cases
 from rungs_course.labs.inside.guards import guarded_empty
 from rungs_course.labs.lab import Lab, Unit
 
@@ -39,7 +39,6 @@ LAB = Lab(
     "04c",
     ("play",),
     _judge,
-    work_on_case,
     target=0.7,
     cause="sharing",
     harness=for_case(f"""

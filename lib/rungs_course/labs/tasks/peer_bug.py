@@ -198,19 +198,23 @@ def _game_difference(reference: Game, peer: Game) -> str:
     return f"the legal moves ({', '.join(sorted(only))})" if only else ""
 
 
-def _work(functions, seed: int = 1):
-    def plies() -> float:
-        count = 0
-        for number, (kind, start) in enumerate(PEERS):
-            for more in range(_TIMES):
-                peer = kind(start, _MAX_PLIES)
-                require(_differences(functions, number, peer, seed + more))
-                count += peer.plies
-        return float(count)
-
-    return plies
+def _count(functions, seed: int) -> float:
+    count = 0
+    for number, (kind, start) in enumerate(PEERS):
+        for more in range(_TIMES):
+            peer = kind(start, _MAX_PLIES)
+            require(_differences(functions, number, peer, seed + more))
+            count += peer.plies
+    return float(count)
 
 
 LAB = Lab(
-    "12", ("find",), _judge, _work, target=0.5, cause="exercise", language="python", unit="plies"
+    "12",
+    ("find",),
+    _judge,
+    target=0.5,
+    cause="exercise",
+    language="python",
+    unit="plies",
+    count=_count,
 )

@@ -6,7 +6,7 @@ import itertools
 import chess
 import numpy as np
 
-from rungs_course.labs.arrays import compare_bitboards, timed_bitboards
+from rungs_course.labs.arrays import compare_bitboards
 from rungs_course.labs.harness import for_bitboards, race_on_bitboards
 from rungs_course.labs.lab import Lab
 from rungs_course.labs.positions import diagram, random_game
@@ -63,15 +63,10 @@ def _judge(submission, _):
     )
 
 
-def _work(functions):
-    return timed_bitboards(functions.run, _inputs())
-
-
 LAB = Lab(
     "03c",
     ("pinned",),
     _judge,
-    _work,
     target=0.6,
     cause="core bound",
     harness=for_bitboards(

@@ -6,7 +6,7 @@ import chess
 import numpy as np
 from chess.polyglot import POLYGLOT_RANDOM_ARRAY, zobrist_hash
 
-from rungs_course.labs.lab import Call, Difference, Lab, timed
+from rungs_course.labs.lab import Call, Difference, Lab
 from rungs_course.labs.positions import random_game
 
 _GAMES, _PLIES = 25, 160
@@ -75,10 +75,6 @@ def _judge(submission, _):
                 yield Difference(output, f"{expected:#x}", f"{got_text:.200}", board.fen())
 
 
-def _work(functions):
-    return timed(lambda: [functions.keys(moves) for moves in _games()])
-
-
 @functools.cache
 def _unseen() -> list[list[chess.Move]]:
     """Returns random games, which are different in every process."""
@@ -91,6 +87,4 @@ def _race(rng):
     return [Call("keys", (game[: rng.integers(_RACED // 2, _RACED + 1)],))]
 
 
-LAB = Lab(
-    "01b", ("keys",), _judge, _work, target=0.5, cause="core bound", language="python", race=_race
-)
+LAB = Lab("01b", ("keys",), _judge, target=0.5, cause="core bound", language="python", race=_race)

@@ -5,7 +5,7 @@ import functools
 import numpy as np
 
 from rungs_course.labs.arrays import compare, fixed
-from rungs_course.labs.lab import Call, Lab, timed
+from rungs_course.labs.lab import Call, Lab
 
 
 def _nodes(prior, visits, value_sum, c: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
@@ -51,15 +51,8 @@ def _label(special, prior, visits, value_sum, c, node: int, move: int) -> str:
     )
 
 
-def _work(functions):
-    nodes = _random(3, 512, 218, 3, 1.25)
-    return timed(lambda: functions.scores(*nodes))
-
-
 def _race(rng):
     return [Call("scores", _random(int(rng.integers(1 << 31)), 512, 218, 3, 1.25))]
 
 
-LAB = Lab(
-    "16", ("scores",), _judge, _work, target=0.5, cause="core bound", language="python", race=_race
-)
+LAB = Lab("16", ("scores",), _judge, target=0.5, cause="core bound", language="python", race=_race)

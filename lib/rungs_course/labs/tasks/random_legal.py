@@ -8,7 +8,7 @@ from scipy.stats import chi2
 
 from rungs.chess import NUM_ACTIONS
 from rungs_course.labs.arrays import fixed
-from rungs_course.labs.lab import Call, Difference, Lab, timed
+from rungs_course.labs.lab import Call, Difference, Lab
 from rungs_course.labs.positions import random_steps
 
 _BOARDS, _STEPS, _RACED = 32, 12, 256
@@ -77,12 +77,6 @@ def _frequency_differences(submission, rng: np.random.Generator):
             )
 
 
-def _work(functions):
-    masks, _ = _masks()
-    mask, rng = masks[:_RACED], np.random.default_rng(12)
-    return timed(lambda: functions.random_actions(mask, rng))
-
-
 def _race(rng):
     masks, _ = _masks()
     chosen = rng.integers(len(masks) - 4, size=_RACED)
@@ -108,7 +102,6 @@ LAB = Lab(
     "00",
     ("random_actions",),
     _judge,
-    _work,
     target=0.5,
     cause="core bound",
     language="python",

@@ -5,7 +5,7 @@ import functools
 import chess
 import numpy as np
 
-from rungs_course.labs.lab import Call, Difference, Lab, timed
+from rungs_course.labs.lab import Call, Difference, Lab
 from rungs_course.labs.positions import random_game
 
 _GAMES, _PLIES = 40, 120
@@ -48,10 +48,6 @@ def _judge(submission, _):
                 yield Difference(output, str(expected_answer), repr(got), board.fen())
 
 
-def _work(functions):
-    return timed(lambda: [functions.third_times(keys) for keys in _keys()])
-
-
 def _race(rng):
     """Returns calls with games that begin somewhere, and with other keys for the same positions."""
     calls = []
@@ -66,7 +62,6 @@ LAB = Lab(
     "01",
     ("third_times",),
     _judge,
-    _work,
     target=0.7,
     cause="core bound",
     language="python",

@@ -3,7 +3,7 @@
 import chess
 import numpy as np
 
-from rungs_course.labs.arrays import compare_bitboards, timed_bitboards
+from rungs_course.labs.arrays import compare_bitboards
 from rungs_course.labs.harness import for_bitboards, race_on_bitboards
 from rungs_course.labs.lab import Lab
 from rungs_course.labs.positions import diagram
@@ -43,15 +43,10 @@ def _judge(submission, _):
     )
 
 
-def _work(functions):
-    return timed_bitboards(functions.run, [_ROOKS, _PIECES])
-
-
 LAB = Lab(
     "03b",
     ("rook_attacks",),
     _judge,
-    _work,
     target=0.7,
     cause="core bound",
     harness=for_bitboards(

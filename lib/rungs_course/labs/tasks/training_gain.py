@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from rungs_course.labs.arrays import compare
-from rungs_course.labs.lab import Call, Difference, Lab, timed
+from rungs_course.labs.lab import Call, Difference, Lab
 
 _CASES = 300
 
@@ -54,18 +54,6 @@ def _judge(submission, baseline):
         yield compare(before / after, wanted, label)
 
 
-def _work(functions):
-    cases, wishes = _cases(), _wishes()
-
-    def all_of_them():
-        for case in cases:
-            functions.training_seconds(*case)
-        for wish in wishes:
-            functions.gain_needed(*wish)
-
-    return timed(all_of_them)
-
-
 def _race(rng):
     generate, update = rng.exponential(1.0, (2, _CASES))
     batches, ahead = rng.integers(1, 60, _CASES), rng.integers(2, size=_CASES).astype(bool)
@@ -79,7 +67,6 @@ LAB = Lab(
     "07",
     ("training_seconds", "gain_needed"),
     _judge,
-    _work,
     target=0.5,
     cause="exercise",
     language="python",

@@ -5,7 +5,7 @@ import numpy as np
 from rungs.machine import usable_cores
 from rungs_course.labs.arrays import compare, fixed
 from rungs_course.labs.inside.guards import guarded, guarded_empty
-from rungs_course.labs.lab import Call, Difference, Lab, timed
+from rungs_course.labs.lab import Call, Difference, Lab
 
 # The last quarter of the boards plays games that are a hundred times as long as the others'. In a
 # race a call takes milliseconds: more than it costs to wait for a thread whose core is not free.
@@ -53,12 +53,6 @@ def _judge(submission, baseline):
                 yield Difference(output, str(won), str(counted))
 
 
-def _work(functions):
-    boards, plies = _cases(_RACED)
-    ends, threads = np.empty_like(boards), usable_cores()
-    return timed(lambda: functions.run(boards, plies, ends, len(boards), threads))
-
-
 def _race(rng):
     boards, plies = _cases(_RACED, int(rng.integers(1 << 31)))
     ends = np.zeros_like(boards)
@@ -70,7 +64,6 @@ LAB = Lab(
     "04a",
     ("play_all",),
     _judge,
-    _work,
     target=0.8,
     cause="sharing",
     harness="""
