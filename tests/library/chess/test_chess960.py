@@ -255,7 +255,7 @@ def test_random_games_are_written_and_read_as_by_python_chess(games):
     boards = [chess.Board(fen, chess960=True) for fen in env.fens()]
     rng, castlings = np.random.default_rng(games), 0
     playing = np.ones(games, bool)
-    for _ in range(40):
+    for ply in range(40):
         actions = env.sample_actions(rng)  # also of boards whose game is over
         for i in np.flatnonzero(playing):
             board, fen, moves = boards[i], boards[i].fen(), env.legal_moves(i)
@@ -264,10 +264,11 @@ def test_random_games_are_written_and_read_as_by_python_chess(games):
             uci = board.uci(castles[0]) if castles and i % 2 else str(rng.choice([*moves]))
             actions[i] = moves[uci]
             move, action = board.parse_uci(uci), int(actions[i])
-            assert to_uci(action, fen, chess960=True) == uci
-            assert to_uci(action, fen) == board_of(fen).uci(move)
-            for written in (uci, board.uci(move, chess960=False)):
-                assert from_uci(written, fen) == action
+            if castles or (ply + i) % 8 == 0:  # the FEN is read four times
+                assert to_uci(action, fen, chess960=True) == uci
+                assert to_uci(action, fen) == board_of(fen).uci(move)
+                for written in (uci, board.uci(move, chess960=False)):
+                    assert from_uci(written, fen) == action
             castlings += board.is_castling(move)
             board.push(move)
         _, _, terminated, _, _ = env.step(actions)

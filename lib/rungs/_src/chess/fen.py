@@ -8,7 +8,7 @@ from rungs._src.core.arguments import boolean, shortened, shown
 from rungs.errors import InvalidFenError
 
 # No game leads to such a check, but the rules still define how to continue.
-_PLAYABLE = chess.STATUS_IMPOSSIBLE_CHECK | chess.STATUS_TOO_MANY_CHECKERS
+PLAYABLE = chess.STATUS_IMPOSSIBLE_CHECK | chess.STATUS_TOO_MANY_CHECKERS
 
 # The form of each field, and the rule that a message names.
 _FIELDS = (
@@ -54,7 +54,7 @@ def board_of(fen: str, chess960: bool = False) -> chess.Board:
         raise InvalidFenError(f"{shown(fen)}: {_FIELDS[-1][1]}")
     if fields[2] != "-" and board.castling_rights.bit_count() < len(fields[2]):
         raise InvalidFenError(f"{shown(fen)}: a castling right is given twice")
-    if status := board.status() & ~_PLAYABLE:
+    if status := board.status() & ~PLAYABLE:
         raise InvalidFenError(f"{shown(fen)} is impossible: {status.name}")
     board.chess960 = chess960 or board.has_chess960_castling_rights()
     return board
