@@ -59,6 +59,8 @@ def serve(descriptor: int, memory: int) -> None:
     except SubmissionError as error:
         link.send({"error": plain(str(error)), "stage": "building"})
         _end()
+    if lab.language == "cuda":  # Numba's simulator spins while threads wait for the judge's objects
+        sys.setswitchinterval(1e-5)
     gc.disable()  # else it would run at any time, after so many objects that the judge has sent
     link.send({"value": None})
     last: dict = {"value": []}

@@ -8,7 +8,7 @@ from rungs_course.labs.arrays import compare
 from rungs_course.labs.lab import Lab, require
 from rungs_course.labs.tasks.cartpole_step import NAMES, play_gymnasium
 
-_CARTS, _STEPS, _THREADS = 70, 40, 32  # some threads of the last block have no cart
+_CARTS, _STEPS, _THREADS = 40, 40, 32  # some threads of the last block have no cart
 
 
 class Memory:
