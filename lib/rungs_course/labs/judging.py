@@ -14,7 +14,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -33,16 +33,8 @@ from rungs_course.measure.turns import rounds
 
 _SECONDS = 60.0
 _MAX_SHOWN = 2000  # characters that it printed
-
-
-class Effort(NamedTuple):
-    """The turns of a race, of which more leave out more that are disturbed."""
-
-    turns: int
-    seconds: float  # after which `MIN_REPEATS` are enough
-
-
-CHECKED, GRADED = Effort(11, 5.0), Effort(31, 20.0)
+_REPEATS = 31  # many short turns, so that the interval leaves out the disturbed ones
+_ENOUGH_SECONDS = 10.0  # after which a race needs only `MIN_REPEATS`
 _TRIED = 3  # turns, whose median decides whether turns are long enough: one may be disturbed
 _TURN_SECONDS = 3e-3  # that the best known solution takes in a turn, at least
 _LONG_SECONDS = 0.1  # if the answer takes as long in a turn, turns are not made longer
@@ -60,8 +52,8 @@ def check(name: str, code: str | None = None, *, seconds: float = _SECONDS) -> V
     lab = find(name)
     answer = submissions.code_of(lab) if code is None else code
     prediction = submissions.prediction_of(lab)
-    effort = CHECKED if prediction or not lab.per else None
-    verdict = assess(name, answer, Trusted(), seconds=seconds, effort=effort)
+    race = bool(prediction) or not lab.per
+    verdict = assess(name, answer, Trusted(), seconds=seconds, race=race)
     if lab.per and verdict.costs:
         counts = tuple(explaining.explain(lab, answer, verdict.nanoseconds))
         verdict = dataclasses.replace(verdict, prediction=prediction, counts=counts)
@@ -74,17 +66,12 @@ def check(name: str, code: str | None = None, *, seconds: float = _SECONDS) -> V
 
 
 def assess(
-    name: str,
-    code: str,
-    launcher: Launcher,
-    *,
-    seconds: float = _SECONDS,
-    effort: Effort | None = GRADED,
+    name: str, code: str, launcher: Launcher, *, seconds: float = _SECONDS, race: bool = True
 ) -> Verdict:
-    """Judges an answer; if it is right and `effort` is given, races it, or counts its cost.
+    """Judges an answer; if it is right and `race` is True, races it, or counts its cost.
 
-    Baseline and best known solution are raced beside it.
-    All run by `launcher`; `seconds` limits all calls together. The verdict's costs are those of
+    Baseline and best known solution are raced beside it. All run by `launcher`; `seconds` limits
+    all calls together. The verdict's costs are those of
     "yours", "baseline", "solution" and, where the lab has one, "bound".
     """
     lab = find(name)
@@ -97,9 +84,9 @@ def assess(
 
         solution, baseline = run(lab.code("solution")), run(lab.code("baseline"))
         answer = run(code, from_lab=False)
-        for process in (solution, answer) if effort else (answer,):  # compile at the same time
+        for process in (solution, answer) if race else (answer,):  # compile at the same time
             process.start()
-        fields = _verdict_fields(lab, answer, solution, baseline, effort)
+        fields = _verdict_fields(lab, answer, solution, baseline, race)
         verdict = Verdict(lab, **fields, printed=plain(answer.printed(), _MAX_SHOWN))
     if verdict.costs and lab.bound and verdict.share.low > 1:
         problem = "It takes less time than its bound, which does only what every answer must do."
@@ -113,18 +100,18 @@ def one_line(text: str) -> str:
 
 
 def _verdict_fields(
-    lab: Lab, answer: Answer, solution: Answer, baseline: Answer, effort: Effort | None
+    lab: Lab, answer: Answer, solution: Answer, baseline: Answer, race: bool
 ) -> dict[str, Any]:
     """Returns the fields of a verdict."""
     stage = "being checked"
     try:
         if difference := lab.first_difference(answer, baseline):
             return {"difference": _plain(difference)}
-        if not effort:
+        if not race:
             return {}
         if lab.race:
             stage = "being raced"
-            return {"costs": _race(lab, answer, solution, baseline, effort)}
+            return {"costs": _race(lab, answer, solution, baseline)}
         stage = "its cost being counted"
         return {"costs": _count(lab, answer, solution, baseline)}
     except UnavailableError:
@@ -149,9 +136,7 @@ def _count(lab: Lab, answer: Answer, solution: Answer, baseline: Answer) -> dict
     return {which: [float(cost)] for which, cost in costs.items()}
 
 
-def _race(
-    lab: Lab, answer: Answer, solution: Answer, baseline: Answer, effort: Effort
-) -> dict[str, list[float]]:
+def _race(lab: Lab, answer: Answer, solution: Answer, baseline: Answer) -> dict[str, list[float]]:
     """Returns each racer's seconds per call of `Lab.race`, minus the overhead: see `Lab.idle`.
 
     The baseline, which may be hundreds of times as slow, gets only the first of a turn's inputs.
@@ -227,8 +212,8 @@ def _race(
                 units["first"] *= 2 if medians["baseline"] < _SLOW_SECONDS else 1
                 costs, recent_turns = {name: [] for name in costs}, []
                 continue
-        late = time.monotonic() - began > effort.seconds
-        if len(costs["yours"]) >= (MIN_REPEATS if late else effort.turns):
+        late = time.monotonic() - began > _ENOUGH_SECONDS
+        if len(costs["yours"]) >= (MIN_REPEATS if late else _REPEATS):
             break
     return costs
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from rungs_course.labs import grading, judging, sandbox
-from rungs_course.labs.judging import Effort
+from rungs_course.labs.judging import assess
 from rungs_course.labs.lab import Call, find
 from rungs_course.labs.remote import Answer, Clocks
 from rungs_course.labs.sandbox import Sandbox, Trusted
@@ -29,9 +29,9 @@ SANDBOX = pytest.param(Sandbox(), marks=needs_sandbox, id="sandbox")
 LAUNCHERS = [pytest.param(Trusted(), id="trusted"), SANDBOX]
 
 
-def assess(*args, **settings):
-    """Judges by few turns."""
-    return judging.assess(*args, **settings, effort=Effort(5, 20.0))
+@pytest.fixture(autouse=True)
+def short_races(monkeypatch):
+    monkeypatch.setattr(judging, "_REPEATS", 5)
 
 
 def solution(lab):

@@ -110,7 +110,7 @@ def reported(verdict):
 def verdicts(lab, codes):
     """Judges codes, of which the second is the baseline; none is raced."""
     if lab.alone:
-        return [assess(lab.name, code, Trusted(), effort=None) for code in codes]
+        return [assess(lab.name, code, Trusted(), race=False) for code in codes]
     answers = build(lab, {f"answer_{i}": code for i, code in enumerate(codes)})
     return [verdict(lab, functions, answers["answer_1"]) for functions in answers.values()]
 
