@@ -286,19 +286,15 @@ def test_a_sandbox_sees_an_installation_that_lies_below_its_own_temporary_folder
 FILLS_ITS_FOLDER = "[open(f'/tmp/{i}', 'wb').write(bytes(1 << 19)) for i in range(999)]"
 STARTS_MANY = "import os, signal\n    while os.fork(): pass\n    signal.pause()"
 not_root = pytest.mark.skipif(os.geteuid() == 0, reason="the kernel counts no processes of root")
-LIMITS = [
-    ("while True: pass", Trusted(), "8 s"),
-    ("while True: print('x' * 999)", Trusted(), "1 MB"),
-    ("import os; os._exit(3)", Trusted(), "code 3"),
-    pytest.param(FILLS_ITS_FOLDER, Sandbox(), "No space", marks=needs_sandbox),
-    pytest.param(STARTS_MANY, Sandbox(), "BlockingIOError", marks=[needs_sandbox, not_root]),
-]
 
 
-@pytest.mark.parametrize(("statement", "launcher", "names"), LIMITS)
-def test_an_answer_has_limits(statement, launcher, names):
-    code = f"def third_times(keys):\n    {statement}\n"
-    verdict = assess("01", code, launcher, seconds=8 if "while True: pass" in code else 60)
+@needs_sandbox
+@pytest.mark.parametrize(
+    ("statement", "names"),
+    [(FILLS_ITS_FOLDER, "No space"), pytest.param(STARTS_MANY, "BlockingIOError", marks=not_root)],
+)
+def test_a_sandbox_has_limits(statement, names):
+    verdict = assess("01", f"def third_times(keys):\n    {statement}\n", Sandbox())
     assert not verdict.right
     assert names in verdict.problem
 
