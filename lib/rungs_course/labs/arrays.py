@@ -68,15 +68,19 @@ def same(_, got: Any, expected: Any) -> bool:
     if is_nested:
         same_length = isinstance(got, list | tuple) and len(got) == len(expected)
         return same_length and all(same(_, *pair) for pair in zip(got, expected, strict=True))
+    if expected is None:
+        return got is None
     try:
-        got_array, expected_array = np.asarray(got), np.asarray(expected)
-        if got_array.shape != expected_array.shape:
+        # Python's numbers: NumPy rounds integers of 64 bits where a list has smaller ones, too.
+        got_array, expected_array = (
+            np.asarray(value.tolist() if hasattr(value, "tolist") else value, object)
+            for value in (got, expected)
+        )
+        if got_array.shape != expected_array.shape or as_numbers(got) is None:
             return False
-        if expected_array.dtype.kind in "biuf" and as_numbers(got_array) is None:
-            return False
-        if expected_array.dtype.kind in "biuO":
+        if all(isinstance(number, int) for number in expected_array.flat):
             return bool((got_array == expected_array).all())
-        return np.allclose(got_array, expected_array, rtol=1e-6, atol=1e-9)
+        return np.allclose(as_numbers(got), as_numbers(expected), rtol=1e-6, atol=1e-9)
     except (TypeError, ValueError):
         return False
 

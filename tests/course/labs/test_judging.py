@@ -244,6 +244,15 @@ def test_a_counted_cost_is_shown_as_it_is_judged():
 
 
 @pytest.mark.system
+def test_masked_arrays_are_wrong():
+    code = find("15a").code("solution").replace("def advantages(", "def honest(")
+    masked = "return np.ma.masked_array(honest(*args), mask=True)"
+    verdict = check("15a", f"{code}\n\ndef advantages(*args):\n    {masked}\n")
+    assert verdict.difference
+    assert "masked" in verdict.difference.got
+
+
+@pytest.mark.system
 def test_threads_that_are_left_do_not_delay_the_verdict():
     code = find("01").code("solution")
     sleeps = "threading.Thread(target=time.sleep, args=(3600,)).start()"  # beyond check's limit

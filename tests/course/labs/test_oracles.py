@@ -5,6 +5,7 @@ import types
 import chess
 import numpy as np
 import pytest
+import torch
 
 from rungs._src.train import ppo
 from rungs_course import nb14_cost_model as nb14
@@ -48,6 +49,67 @@ def test_what_is_no_real_number_is_wrong_in_a_check_and_in_a_race(got):
     for right in ([1, 1], [1.0, 1.0], np.ones(2, np.float32), [True, True]):
         assert arrays.compare(right, expected, lambda i: f"number {i}", array_label="all") is None
         assert arrays.same([], right, expected)
+
+
+KEYS = [1, 1 << 63, (1 << 62) + 1]
+
+
+@pytest.mark.parametrize(
+    "got",
+    [
+        [1, 1 << 63, 1 << 62],
+        [1, 1 << 63, 2.0**62],
+        [float(key) for key in KEYS],
+        np.array(KEYS, float),
+    ],
+)
+def test_integers_of_64_bits_are_compared_exactly_in_a_race(got):
+    assert not arrays.same([], got, KEYS)
+    assert not arrays.same([], [got], [KEYS])
+    assert arrays.same([], np.array(KEYS, np.uint64), KEYS)
+    assert arrays.same([], list(KEYS), KEYS)
+
+
+def as_received(value):
+    """Returns what a judge receives for an answer's result."""
+    _, text, *blobs = wire.encode(value)
+    return wire.decode(text, np.frombuffer(bytearray(b"".join(blobs)), np.uint8))
+
+
+class Like:
+    """A tensor, to NumPy."""
+
+    def __array__(self, *_, **__):
+        return np.ones(2)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        torch.ones(2),
+        Like(),
+        memoryview(np.ones(2)),
+        np.ones(2, object),
+        iter([1, np.longdouble(1)]),
+    ],
+)
+def test_what_numpy_takes_for_an_array_arrives_as_one(answer):
+    assert arrays.same([], as_received(answer), np.ones(2))
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        np.ma.masked_array(np.ones(2), mask=[True, False]),
+        np.ones(2, [("x", float)]),
+        np.ones(2, "m8[s]"),
+        [1, np.ma.masked],
+    ],
+)
+def test_what_hides_or_names_its_numbers_is_wrong(answer):
+    received = as_received(answer)
+    assert not arrays.same([], received, np.ones(2))
+    assert arrays.compare(received, np.ones(2), str, array_label="all").output == "all"
 
 
 NO_REPLIES = [

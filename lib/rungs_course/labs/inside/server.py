@@ -151,7 +151,11 @@ class _Link:
         }
 
     def send(self, message: dict) -> None:
-        wire.send(self._connection, wire.encode(message))
+        try:
+            parts = wire.encode(message)
+        except Exception as error:  # objects of the answer may raise anything
+            parts = wire.encode({"error": in_cell(error)})
+        wire.send(self._connection, parts)
 
     def receive(self, memory: np.ndarray | None = None) -> dict:
         try:

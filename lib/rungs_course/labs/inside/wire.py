@@ -20,6 +20,7 @@ _HEAD = struct.Struct("<QQ")
 _ALIGNED = 64
 MAX_BYTES = 64 << 20  # of a message's arrays
 _MAX_TEXT = 8 << 20
+_KINDS = "biufcSU"  # of arrays' dtypes
 
 
 class GarbageError(ValueError):
@@ -31,7 +32,8 @@ def encode(value: Any, refer: Callable[[Any], dict] | None = None) -> list[Any]:
 
     Numbers, texts, bytes, arrays, and lists, tuples and dictionaries of them are sent as they are;
     random generators as the seed of a new one; objects with a class attribute `remote_methods` as
-    what `refer` returns of them; other iterables as lists; and anything else as its `repr`.
+    what `refer` returns of them; tensors and the like as arrays; other iterables as lists; and
+    anything else, masked arrays too, as its `repr`.
     """
     blobs: list[memoryview] = []
 
@@ -57,12 +59,14 @@ def encode(value: Any, refer: Callable[[Any], dict] | None = None) -> list[Any]:
     def tree(value: Any) -> Any:
         if value is None or isinstance(value, bool | int | float | str):
             return value
-        if isinstance(value, np.ndarray) and not value.dtype.hasobject:
+        is_array = isinstance(value, np.ndarray) and not isinstance(value, np.ma.MaskedArray)
+        if is_array and value.dtype.kind in _KINDS:
             data = np.ascontiguousarray(value)
             head = [data.dtype.str, value.shape, value.flags.writeable]
             return {"array": add_blob(data.reshape(-1).view(np.uint8), head)}
         if isinstance(value, np.generic):
-            return tree(value.item())
+            item = value.item()
+            return tree(np.asarray(item) if isinstance(item, np.generic) else item)  # longdouble
         if isinstance(value, bytes | bytearray):
             return {"bytes": add_blob(value, [len(value)])}
         if isinstance(value, list):
@@ -77,8 +81,13 @@ def encode(value: Any, refer: Callable[[Any], dict] | None = None) -> list[Any]:
             return {"random": value.getrandbits(63)}
         if refer and hasattr(type(value), "remote_methods"):
             return {"object": tree(refer(value))}
-        if isinstance(value, Iterable):
-            return [tree(item) for item in value]
+        if is_array and value.dtype == object:
+            return tree(value.tolist())
+        if not isinstance(value, np.ndarray):
+            if isinstance(value, memoryview) or hasattr(type(value), "__array__"):
+                return tree(np.asarray(value))
+            if isinstance(value, Iterable):
+                return [tree(item) for item in value]
         return {"other": f"{value!r:.200}"}
 
     text = json.dumps(tree(value)).encode()
@@ -156,7 +165,7 @@ def decode(
 
     def read_array(kind: str, shape: list[int], writeable: bool) -> np.ndarray:
         dtype = np.dtype(kind)
-        if dtype.hasobject or dtype.kind not in "biufcSU" or not all(n >= 0 for n in shape):
+        if dtype.hasobject or dtype.kind not in _KINDS or not all(n >= 0 for n in shape):
             raise GarbageError(f"no array of {kind!r}")
         count = dtype.itemsize
         for length in shape:

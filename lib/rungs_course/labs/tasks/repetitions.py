@@ -5,6 +5,7 @@ import functools
 import chess
 import numpy as np
 
+from rungs_course.labs.arrays import same
 from rungs_course.labs.lab import Call, Difference, Lab
 from rungs_course.labs.positions import random_game
 
@@ -43,7 +44,7 @@ def _judge(submission, _):
             yield Difference(f"answers for game {number}", expected, str(len(answers)))
         for ply, (board, got) in enumerate(zip(game, answers, strict=True)):
             expected_answer = board.is_repetition(3)
-            if bool(got) != expected_answer:
+            if not same(None, got, expected_answer):
                 output = f"game {number}, position {ply}: has it been there twice before"
                 yield Difference(output, str(expected_answer), repr(got), board.fen())
 
