@@ -135,17 +135,25 @@ function checked(name, type, value) {
   throw new RungsError("ARGUMENT", `${name}: ${shown(value)} is not a number`);
 }
 
-/** Returns numbers as an array of a type, of `length` elements if that is given. */
-function checkedArray(name, ArrayType, values, length = values?.length) {
-  const count = Object(values) === values ? values.length : undefined;
-  if (!(Number.isSafeInteger(count) && count >= 0 && count < MAX_BYTES))
+/** Returns numbers as a new array of a type, of `length` elements if that is given. */
+function checkedArray(name, ArrayType, values, length) {
+  const convert = (value, i) => checked(`${name}[${i}]`, ELEMENTS.get(ArrayType), value);
+  let count;
+  try {
+    count = Object(values) === values ? values.length : undefined;
+    if (!(Number.isSafeInteger(count) && count >= 0 && count < MAX_BYTES)) throw TypeError();
+    if (count === (length ?? count)) {
+      const array = values instanceof ArrayType ? values.slice() : ArrayType.from(values, convert);
+      length ??= count;
+      if (array.length === length) return array;
+      count = array.length; // its iterator's
+    }
+  } catch (error) {
+    if (error instanceof RungsError) throw error;
+    // It is none, or its buffer was transferred; or what it is made of throws.
     throw new RungsError("ARGUMENT", `${name}: ${shown(values)} is not an array`);
-  const type = ELEMENTS.get(ArrayType);
-  const convert = (value, i) => checked(`${name}[${i}]`, type, value);
-  const right = count === length;
-  const array = right && !(values instanceof ArrayType) ? ArrayType.from(values, convert) : values;
-  if (array.length === length) return array;
-  throw new RungsError("ARGUMENT", `${name}: ${array.length} elements, not ${length}`);
+  }
+  throw new RungsError("ARGUMENT", `${name}: ${count} elements, not ${length}`);
 }
 
 const GETTERS = {
@@ -526,6 +534,8 @@ export class Chess extends Envs {
    */
   sampleActions(random = Math.random) {
     const n = this.numEnvs;
+    if (typeof random !== "function")
+      throw new RungsError("ARGUMENT", `random: ${shown(random)} is not a function`);
     return this.rungs.withMemory((memory) => {
       const at = memory.room(8 * n);
       const counts = () => this.rungs.view(BigInt64Array, at, n);

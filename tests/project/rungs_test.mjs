@@ -165,6 +165,16 @@ test("an array is read by its elements, whatever their type", () => {
   assert.throws(() => begun(half), refused("ARGUMENT", /which\[1\]: 0\.5/));
 });
 
+test("an array whose buffer was sent to a worker, and what looks like one, are named", () => {
+  const envs = rungs.chess({ numEnvs: 1 });
+  envs.reset(0);
+  const sent = envs.save();
+  structuredClone(sent.buffer, { transfer: [sent.buffer] });
+  for (const state of [sent, Object.create(Uint8Array.prototype), Object.create(sent)])
+    assert.throws(() => envs.restore(state), refused("ARGUMENT", /^state: /));
+  assert.throws(() => envs.sampleActions(0.5), refused("ARGUMENT", /^random: 0\.5/));
+});
+
 test("views of outputs are arguments, also where memory grows for their copies", () => {
   const numEnvs = 300_000;
   const [given, copied] = [0, 0].map(() => rungs.cartpole({ numEnvs }));
