@@ -76,11 +76,12 @@ def same(_, got: Any, expected: Any) -> bool:
             np.asarray(value.tolist() if hasattr(value, "tolist") else value, object)
             for value in (got, expected)
         )
-        if got_array.shape != expected_array.shape or as_numbers(got) is None:
+        numbers, expected_numbers = as_numbers(got), as_numbers(expected)
+        if got_array.shape != expected_array.shape or numbers is None or expected_numbers is None:
             return False
         if all(isinstance(number, int) for number in expected_array.flat):
             return bool((got_array == expected_array).all())
-        return np.allclose(as_numbers(got), as_numbers(expected), rtol=1e-6, atol=1e-9)
+        return np.allclose(numbers, expected_numbers, rtol=1e-6, atol=1e-9)
     except (TypeError, ValueError):
         return False
 

@@ -161,3 +161,16 @@ def test_a_race_of_the_open_lab_repeats_few_steps():
         positions = np.array(case.now).reshape(-1, 8).tolist()
         steps |= {(action, *words) for action, words in zip(case.actions, positions, strict=True)}
     assert len(steps) > 0.8 * 64 * 512
+
+
+@pytest.mark.system
+def test_every_walk_down_a_tree_ends():
+    lab = find("16b")
+    case = build(lab, {"yours": lab.code("solution")})["yours"].only_case()
+    for seed in (5, 79195):
+        case.plant(seed)
+        following = np.frombuffer(case.nodes.data(), np.uint64, case.nodes.size())[::2]
+        after = following.astype(np.int64)
+        for _ in range(12):
+            after = after[after]  # twice as many steps
+        assert (following[after] == after).all(), seed

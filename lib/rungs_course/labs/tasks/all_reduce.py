@@ -21,8 +21,9 @@ def _judge(submission, baseline):
         processes, num_bytes, latency, bandwidth = case
         for name in LAB.defines:
             seconds = getattr(submission, name)(*case)
+            numbers = as_numbers(seconds)
             yield compare(
-                seconds if as_numbers(seconds) is None else 1e6 * as_numbers(seconds),
+                seconds if numbers is None else 1e6 * numbers,
                 1e6 * getattr(baseline, name)(*case),
                 f"the microseconds of {name} with {processes} processes, {num_bytes:,} bytes, "
                 f"latency {1e6 * latency:g} µs, {bandwidth / 1e9:g} GB/s",
