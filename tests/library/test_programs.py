@@ -54,6 +54,14 @@ def test_what_can_not_be_run_is_not_available(unusable):
         gpp.version()
 
 
+@pytest.mark.parametrize("text", ["exec 1>&-", "echo", "kill -SEGV $$", "exit 3"])
+def test_a_compiler_that_says_nothing_is_named(tmp_path, monkeypatch, text):
+    script(f"#!/bin/sh\n{text}\n")(tmp_path / "g++")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(CompilerError, match=r"g\+\+ .*(nothing|status -?\d)"):
+        gpp.version()
+
+
 @pytest.mark.parametrize("octal", [r"\377\376", r"\0"])
 def test_any_bytes_are_text(tmp_path, monkeypatch, octal):
     printing(octal)(tmp_path / "nvidia-smi")

@@ -183,7 +183,7 @@ class ChessFunctions:
             )
         if not isinstance(actions, Array):
             actions = _int32(checked_actions(actions, (self.num_envs,)))
-        narrow = jnp.can_cast(actions.dtype, jnp.int32) and _is_integer(actions)
+        narrow = _is_integer(actions) and jnp.can_cast(actions.dtype, jnp.int32)
         if actions.shape != (self.num_envs,) or not narrow:
             raise ConfigurationError(
                 f"actions are {actions.dtype} of shape {actions.shape}, not integers of at most 32 "

@@ -148,6 +148,7 @@ def test_an_illegal_action_names_its_board_in_a_scan_too(env, action):
         lambda env, state, actions: env.step(state, np.asarray(actions, np.int64) + 2**32),
         lambda env, state, actions: env.step(state, None),
         lambda env, state, actions: env.step(state, "e2e4"),
+        lambda env, state, actions: env.step(state, jax.random.split(jax.random.key(0), 11)),
         lambda env, state, actions: env.step(None, actions),
         lambda env, state, actions: env.step("state", actions),
         lambda env, state, actions: env.step(np.asarray(state, np.uint64) + 2**32, actions),

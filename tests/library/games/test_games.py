@@ -278,13 +278,25 @@ def test_whatever_is_thrown_is_an_error_that_names_the_game(throwing, action):
         env.step([action])
 
 
+BOX = gymnasium.spaces.Box
+
+
+class UnshowableError(Exception):
+    def __str__(self):
+        raise RuntimeError
+
+
+def raise_unshowable(*_):
+    raise UnshowableError
+
+
 @pytest.mark.parametrize(
     "methods",
     [
         {"observe": lambda self: np.zeros(3)},
         *(
             {"observe": lambda self, given=given: given}
-            for given in (3, [300], [0.5], [np.nan], [1j])
+            for given in (3, [300], [0.5], [np.nan], [1j], ["1"], np.ma.masked_array([1], True))
         ),
         *(
             {"step": lambda *_, flags=flags: (1.0, *flags)}
@@ -294,6 +306,12 @@ def test_whatever_is_thrown_is_an_error_that_names_the_game(throwing, action):
         {"reset": lambda self, random: next(iter(()))},
         {"step": lambda self, action, random: None},
         {"step": lambda self, action, random: (1, 2)},
+        *(
+            {"step": lambda *_, reward=reward: (reward, False, False)}
+            for reward in ("1", 1j, np.nan, 1e39, np.ma.masked)
+        ),
+        {"OBSERVATION": BOX(0, 1, (1,)), "observe": lambda self: [1e39]},
+        {"observe": raise_unshowable},
         {"__init__": lambda self, needed: None},
     ],
 )
@@ -307,7 +325,21 @@ def test_a_game_in_python_that_returns_something_else_is_named(methods):
         play()
 
 
-BOX = gymnasium.spaces.Box
+def test_after_an_interruption_between_two_boards_it_has_to_be_reset():
+    def step(self, action, random):
+        self.last += 1
+        if action:
+            raise KeyboardInterrupt
+        return 0.0, False, False
+
+    env = GameVectorEnv(2, type("Throwing", (Throwing,), {"step": step}), "python")
+    env.reset()
+    with pytest.raises(KeyboardInterrupt):
+        env.step([0, 1])
+    with pytest.raises(ResetNeeded):
+        env.step([0, 0])
+    env.reset()
+    assert env.step([0, 0])[0].tolist() == [[1], [1]]
 
 
 @pytest.mark.parametrize("rung", ["python", "cpp"])

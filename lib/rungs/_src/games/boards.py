@@ -2,6 +2,8 @@
 
 import contextlib
 import ctypes
+import numbers
+import traceback
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,6 +12,7 @@ from gymnasium.vector import AutoresetMode
 
 from rungs._src.core.arguments import (
     Seed,
+    as_array,
     boolean,
     seed_and_number,
     seed_fields,
@@ -23,6 +26,8 @@ from rungs._src.native.abi import described
 from rungs._src.threads import openmp
 from rungs._src.threads.pool import pool_of, thread_count
 from rungs.errors import CompilerError, ConfigurationError, GameError
+
+_MAX_FLOAT = float(np.finfo(np.float32).max)
 
 
 class GameBoards:
@@ -82,7 +87,7 @@ class PythonGames(GameBoards):
         try:
             yield
         except Exception as error:  # whatever the game raises, or can't be made of what it returns
-            text = shortened(f"{type(error).__name__}: {error}")
+            text = shortened(traceback.format_exception_only(error)[-1].strip())
             # Without `from`, which makes contextlib raise a StopIteration itself.
             raise GameError(f"{self.game.__name__} raised {text}")  # noqa: B904
 
@@ -113,12 +118,18 @@ class PythonGames(GameBoards):
 
     def _observed(self, i: int) -> np.ndarray:
         """Returns an observation of the space's shape and dtype; raises where it would be cut."""
-        space, given = self.game.OBSERVATION, np.asarray(self._games[i].observe())
-        if given.shape != space.shape:
-            raise ValueError(f"observe() returns shape {given.shape}, not {space.shape}")
+        space = self.game.OBSERVATION
+        given = as_array("what observe() returns", self._games[i].observe())
+        if given.shape != space.shape or given.dtype.kind not in "biuf":
+            raise ValueError(
+                f"observe() returns {given.dtype} of shape {given.shape}, not numbers of shape "
+                f"{space.shape}"
+            )
         with np.errstate(all="ignore"):
             observed = given.astype(space.dtype, copy=False)
-        if space.dtype.kind != "f" and not np.array_equal(observed, given):
+        is_float = space.dtype.kind == "f"  # which rounds
+        parts = (np.isfinite(array) if is_float else array for array in (observed, given))
+        if not np.array_equal(*parts):
             raise ValueError(
                 f"observe() returns {shown(given)}, which {space.dtype} has no room for"
             )
@@ -127,6 +138,8 @@ class PythonGames(GameBoards):
     def _set(self, i: int, reward: float, terminated: bool, truncated: bool) -> None:
         for name, flag in (("terminated", terminated), ("truncated", truncated)):
             boolean(f"step() returns {name}", flag)
+        if not (isinstance(reward, numbers.Real) and abs(reward) <= _MAX_FLOAT):
+            raise ValueError(f"step() returns reward={shown(reward)}, not a number of float32")
         self.reward[i], self.terminated[i], self.truncated[i] = reward, terminated, truncated
         self.ended[i] = terminated or truncated
 

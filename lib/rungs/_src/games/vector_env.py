@@ -14,7 +14,7 @@ from rungs._src.core.batch_env import BatchEnv
 from rungs._src.core.memory import memory_for
 from rungs._src.games.boards import BOARDS
 from rungs._src.games.game import Game, check_game
-from rungs.errors import GameError, InvalidActionError
+from rungs.errors import InvalidActionError
 
 
 class GameVectorEnv(BatchEnv[np.ndarray]):
@@ -109,7 +109,8 @@ class GameVectorEnv(BatchEnv[np.ndarray]):
 
         Raises:
             InvalidActionError: an action is not legal on its board; nothing has changed.
-            GameError: the game raised an exception; the environment has to be reset.
+            GameError: the game raised an exception; the environment has to be reset, as after
+                Ctrl-C.
             BusyError: another thread is in this environment.
             ConfigurationError: actions have a wrong shape or dtype.
             gymnasium.error.ResetNeeded: no reset came before; with DISABLED, an episode has ended.
@@ -119,15 +120,14 @@ class GameVectorEnv(BatchEnv[np.ndarray]):
             taken = self.checked(actions)
             if self._num_ended:
                 self._refuse_ended()
-            try:
-                ended = self.boards.step(taken)
-            except GameError:
-                self._begun = False
-                raise
+            self._begun = False  # where the game raises, or Ctrl-C falls between two boards
+            ended = self.boards.step(taken)
+            if ended >= 0:
+                self._num_ended = ended
+            self._begun = True
             if ended < 0:
                 board = -1 - ended
                 raise InvalidActionError(board, int(taken[board]), "legal")
-            self._num_ended = ended
             out = self.boards
             info: dict[str, Any] = {"action_mask": out.action_mask}
             if self.autoreset_mode == AutoresetMode.SAME_STEP and ended:

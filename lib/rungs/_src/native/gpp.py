@@ -121,7 +121,10 @@ def is_here() -> bool:
 
 def version(compiler: str = COMPILER) -> str:
     """Returns a compiler's version line."""
-    return run([compiler, "--version"]).splitlines()[0]
+    line, *_ = run([compiler, "--version"]).splitlines() or [""]
+    if not line:
+        raise CompilerError(f"{compiler} --version prints nothing: it is no compiler")
+    return line
 
 
 _version = functools.cache(version)
@@ -136,5 +139,6 @@ def run(command: list[str]) -> str:
     except UnavailableError as error:
         raise CompilerError(str(error)) from None
     if result.returncode:
-        raise CompilerError(f"{command[0]} failed: {result.stderr}")
+        why = result.stderr or f"exit status {result.returncode}"
+        raise CompilerError(f"{command[0]} failed: {why}")
     return result.stdout
