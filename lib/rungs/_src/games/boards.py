@@ -127,9 +127,11 @@ class PythonGames(GameBoards):
             )
         with np.errstate(all="ignore"):
             observed = given.astype(space.dtype, copy=False)
-        is_float = space.dtype.kind == "f"  # which rounds
-        parts = (np.isfinite(array) if is_float else array for array in (observed, given))
-        if not np.array_equal(*parts):
+        if space.dtype.kind == "f":  # which rounds
+            fits = np.array_equal(np.isfinite(observed), np.isfinite(given))
+        else:
+            fits = np.array_equal(observed, given)
+        if not fits:
             raise ValueError(
                 f"observe() returns {shown(given)}, which {space.dtype} has no room for"
             )
