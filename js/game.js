@@ -205,7 +205,7 @@ export class Game {
     const fits = (action, i) =>
       [ucis[i], toUci(action, fen, true)].includes(text) ||
       plain(withoutSuffix(ucis[i], fen, ucis)) === plain(text);
-    const action = this.over ? undefined : legal.find(fits);
+    const action = this.over || typeof text !== "string" ? undefined : legal.find(fits);
     if (action === undefined) throw new RangeError(`“${text}” is no legal move here`);
     this.plies.push({ action, uci: this.uci(action), san: this.#table.play(action), fen });
   }
@@ -262,7 +262,7 @@ export class Game {
       ...(this.start === START ? {} : { SetUp: "1", FEN: this.start }),
       ...(this.chess960 ? { Variant: "Chess960" } : {}),
     };
-    const text = (value) => value.replace(/[\\"]/g, "\\$&");
+    const text = (value) => value.replace(/[\\"]/g, "\\$&").replace(/\s+/g, " ");
     const head = Object.entries(tags).map(([name, value]) => `[${name} "${text(value)}"]`);
     const moves = this.lines().map((line) => line.replace("…", "..."));
     const body = [...moves, this.result].join(" ").match(/\S.{0,78}(?= |$)/g) ?? [];

@@ -12,7 +12,7 @@ from rungs._src import programs, provenance
 from rungs._src.machine import gpu
 from rungs._src.native import gpp
 from rungs._src.programs import run_program
-from rungs.errors import CompilerError, UnavailableError
+from rungs.errors import CompilerError, ConfigurationError, UnavailableError
 
 
 def script(text):
@@ -94,3 +94,26 @@ def test_what_prints_without_end_is_read_to_a_limit(monkeypatch):
     assert (len(printed.stdout), printed.returncode) == (10_001, -signal.SIGPIPE)
     with pytest.raises(UnavailableError, match=r"0\.2 s"):  # of another session, with our pipe
         run_program(["sh", "-c", "setsid sleep 5 & exit"], 0.2)
+
+
+def test_where_no_thread_can_be_started_nothing_is_left_running(monkeypatch):
+    def start(thread):
+        raise RuntimeError("can't start new thread")
+
+    started, start_program = [], programs.start_program
+
+    def keep(*args, **settings):
+        started.append(start_program(*args, **settings))
+        return started[-1]
+
+    monkeypatch.setattr(programs, "start_program", keep)
+    monkeypatch.setattr(programs.threading.Thread, "start", start)
+    with pytest.raises(UnavailableError, match="sleep"):
+        run_program(["sleep", "600"], 60)
+    assert started[0].poll() is not None
+
+
+@pytest.mark.parametrize("name", [None, 5, ["sh"]])
+def test_a_program_has_a_string_for_a_name(name):
+    with pytest.raises(ConfigurationError, match="name="):
+        programs.find_program(name)

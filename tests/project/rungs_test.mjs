@@ -347,13 +347,14 @@ test("what is no agent is refused", () => {
 test("a game is written and ends as it is played", () => {
   const game = new Game(rungs);
   for (const text of ["f3", "e7e5", "g4"]) game.play(text);
-  assert.throws(() => game.play("Ke5"), RangeError);
+  for (const text of ["Ke5", null, 5]) assert.throws(() => game.play(text), RangeError);
   assert.deepEqual(game.lines(), ["1. f3 e5", "2. g4"]);
   assert.deepEqual(game.line([toActionOf(game, "d8h4")]), ["Qh4#"]);
   game.play("Qh4");
   assert.match(game.status, /checkmate/);
   assert.deepEqual([game.result, game.over, game.moves], ["0-1", true, []]);
   assert.match(game.pgn({ white: "a", black: 'b "c"' }), /Black "b \\"c\\""[^]*2\. g4 Qh4# 0-1\n$/);
+  assert.match(game.pgn({ white: "a", black: "b\r\nc" }), /\[Black "b c"\]/);
   assert.throws(() => game.play("e4"), RangeError);
   game.takeBack(2);
   assert.deepEqual([game.lines(), game.turn, game.over], [["1. f3 e5"], "w", false]);

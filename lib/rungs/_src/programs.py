@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 from typing import Any, TextIO
 
-from rungs.errors import UnavailableError
+from rungs.errors import ConfigurationError, UnavailableError
 
 _GAMES = "/usr/games"  # where Debian puts them, and root's PATH doesn't look
 _MAX_CHARACTERS = 2**26  # more than any program that we run prints
@@ -18,7 +18,13 @@ COMPILING = 3600.0  # seconds: more than any compiler takes, also on a busy mach
 
 
 def find_program(name: str) -> str | None:
-    """Returns the path of a program; None where it is not installed."""
+    """Returns the path of a program; None where it is not installed.
+
+    Raises:
+        ConfigurationError: `name` is not a string.
+    """
+    if not isinstance(name, str):
+        raise ConfigurationError(f"name={name!r:.200} is not a string")
     return shutil.which(name) or shutil.which(name, path=_GAMES)
 
 
@@ -53,17 +59,17 @@ def run_program(
     printed: dict[str, str] = {}
 
     def read(name: str, stream: TextIO) -> None:
-        with contextlib.suppress(OSError), stream:
+        with contextlib.suppress(OSError, MemoryError), stream:
             printed[name] = stream.read(_MAX_CHARACTERS)
 
     def write(stream: TextIO) -> None:
         with contextlib.suppress(OSError), stream:  # it may not read all
             stream.write(stdin_text)
 
+    streams = [name for name in ("stdout", "stderr") if getattr(process, name)]
     jobs = [
         threading.Thread(target=read, args=(name, getattr(process, name)), daemon=True)
-        for name in ("stdout", "stderr")
-        if getattr(process, name)
+        for name in streams
     ]
     if process.stdin:
         jobs.append(threading.Thread(target=write, args=(process.stdin,), daemon=True))
@@ -77,6 +83,8 @@ def run_program(
         finished = not any(job.is_alive() for job in jobs)
     except subprocess.TimeoutExpired:
         pass
+    except RuntimeError as error:  # no thread can be started
+        raise UnavailableError(f"{os.fspath(command[0])} can't be run: {error}") from None
     finally:
         if not finished:
             with contextlib.suppress(ProcessLookupError):
@@ -84,5 +92,7 @@ def run_program(
             process.wait()
     if not finished:
         raise UnavailableError(f"{os.fspath(command[0])} took longer than {seconds:g} s")
+    if not printed.keys() >= set(streams):
+        raise UnavailableError(f"what {os.fspath(command[0])} prints can't be read")
     texts = (printed.get(name, "") for name in ("stdout", "stderr"))
     return subprocess.CompletedProcess(command, process.returncode, *texts)
