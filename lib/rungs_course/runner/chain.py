@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from rungs._src.core.atomic import remove_leftovers
-from rungs._src.core.folder import Folder, locked_output_dir
+from rungs._src.core.folder import Folder, locked_output_dir, resolved
 from rungs._src.core.progress import Say, is_shown, line, watched
 from rungs.errors import ConfigurationError, UnavailableError
 from rungs_course import paths
@@ -48,7 +48,7 @@ def run(
     run wrote is removed, after the arguments are checked and `before` is called; its book stays
     until there is another.
     """
-    out = out.resolve()
+    out = resolved(out)
     settings = {
         "size": size,
         "parameters": parameters or {},
@@ -75,7 +75,7 @@ def resume(*, out: Path = OUT, notebooks: Path = NOTEBOOKS, say: Say = line) -> 
     Nothing in that folder, which may come from elsewhere, is run: only the notebooks in
     `notebooks`, which must be unchanged since.
     """
-    out = out.resolve()
+    out = resolved(out)
     manifests.read(out)  # raises if there is none, before a folder is made
     with _claimed(out) as folders:
         manifest = manifests.read(out)

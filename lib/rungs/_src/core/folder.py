@@ -45,6 +45,14 @@ def temporary_dir() -> tempfile.TemporaryDirectory:
         raise StorageError(f"no temporary folder can be made (TMPDIR): {error}") from None
 
 
+def resolved(path: Path) -> Path:
+    """Returns an absolute path without links; ConfigurationError where it can't be one."""
+    try:
+        return path.resolve()
+    except (ValueError, RuntimeError, OSError):  # it holds a NUL, or is a loop of links
+        raise ConfigurationError(f"{shown(str(path))} is not a path") from None
+
+
 class Folder:
     """A folder that is ours and locked by this process; see `locked_output_dir`.
 
@@ -89,10 +97,7 @@ def locked_output_dir(
     `Folder.clear` or `Folder.note` was called. Only a folder of ours may hold files called
     `refused` (by default `names`).
     """
-    try:
-        path = path.resolve()
-    except ValueError:  # it holds a NUL
-        raise ConfigurationError(f"{shown(str(path))} is not a path") from None
+    path = resolved(path)
     if path.exists() and not path.is_dir():
         raise ConfigurationError(f"{path} is not a folder")
     _check_is_no_part(path)
