@@ -2,6 +2,7 @@
 
 import contextlib
 import ctypes
+import math
 import numbers
 import traceback
 from collections.abc import Iterator
@@ -140,7 +141,7 @@ class PythonGames(GameBoards):
     def _set(self, i: int, reward: float, terminated: bool, truncated: bool) -> None:
         for name, flag in (("terminated", terminated), ("truncated", truncated)):
             boolean(f"step() returns {name}", flag)
-        if not (isinstance(reward, numbers.Real) and abs(reward) <= _MAX_FLOAT):
+        if not isinstance(reward, numbers.Real) or _MAX_FLOAT < abs(reward) < math.inf:
             raise ValueError(f"step() returns reward={shown(reward)}, not a number of float32")
         self.reward[i], self.terminated[i], self.truncated[i] = reward, terminated, truncated
         self.ended[i] = terminated or truncated
