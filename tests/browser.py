@@ -91,7 +91,8 @@ def served(target, ready, home, *options, cwd=ROOT):
 def make_command(target):
     """The command that `make` runs for a target, by the Python that runs the tests."""
     python = f"BIN={Path(sys.executable).parent}"
-    command = ["make", "--silent", "--dry-run", "--assume-old=.venv/installed", python, target]
+    command = ["make", "--silent", "--dry-run", "--no-print-directory"]
+    command += ["--assume-old=.venv/installed", python, target]
     dry_run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     return ["sh", "-c", f'exec env {dry_run.stdout.strip()} "$@"', target]
 
