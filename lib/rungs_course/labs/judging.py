@@ -70,9 +70,9 @@ def assess(
 ) -> Verdict:
     """Judges an answer; if it is right and `race` is True, races it, or counts its cost.
 
-    Baseline and best known solution are raced beside it. All run by `launcher`; `seconds` limits
-    all calls together. The verdict's costs are those of
-    "yours", "baseline", "solution" and, where the lab has one, "bound".
+    Baseline and best known solution are raced beside it. `launcher` runs all three; `seconds`
+    limits all calls of each together. The verdict's costs are those of "yours", "baseline",
+    "solution" and, where the lab has one, "bound".
     """
     lab = find(name)
     if lab.language == "cpp":

@@ -70,7 +70,7 @@ struct Case {{
     roots.resize({_WALKS});
     leaves.resize({_WALKS});
     sums.resize({_WALKS});
-    planted = mixed(seed) | 3;  // or nodes would form short circles, some of which no walk leaves
+    planted = mixed(seed) | 3;  // odd increment: one cycle through all nodes
     for (std::uint64_t i = 0; i < {_NODES}; ++i) {{
       const bool ends = (mixed(i - planted) & {_DEPTH - 1}) == 0;
       nodes[2 * i] = ends ? i : (i * 5 + (planted >> 1)) * 0x9E3779B1 % {_NODES};
