@@ -1,10 +1,6 @@
 """The course that is taught with Rungs: what its notebooks, labs, runner and book are made of.
 
-What one notebook measures and draws is in the module named after it: `nb00_start`, `nb01_python`,
-`nb02_parallel`, `nb03_bitboards`, `nb04_openmp`, `nb05_mpi`, `nb06_cuda`, `nb07_ladder`,
-`nb08_roofline`, `nb09_counters`, `nb10_scaling`, `nb11_full_system`, `nb12_peers`,
-`nb13_cartpole`, `nb14_cost_model`, `nb15_training`, `nb16_search`, `nb17_versions`.
-What several use:
+What one notebook measures and draws is in `notebooks`, in modules named after it. What several use:
 
 - `measure`: races, their noise, saved results;
 - `plots`: how figures look and are saved, and figures of several notebooks (`medians`, `gains`,

@@ -10,7 +10,10 @@ from rungs._src.machine.cpu import usable_cores
 from rungs._src.machine.describe import describe, differing
 from rungs._src.native import gpp
 from rungs.errors import ConfigurationError, RungsError, UnavailableError
-from rungs_course import (
+from rungs_course.labs import record
+from rungs_course.measure import peaks, valgrind
+from rungs_course.measure import results as saved
+from rungs_course.notebooks import (
     nb00_start,
     nb01_python,
     nb02_parallel,
@@ -22,13 +25,10 @@ from rungs_course import (
     nb08_roofline,
     nb10_scaling,
 )
-from rungs_course import nb11_full_system as nb11
-from rungs_course import nb12_peers as nb12
-from rungs_course import nb14_cost_model as nb14
-from rungs_course import nb15_training as nb15
-from rungs_course.labs import record
-from rungs_course.measure import peaks, valgrind
-from rungs_course.measure import results as saved
+from rungs_course.notebooks import nb11_full_system as nb11
+from rungs_course.notebooks import nb12_peers as nb12
+from rungs_course.notebooks import nb14_cost_model as nb14
+from rungs_course.notebooks import nb15_training as nb15
 from rungs_course.paths import ROOT
 
 # Tables that live panels are drawn over, where they were measured on this machine.

@@ -10,37 +10,30 @@ import matplotlib
 import pandas as pd
 import pytest
 
-from rungs_course import nb00_start as nb00
-from rungs_course import nb01_python as nb01
-from rungs_course import nb02_parallel as nb02
-from rungs_course import (
-    nb03_bitboards,
-    nb03_perft,
-    nb04_openmp,
-    nb13_layouts,
-    plots,
-    rating,
-    widgets,
-)
-from rungs_course import nb04_figures as nb04
-from rungs_course import nb05_figures as nb05
-from rungs_course import nb06_cuda as nb06
-from rungs_course import nb07_ladder as nb07
-from rungs_course import nb08_roofline as nb08
-from rungs_course import nb09_counters as nb09
-from rungs_course import nb10_scaling as nb10
-from rungs_course import nb11_full_system as nb11
-from rungs_course import nb12_peers as nb12
-from rungs_course import nb13_cartpole as nb13
-from rungs_course import nb14_cost_model as nb14
-from rungs_course import nb15_training as nb15
-from rungs_course import nb16_search as nb16
-from rungs_course import nb17_versions as nb17
+from rungs_course import plots, rating, widgets
 from rungs_course.diagrams import filmstrip
 from rungs_course.machine.roofline import CORRECTED, PAPER
 from rungs_course.machine.topology import Cache
 from rungs_course.measure import over_boards, results
-from rungs_course.nb14_cost_model import Link
+from rungs_course.notebooks import nb00_start as nb00
+from rungs_course.notebooks import nb01_python as nb01
+from rungs_course.notebooks import nb02_parallel as nb02
+from rungs_course.notebooks import nb03_bitboards, nb03_perft, nb04_openmp, nb13_layouts
+from rungs_course.notebooks import nb04_figures as nb04
+from rungs_course.notebooks import nb05_figures as nb05
+from rungs_course.notebooks import nb06_cuda as nb06
+from rungs_course.notebooks import nb07_ladder as nb07
+from rungs_course.notebooks import nb08_roofline as nb08
+from rungs_course.notebooks import nb09_counters as nb09
+from rungs_course.notebooks import nb10_scaling as nb10
+from rungs_course.notebooks import nb11_full_system as nb11
+from rungs_course.notebooks import nb12_peers as nb12
+from rungs_course.notebooks import nb13_cartpole as nb13
+from rungs_course.notebooks import nb14_cost_model as nb14
+from rungs_course.notebooks import nb15_training as nb15
+from rungs_course.notebooks import nb16_search as nb16
+from rungs_course.notebooks import nb17_versions as nb17
+from rungs_course.notebooks.nb14_cost_model import Link
 from rungs_course.paths import ROOT
 
 LINK = Link(1e-4, 1e9)
@@ -261,7 +254,7 @@ def label(axes, which):
 
 def test_every_function_that_draws_is_called():
     called = set(re.findall(r"\b(nb\d\d)\w*\.(draw_\w+)\(", Path(__file__).read_text()))
-    for module in (ROOT / "lib" / "rungs_course").glob("nb*.py"):
+    for module in (ROOT / "lib" / "rungs_course" / "notebooks").glob("nb*.py"):
         for name in re.findall(r"^def (draw_\w+)", module.read_text(), re.MULTILINE):
             assert (module.stem[:4], name) in called
 

@@ -3,7 +3,7 @@
 import chess
 import pytest
 
-from rungs_course import nb00_start
+from rungs_course.notebooks import nb00_start
 from rungs_course.paths import ROOT
 
 

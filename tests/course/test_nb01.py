@@ -6,7 +6,7 @@ import pytest
 
 import rungs
 from rungs._src.chess.reason import Reason
-from rungs_course import nb01_python
+from rungs_course.notebooks import nb01_python
 from tests.proof import lockstep
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rungs_course import nb02_parallel, nb02_workers
+from rungs_course.notebooks import nb02_parallel, nb02_workers
 from rungs_course.peers.open_spiel import OpenSpielStates
 from tests.proof import lockstep
 

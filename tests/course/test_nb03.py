@@ -8,7 +8,7 @@ import pytest
 
 from rungs._src.chess.perft import perft_cpp
 from rungs.errors import ConfigurationError, EngineError, MismatchError, UnavailableError
-from rungs_course import nb03_bitboards, nb03_perft
+from rungs_course.notebooks import nb03_bitboards, nb03_perft
 
 
 def test_one_that_miscounts_is_named():

@@ -8,8 +8,8 @@ import pytest
 
 import rungs
 from rungs.errors import MismatchError, UnavailableError
-from rungs_course import nb04_counters, nb04_openmp
 from rungs_course.measure import over_boards
+from rungs_course.notebooks import nb04_counters, nb04_openmp
 from tests.proof import lockstep
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rungs_course import nb05_figures, nb05_messages, nb05_mpi
+from rungs_course.notebooks import nb05_figures, nb05_messages, nb05_mpi
 
 
 def calls_of(transport, rank, calls):

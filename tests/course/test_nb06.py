@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from rungs.errors import ConfigurationError
-from rungs_course import nb06_cuda
+from rungs_course.notebooks import nb06_cuda
 
 
 def test_a_warp_takes_as_long_as_its_longest_lane():

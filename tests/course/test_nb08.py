@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from rungs.errors import MismatchError
-from rungs_course import nb08_roofline
+from rungs_course.notebooks import nb08_roofline
 
 
 @pytest.mark.parametrize("n", [1, 2, 31, 64, 100, 131])

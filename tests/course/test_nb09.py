@@ -7,11 +7,11 @@ import pytest
 
 from rungs._src.native import gpp
 from rungs.errors import UnavailableError
-from rungs_course import nb09_counters, nb09_hot_loop
 from rungs_course.machine import counters
 from rungs_course.machine.roofline import PAPER, attainable
 from rungs_course.machine.topology import Cache
 from rungs_course.measure import results
+from rungs_course.notebooks import nb09_counters, nb09_hot_loop
 from rungs_course.paths import ROOT
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rungs_course import nb10_scaling
+from rungs_course.notebooks import nb10_scaling
 
 LAWS = ["Amdahl", "Gustafson"]
 

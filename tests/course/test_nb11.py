@@ -10,10 +10,10 @@ import torch
 import rungs
 from rungs._src.train.network import PolicyValueNetwork
 from rungs._src.train.settings import PpoSettings
-from rungs_course import nb11_full_system as nb11
-from rungs_course import nb11_loops as loops
 from rungs_course.learners import torch_threads
 from rungs_course.measure.cost import ONE_STEP, PARTS, operations
+from rungs_course.notebooks import nb11_full_system as nb11
+from rungs_course.notebooks import nb11_loops as loops
 
 
 def part_times(seconds):

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from rungs_course import nb12_peers as nb12
+from rungs_course.notebooks import nb12_peers as nb12
 
 OURS = "rungs, board + bits"
 

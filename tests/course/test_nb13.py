@@ -7,10 +7,10 @@ import pytest
 from rungs._src.cartpole.carts.carts import CartPoleSettings
 from rungs._src.cartpole.carts.cpp import CppCarts
 from rungs.errors import MismatchError
-from rungs_course import nb13_cartpole as nb13
-from rungs_course import nb13_layouts
 from rungs_course.machine.topology import Cache
 from rungs_course.measure.noise import Factor
+from rungs_course.notebooks import nb13_cartpole as nb13
+from rungs_course.notebooks import nb13_layouts
 from rungs_course.peers.cartpole import OurCartPole
 from rungs_course.peers.race import Entry
 
@@ -139,7 +139,7 @@ class TestPpo:
     @pytest.fixture
     def ppo(self):
         pytest.importorskip("stable_baselines3")
-        from rungs_course import nb13_ppo
+        from rungs_course.notebooks import nb13_ppo
 
         return nb13_ppo
 

@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 from rungs.errors import WorkerDiedError
-from rungs_course import nb14_cost_model as nb14
-from rungs_course import nb14_ranks
-from rungs_course.nb14_cost_model import Line, Link, Update, all_reduce_seconds
+from rungs_course.notebooks import nb14_cost_model as nb14
+from rungs_course.notebooks import nb14_ranks
+from rungs_course.notebooks.nb14_cost_model import Line, Link, Update, all_reduce_seconds
 
 LINK = Link(latency=5e-5, bandwidth=2e9)
 UPDATE = Update(
@@ -164,7 +164,7 @@ class TestProcesses:
 
     def test_training_goes_on_without_what_was_killed(self):
         pytest.importorskip("ray.rllib")
-        from rungs_course import nb14_ray
+        from rungs_course.notebooks import nb14_ray
 
         events = {2: "runner killed", 4: "node killed", 6: "node joined"}
         log = nb14_ray.lose_parts(7, num_envs=8, num_steps=8, events=events)

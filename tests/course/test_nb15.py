@@ -10,8 +10,8 @@ import torch
 from rungs._src.train.network import PolicyValueNetwork
 from rungs._src.train.settings import PpoSettings, Training
 from rungs.errors import MismatchError
-from rungs_course import nb15_training
-from rungs_course.nb15_games import games
+from rungs_course.notebooks import nb15_training
+from rungs_course.notebooks.nb15_games import games
 
 TRAINING = Training(
     num_envs=8,

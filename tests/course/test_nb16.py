@@ -11,7 +11,7 @@ from rungs._src.search.search import uniform
 from rungs._src.selfplay.players import NetworkPlayer
 from rungs.errors import MismatchError
 from rungs_course import agents
-from rungs_course import nb16_search as nb16
+from rungs_course.notebooks import nb16_search as nb16
 from tests.library.search.made_up import evaluate
 
 MATE_IN_TWO = "7k/8/5K2/8/8/8/8/R7 w - - 0 1"

@@ -6,7 +6,7 @@ import pytest
 
 from rungs._src.chess.unpack import unpack_mask
 from rungs.errors import MismatchError
-from rungs_course import nb17_versions
+from rungs_course.notebooks import nb17_versions
 
 
 def test_gains_are_over_the_row_before_and_over_the_first():

@@ -13,8 +13,8 @@ from rungs._src import paths
 from rungs._src.chess.perft import read_epd
 from rungs._src.native import cling, gpp
 from rungs_course import compiled
-from rungs_course import nb17_versions as nb17
-from rungs_course.nb17_mailbox import Mailbox, legal_moves
+from rungs_course.notebooks import nb17_versions as nb17
+from rungs_course.notebooks.nb17_mailbox import Mailbox, legal_moves
 
 DATA = Path(__file__).parents[1] / "proof" / "data"
 every_version = pytest.mark.parametrize("name", nb17.VERSIONS)

@@ -180,6 +180,7 @@ def test_threads_that_share_cores_by_design_are_known(run, monkeypatch):
 
 
 LOOPS = "cpp/rungs/cpu_loops.hpp"
+COST_MODEL = "lib/rungs_course/notebooks/nb14_cost_model.py"
 
 
 def code(file, *names):
@@ -198,8 +199,18 @@ def code(file, *names):
         ("cpp/chess/position.hpp", "Position.occupied", "Bitboard occupied() const {", "\n}\n"),
         ("cpp/course/step_planes.hpp", "memory.Board.write_legal", "//", "}\n"),
         ("lib/rungs_course/plots.py", "axes", "def axes(", "\n"),
-        ("lib/rungs_course/nb14_cost_model.py", "Update", "@dataclasses.dataclass(", "\n"),
-        ("lib/rungs_course/nb14_cost_model.py", "Update.compute", "def compute(self, ", "\n"),
+        (
+            COST_MODEL,
+            "Update",
+            "@dataclasses.dataclass(",
+            "\n",
+        ),
+        (
+            COST_MODEL,
+            "Update.compute",
+            "def compute(self, ",
+            "\n",
+        ),
     ],
 )
 def test_the_code_that_a_page_shows_is_the_files(file, name, start, end):

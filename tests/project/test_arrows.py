@@ -35,7 +35,7 @@ COURSE = (
     ("labs", "plots"),
     ("tables", "diagrams", "widgets", "bench"),
     ("notebook", "adapters", "tournament", "rating"),
-    ("notebooks",),  # nb00_start, nb01_python and so on
+    ("notebooks",),
     ("dashboard", "doctor", "pages"),
     ("runner",),
     ("playing",),
@@ -73,10 +73,9 @@ def imported(file: Path, package: str = "rungs") -> set[str]:
             ours = [alias.name for alias in node.names if alias.name.split(".")[0] == package]
             found |= {name.split(".")[1] if "." in name else "__init__" for name in ours}
     # `rungs` itself passes on what the registry makes.
-    found = {
+    return {
         "__init__" if name in ("list", "make", "make_async", "rungs_of") else name for name in found
     }
-    return {re.sub(r"nb\d\d_\w+", "notebooks", name) for name in found}
 
 
 def included(file: Path, root: Path) -> set[str]:
@@ -103,8 +102,7 @@ def gathered(root: Path, pattern: str, read) -> dict[str, set[str]]:
     arrows = {}
     for file in sorted({*root.glob(pattern)} - PUBLIC):
         name = next(part for part in file.relative_to(root).parts if part != "_src")
-        name = re.sub(r"nb\d\d_\w+", "notebooks", name.removesuffix(".py"))
-        arrows.setdefault(name, set()).update(read(file))
+        arrows.setdefault(name.removesuffix(".py"), set()).update(read(file))
     return arrows
 
 

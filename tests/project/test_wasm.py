@@ -24,7 +24,8 @@ from rungs._src.chess.perft import read_epd
 from rungs._src.chess.settings import checked_start
 from rungs._src.selfplay import agent as files
 from rungs.errors import UnavailableError
-from rungs_course import agents, nb07_ladder
+from rungs_course import agents
+from rungs_course.notebooks import nb07_ladder
 from rungs_course.paths import ROOT, WASM
 from rungs_course.peers.agreement import ending
 from rungs_course.runner import bundle

@@ -43,7 +43,8 @@ from rungs._src.chess.reason import Reason
 from rungs._src.core.memory import zeroed_lines
 from rungs._src.machine.describe import slug
 from rungs._src.native import loader
-from rungs_course import compiled, nb17_versions
+from rungs_course import compiled
+from rungs_course.notebooks import nb17_versions
 from rungs_course.peers.open_spiel import TO_OURS, load_chess, to_open_spiel
 
 PUBLISHED = Path(__file__).parent / "data" / "random.epd"

@@ -10,12 +10,13 @@ from rungs._src.search.settings import POLICIES
 from rungs._src.selfplay.players import RULES, search_in_words
 from rungs._src.train.evaluate import Evaluation
 from rungs._src.train.ppo import PARTS
-from rungs_course import nb07_ladder, nb12_peers, nb17_versions, peers, rating
-from rungs_course import nb11_full_system as nb11
-from rungs_course import nb16_search as nb16
+from rungs_course import peers, rating
 from rungs_course.measure import results
 from rungs_course.measure.noise import Factor, factor, factor_apart
 from rungs_course.measure.quartiles import quartiles
+from rungs_course.notebooks import nb07_ladder, nb12_peers, nb17_versions
+from rungs_course.notebooks import nb11_full_system as nb11
+from rungs_course.notebooks import nb16_search as nb16
 from rungs_course.plots import duration, ratio, save_figure, speed
 from rungs_course.tables import (
     IMPLEMENTATIONS,

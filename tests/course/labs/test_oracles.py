@@ -8,13 +8,13 @@ import pytest
 import torch
 
 from rungs._src.train import ppo
-from rungs_course import nb14_cost_model as nb14
 from rungs_course.labs import arrays, lab
 from rungs_course.labs.inside import wire
 from rungs_course.labs.inside.building import build
 from rungs_course.labs.tasks import advantages, bottleneck, clipped_loss, puct
 from rungs_course.labs.tasks.bottleneck import Stage, System
 from rungs_course.labs.tasks.peer_bug import PEERS, Game
+from rungs_course.notebooks import nb14_cost_model as nb14
 
 
 def baseline(name) -> types.ModuleType:

@@ -12,7 +12,7 @@ from rungs._src.train.evaluate import Evaluation, evaluate
 from rungs._src.train.network import PolicyValueNetwork
 from rungs._src.train.training import weakest
 from rungs.errors import ConfigurationError, DivergedError
-from rungs_course import nb15_games as watch
+from rungs_course.notebooks import nb15_games as watch
 
 STOCKFISH = find_program("stockfish")
 torch.manual_seed(0)

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from rungs._src import paths
 from rungs._src.native import gpp
-from rungs_course import nb17_versions
 from rungs_course.measure import valgrind
+from rungs_course.notebooks import nb17_versions
 
 HERE = Path(__file__).parent
 RECORD = HERE / "recorded.json"

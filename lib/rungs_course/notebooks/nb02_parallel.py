@@ -33,10 +33,11 @@ from rungs._src.processes.workers import CONTEXT, Workers, preload
 from rungs._src.programs import run_program
 from rungs._src.registry import make
 from rungs.errors import UnavailableError
-from rungs_course import nb02_workers, paths, plots, widgets
+from rungs_course import paths, plots, widgets
 from rungs_course.measure import over_boards
 from rungs_course.measure.race import race, steps_of
 from rungs_course.measure.turns import timed_rounds
+from rungs_course.notebooks import nb02_workers
 from rungs_course.peers.open_spiel import OpenSpielStates
 from rungs_course.peers.peer import Peer
 

@@ -69,7 +69,7 @@ def measure(
     settings |= {"repeats": repeats, "warmup": warmup, "seed": seed}
     with temporary_dir() as folder:
         torchrun = [sys.executable, "-P", "-m", "torch.distributed.run", "--standalone"]
-        program = ["-m", "rungs_course.nb14_ranks", folder, json.dumps(settings)]
+        program = ["-m", "rungs_course.notebooks.nb14_ranks", folder, json.dumps(settings)]
         done = run_program(
             [*torchrun, "--nproc-per-node", str(processes), *program],
             _SECONDS,

@@ -2,7 +2,7 @@
 
 A node is a raylet with processes of its own and one core to give. The learner is in this process;
 each node has one env runner, an actor, which plays boards of its own with the learner's last
-weights and sends what it played. `python -m rungs_course.nb14_ray LOG.csv` has PPO learn
+weights and sends what it played. `python -m rungs_course.notebooks.nb14_ray LOG.csv` has PPO learn
 chess while a runner and then a node are killed and a new one joins, and prints what became of it.
 """
 

@@ -10,8 +10,9 @@ import matplotlib.patches
 from IPython.display import display
 
 from rungs._src.chess.actions import legal_actions, target_of
-from rungs_course import nb00_start, plots
+from rungs_course import plots
 from rungs_course.diagrams import empty_board
+from rungs_course.notebooks import nb00_start
 from rungs_course.plots import image
 from rungs_course.widgets import WHOLE_LABEL
 

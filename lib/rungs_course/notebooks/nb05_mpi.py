@@ -18,8 +18,8 @@ from rungs._src.native import gpp, mpi
 from rungs._src.processes.ranks import launch
 from rungs.errors import WorkerDiedError
 from rungs_course.measure.race import race
-from rungs_course.nb04_openmp import StepCost
-from rungs_course.nb04_openmp import make as make_team
+from rungs_course.notebooks.nb04_openmp import StepCost
+from rungs_course.notebooks.nb04_openmp import make as make_team
 
 # Parts of a rank's step, in the order of time.
 WORKS = ("order", "check", "agree", "play", "send")

@@ -11,7 +11,7 @@ from rungs._src.train.ppo import PARTS, Learner
 from rungs._src.train.settings import Training
 from rungs.errors import MismatchError
 from rungs_course import plots, widgets
-from rungs_course.nb11_full_system import train_each
+from rungs_course.notebooks.nb11_full_system import train_each
 
 
 def train_on(

@@ -14,12 +14,12 @@ import pandas as pd
 import seaborn
 
 import rungs
-from rungs_course import nb12_peers as nb12
 from rungs_course import plots
 from rungs_course.measure.noise import Factor, factor, factor_apart
 from rungs_course.measure.quartiles import quartiles
 from rungs_course.measure.verify import verify_games
-from rungs_course.nb14_cost_model import fit
+from rungs_course.notebooks import nb12_peers as nb12
+from rungs_course.notebooks.nb14_cost_model import fit
 from rungs_course.peers import race as peer_race
 from rungs_course.peers.cartpole import OurCartPole
 from rungs_course.peers.race import Entry

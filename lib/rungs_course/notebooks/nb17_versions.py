@@ -37,7 +37,7 @@ from rungs_course.machine import counters
 from rungs_course.measure import valgrind
 from rungs_course.measure.peaks import writing_seconds
 from rungs_course.measure.turns import timed_rounds
-from rungs_course.nb17_mailbox import Mailbox
+from rungs_course.notebooks.nb17_mailbox import Mailbox
 
 # The versions of `cpp/course/steps.cpp`, and the idea that each adds to the one before.
 VERSIONS = {

@@ -16,9 +16,10 @@ from rungs._src.machine.cpu import usable_cores
 from rungs._src.native import loader
 from rungs._src.threads import openmp
 from rungs.errors import MismatchError, UnavailableError
-from rungs_course import compiled, nb04_openmp
+from rungs_course import compiled
 from rungs_course.measure.race import steps_of
 from rungs_course.measure.turns import timed_rounds
+from rungs_course.notebooks import nb04_openmp
 
 STRIDES = (8, 16, 32, 64, 128, 256)  # bytes from a thread's counter to the next thread's
 

@@ -1,6 +1,6 @@
 """Other projects' training loops over our boards: with masks of 4672, and with lists.
 
-python -m rungs_course.nb11_loops     # a table of steps per second, all in turns
+python -m rungs_course.notebooks.nb11_loops     # a table of steps per second, all in turns
 """
 
 import functools
@@ -21,9 +21,9 @@ from rungs._src.train.legal_actions import Packed, Positions, from_lists
 from rungs._src.train.network import PolicyValueNetwork
 from rungs._src.train.ppo import Batch, advantages, ppo_loss
 from rungs._src.train.settings import PpoSettings
-from rungs_course import nb11_full_system as nb11
 from rungs_course.measure.quartiles import quartiles
 from rungs_course.measure.turns import timed_rounds
+from rungs_course.notebooks import nb11_full_system as nb11
 
 
 class Masked(nn.Module):

@@ -14,11 +14,12 @@ from rungs._src.native import loader
 from rungs._src.native.abi import described
 from rungs._src.threads.pool import workers_of
 from rungs.errors import MismatchError
-from rungs_course import compiled, nb10_scaling, plots
+from rungs_course import compiled, plots
 from rungs_course.learners import torch_threads
 from rungs_course.machine.roofline import Processor, attainable, ridge
 from rungs_course.measure.noise import Factor, factor
 from rungs_course.measure.turns import timed_rounds
+from rungs_course.notebooks import nb10_scaling
 from rungs_course.widgets import WHOLE_LABEL, predict_first, rung_controls
 
 

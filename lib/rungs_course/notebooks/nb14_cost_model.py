@@ -29,7 +29,7 @@ from rungs._src.train.ppo import Rollout
 from rungs_course import plots, widgets
 from rungs_course.measure.noise import Factor, factor
 from rungs_course.measure.quartiles import quartiles
-from rungs_course.nb14_ranks import PARTS
+from rungs_course.notebooks.nb14_ranks import PARTS
 
 COMPUTE = ("generate", "infer", "backward")
 

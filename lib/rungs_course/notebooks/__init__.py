@@ -1,0 +1,1 @@
+"""What one notebook measures and draws and is too long for its page, by the notebook's number."""
