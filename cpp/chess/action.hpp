@@ -43,10 +43,6 @@ constexpr int kMaxLegal = 218;
 struct LegalActions {
   Bitboard plane[kPlanes];
 
-  void set(int first, const Lanes& planes) { store_lanes(planes, plane, first); }
-  void set_last(Bitboard last) { plane[kPlanes - 1] = last; }
-  void add(Action a) { plane[a >> 6] |= bit(a & 63); }
-
   bool contains(std::int64_t action) const {
     return action >= 0 && action < kActions && (plane[action >> 6] >> (action & 63) & 1);
   }

@@ -18,9 +18,8 @@
 //
 // A chess board is 64 bits and a queen has 8 directions, so everything a slider can do fits in one
 // 512-bit register: with AVX-512 each line below is one instruction for all pieces in all
-// directions, with AVX2 it is two. There is no table, no branch and no loop over pieces. That is
-// the fastest for one board (movegen.hpp); of several boards, a register holds the same bitboard
-// of each (boards.hpp).
+// directions, with AVX2 it is two. There is no table, no branch and no loop over pieces. The move
+// generator fills its registers with the same bitboard of several boards instead (boards.hpp).
 #pragma once
 #include "lanes.hpp"
 
@@ -110,9 +109,6 @@ inline Lanes fill(Lanes from, Bitboard empty) {
   from |= open & rotate(from, kStepLanes * 4 & 63);
   return from;
 }
-
-// Every lane moved to the opposite direction.
-inline Lanes opposite(Lanes x) { return shuffle<4, 5, 6, 7, 0, 1, 2, 3>(x); }
 
 // Flips the board in every lane: a single byte shuffle, where the compiler has the instruction.
 inline Lanes flip(Lanes x) {

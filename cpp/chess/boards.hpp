@@ -512,6 +512,12 @@ inline void play(const Position& p, Action a, Position& next) {
 
 inline void play(Position& p, Action a) { play(p, a, p); }
 
+// Writes all legal actions of `p` to `legal`.
+inline Found<Bitboard> generate(const Position& p, LegalActions& legal) {
+  return generate(load_boards<Bitboard>(&p),
+                  [&](int plane, Bitboard squares) { legal.plane[plane] = squares; });
+}
+
 // Whether the mover's king is attacked.
 inline bool king_attacked(const Position& p) {
   using namespace boards;

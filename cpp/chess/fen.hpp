@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "movegen.hpp"
+#include "boards.hpp"
 
 namespace rungs::chess {
 

@@ -4,8 +4,8 @@
 // draw is claimed for a repetition or 50 moves that has happened, not for one that a move could
 // bring about.
 #pragma once
+#include "boards.hpp"
 #include "key.hpp"
-#include "movegen.hpp"
 
 namespace rungs::chess {
 

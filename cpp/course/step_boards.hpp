@@ -1,7 +1,6 @@
 // Version 12 of a step: eight boards at once, by the library's own generator for a batch.
 #pragma once
-#include "../chess/boards.hpp"
-#include "step_planes.hpp"
+#include "step_lanes.hpp"
 
 namespace rungs::steps {
 

@@ -1,5 +1,4 @@
-// Versions 7 to 11 of a step: the mask itself instead of a list of moves, plane by plane. The last
-// three are made of the library's own position, generator and mask.
+// Versions 7 and 8 of a step: the mask itself instead of a list of moves, plane by plane.
 #pragma once
 #include <type_traits>
 
@@ -211,65 +210,5 @@ struct Board : Sets {
 };
 
 }  // namespace side
-
-// Version 9: eight directions in one register. What version 8 does for one direction after the
-// other, an instruction on 512 bits does for all of them: this is the library's own generator, and
-// its position of eight words instead of twelve. The cost: it needs a processor with such
-// registers; with narrower ones the compiler uses two or four instructions.
-namespace lanes {
-
-struct Board {
-  chess::Position position;
-
-  explicit Board(const chess::Position& position) : position(position) {}
-
-  void play(Action action) { chess::play(position, action); }
-
-  Outcome write_legal(std::uint8_t* mask) const {
-    chess::LegalActions legal;
-    const auto found = chess::generate(position, legal);
-    return planes::Generator<bool>::write_planes(legal.plane, found.check, mask);
-  }
-};
-
-}  // namespace lanes
-
-// Version 10: 64 bytes at once. A plane's 64 bits become 64 bytes of the mask by one comparison of
-// a register, instead of writing zeros and then looping over the bits. The cost: none, as empty
-// planes had to be written before, too.
-namespace bytes {
-
-struct Board : lanes::Board {
-  using lanes::Board::Board;
-
-  Outcome write_legal(std::uint8_t* mask) const {
-    chess::LegalActions legal;
-    const auto found = chess::generate(position, legal);
-    env::write_masks(legal.plane, 1, env::MaskFormat::BOOL, false, mask);
-    return outcome(found.any != 0, found.check != 0);
-  }
-};
-
-}  // namespace bytes
-
-// Version 11: past the caches. A store to a line that no cache holds first fetches it, only to
-// overwrite it. A plane of the mask is a whole line, so it can be written to memory without a
-// fetch. The cost: a reader of the mask must load it from memory. The library does so only where
-// all outputs together are larger than the caches.
-namespace memory {
-
-struct alignas(64) Board : lanes::Board {
-  using lanes::Board::Board;
-
-  // `mask` begins on a cache line.
-  Outcome write_legal(std::uint8_t* mask) const {
-    chess::LegalActions legal;
-    const auto found = chess::generate(position, legal);
-    env::write_masks(legal.plane, 1, env::MaskFormat::BOOL, RUNGS_CAN_STREAM, mask);
-    return outcome(found.any != 0, found.check != 0);
-  }
-};
-
-}  // namespace memory
 
 }  // namespace rungs::steps

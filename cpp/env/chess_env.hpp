@@ -116,7 +116,7 @@ class ChessEnvs {
     if (config_.mask == MaskFormat::LIST)
       write_lists(count);
     else
-      write_masks(games_.planes().plane, count, config_.mask,
+      write_masks(games_.planes(), count, config_.mask,
                   streams(outputs_.mask, outputs_.num_envs, mask_bytes(config_.mask),
                           written_together<V>(config_.mask)),
                   outputs_.mask + number_ * mask_bytes(config_.mask));

@@ -21,14 +21,6 @@ inline BoardSet legal_on(const Group<V>& group, const std::int64_t (&actions)[Gr
   return (legal & ~ended) | (any_if_ended ? ended & boards_with(in_range) : 0);
 }
 
-// The legal actions of as many boards as V holds.
-template <class V>
-struct PlanesOf {
-  V plane[chess::kPlanes];
-};
-template <>
-struct PlanesOf<chess::Bitboard> : chess::LegalActions {};
-
 template <class V>
 class Games {
  public:
@@ -46,25 +38,25 @@ class Games {
   chess::LegalActions legal(int k) const {
     chess::LegalActions actions;
     for (int plane = 0; plane < chess::kPlanes; ++plane)
-      actions.plane[plane] = chess::word_of(planes_.plane[plane], k);
+      actions.plane[plane] = chess::word_of(planes_[plane], k);
     return actions;
   }
   // Without a copy: how many there are, and the `rank`-th of them.
   int num_legal(int k) const {
     int number = 0;
-    for (const V& plane : planes_.plane) number += chess::count(chess::word_of(plane, k));
+    for (const V& plane : planes_) number += chess::count(chess::word_of(plane, k));
     return number;
   }
   chess::Action nth_legal(int k, int rank) const {
-    return nth_action([&](int i) { return chess::word_of(planes_.plane[i], k); }, rank);
+    return nth_action([&](int i) { return chess::word_of(planes_[i], k); }, rank);
   }
-  const PlanesOf<V>& planes() const { return planes_; }
+  const V (&planes() const)[chess::kPlanes] { return planes_; }
   struct ByBoard {
     chess::LegalActions legal[kBoards];
   };
   ByBoard by_board() const {
     ByBoard all;
-    write_bits(planes_.plane, reinterpret_cast<std::uint8_t*>(all.legal));
+    write_bits(planes_, reinterpret_cast<std::uint8_t*>(all.legal));
     return all;
   }
 
@@ -97,12 +89,12 @@ class Games {
   void take(const Games<chess::Bitboard>& alone, int k) {
     position_[k] = alone.position(0);
     for (int plane = 0; plane < chess::kPlanes; ++plane)
-      set_word(planes_.plane[plane], k, alone.planes().plane[plane]);
+      set_word(planes_[plane], k, alone.planes()[plane]);
   }
 
   // Makes all actions legal on board `k`, or none.
   void fill(int k, bool legal) {
-    for (V& plane : planes_.plane) set_word(plane, k, legal ? chess::kAll : 0);
+    for (V& plane : planes_) set_word(plane, k, legal ? chess::kAll : 0);
   }
 
  private:
@@ -129,7 +121,8 @@ class Games {
   // repetitions, and whether and why games are over.
   RUNGS_NOINLINE_ON_GPU void examine(chess::Boards<V> boards) {
     using namespace chess;
-    const Found<V> found = find_actions(boards);
+    const Found<V> found =
+        generate(boards, [&](int plane, V squares) { planes_[plane] = squares; });
     const V capturable = found.legality.en_passant, file = V{} + (Bitboard{255} << kEnPassantBit);
     boards.state =
         where(capturable, boards.state) |
@@ -140,16 +133,6 @@ class Games {
     const V now = key(boards);
     group_.store(now, group_.block.now);
     find_reasons(boards, found, count_repetitions(now));
-  }
-
-  chess::Found<V> find_actions(const chess::Boards<V>& boards) {
-    using namespace chess;
-    if constexpr (kBoards > 1)
-      return generate(boards, [&](int plane, V squares) { planes_.plane[plane] = squares; });
-    else {
-      store_boards(boards, position_);
-      return generate(position_[0], planes_);
-    }
   }
 
   // Stores how often positions with the keys `now` occurred before.
@@ -184,7 +167,7 @@ class Games {
 
   Group<V> group_;
   chess::Position position_[kBoards];
-  PlanesOf<V> planes_;
+  V planes_[chess::kPlanes];  // legal actions
 };
 
 }  // namespace rungs::env

@@ -197,7 +197,7 @@ def code(file, *names):
         ("cpp/rungs/cuda.hpp", "rungs_chess_step", "//", "}\n"),
         ("cpp/course/mpi_calls.cpp", "noted", "template <class Call>\nint noted(", "}\n"),
         ("cpp/chess/position.hpp", "Position.occupied", "Bitboard occupied() const {", "\n}\n"),
-        ("cpp/course/step_planes.hpp", "memory.Board.write_legal", "//", "}\n"),
+        ("cpp/course/step_lanes.hpp", "memory.Board.write_legal", "//", "}\n"),
         ("lib/rungs_course/plots.py", "axes", "def axes(", "\n"),
         (
             COST_MODEL,

@@ -46,7 +46,7 @@ def test_cppyy_imported_too_early():
 
 def test_headers_that_do_not_compile(tmp_path):
     folder = shutil.copytree(paths.CPP, tmp_path / "cpp")
-    (folder / "chess" / "movegen.hpp").write_text("#pragma once\nthis is no C++;\n")
+    (folder / "chess" / "boards.hpp").write_text("#pragma once\nthis is no C++;\n")
     use = f"import pathlib, rungs._src.paths as p; p.CPP = pathlib.Path({str(folder)!r})"
     process = start(f"{use}\n{STEP}")
     output, _ = process.communicate(timeout=300)
@@ -62,7 +62,7 @@ def test_headers_that_do_not_compile(tmp_path):
 def test_headers_changed_since_they_were_loaded(load, tmp_path, monkeypatch):
     load()
     shutil.copytree(paths.CPP, tmp_path / "cpp")
-    (tmp_path / "cpp" / "chess" / "movegen.hpp").write_text("// changed")
+    (tmp_path / "cpp" / "chess" / "boards.hpp").write_text("// changed")
     monkeypatch.setattr(paths, "CPP", tmp_path / "cpp")
     with pytest.raises(CompilerError, match="restart"):
         load()

@@ -17,7 +17,7 @@ inline void fuzz_fen(const std::uint8_t* data, std::size_t size) {
   chess::Game game;
   chess::start(game, position);
   chess::check(game);
-  chess::for_each_action(game.legal, [&](chess::Action a) {
+  chess::each_action(game.legal, [&](chess::Action a) {
     chess::Game next = game;
     chess::play(next, a);
     chess::check(next);

@@ -6,7 +6,6 @@
 
 #include "chess/fen.hpp"
 #include "chess/game.hpp"
-#include "chess/movegen.hpp"
 
 namespace rungs::chess {
 
@@ -56,6 +55,13 @@ inline void check(const Game& game) {
   Position parsed;
   CHECK(parse_fen(to_fen(p), parsed).empty());
   CHECK(!std::memcmp(&parsed, &p, sizeof p));
+}
+
+// Calls `visit` for each legal action in order of action id.
+template <class Visit>
+inline void each_action(const LegalActions& legal, const Visit& visit) {
+  for (int plane = 0; plane < kPlanes; ++plane)
+    for (Bitboard from = legal.plane[plane]; from;) visit(Action{64 * plane + pop(from)});
 }
 
 }  // namespace rungs::chess

@@ -51,7 +51,7 @@ LAB = Lab(
     _judge,
     target=0.2,
     cause="any cause",
-    headers=("chess/movegen.hpp", "chess/boards.hpp", "env/mask.hpp", "rungs/thread_pool.hpp"),
+    headers=("chess/boards.hpp", "env/mask.hpp", "rungs/thread_pool.hpp"),
     harness=for_case(
         f"""
 using GamePosition = rungs::chess::Position;

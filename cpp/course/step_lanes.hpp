@@ -1,13 +1,20 @@
-// All legal actions of one position. Where a register holds the board eight times, once for each
-// direction, that is faster for one board than what boards.hpp does with one word: here is the same
-// generator by directions. The rare moves, en passant and castling, are that file's. "They" and
-// `theirs` are the opponent.
+// Versions 9 to 11 of a step: all eight directions of one position in a register. The rare moves,
+// en passant and castling, are the library's. "They" and `theirs` are the opponent.
 #pragma once
-#include "boards.hpp"
+#include "step_planes.hpp"
 
-namespace rungs::chess {
+namespace rungs::steps {
 
-namespace detail {
+// Version 9: eight directions in one register. What version 8 does for one direction after the
+// other, an instruction on 512 bits does for all of them, on the library's position of eight words
+// instead of twelve. The cost: it needs a processor with such registers; with narrower ones the
+// compiler uses two or four instructions.
+namespace lanes {
+
+using namespace chess;
+
+// Every lane moved to the opposite direction.
+inline Lanes opposite(Lanes x) { return shuffle<4, 5, 6, 7, 0, 1, 2, 3>(x); }
 
 constexpr Lanes kNorth = {kAll, 0, 0, 0, 0, 0, 0, 0};
 constexpr Lanes kForwardDiagonals = {0, kAll, 0, 0, 0, 0, 0, kAll};
@@ -104,7 +111,6 @@ inline void slides(const Position& p, const CheckInfo& info, const Targets& targ
 
 struct PawnMoves {
   Lanes single, twice;  // by direction
-  Bitboard en_passant;  // the pawns that may capture en passant
 };
 
 // Pawns move north onto empty squares, one or (from the second rank) two, and capture diagonally.
@@ -116,11 +122,9 @@ inline PawnMoves pawn_moves(const Position& p, const CheckInfo& info, const Targ
       pawns & back(targets.destinations, 1) & ((kNorth & ahead) | (kForwardDiagonals & ~ahead));
   moves.twice = pawns & kNorth & broadcast(kRank2) & ahead & back(targets.empty, 2) &
                 back(targets.destinations, 2);
-  moves.en_passant = 0;
   if (p.en_passant != kNoFile) {
     const auto [to_ne, to_nw] = boards::en_passant(load_boards<Bitboard>(&p));
     moves.single |= Lanes{0, to_ne, 0, 0, 0, 0, 0, to_nw};
-    moves.en_passant = to_ne | to_nw;
   }
   return moves;
 }
@@ -147,12 +151,11 @@ inline Bitboard castling_rooks(const Position& p, const CheckInfo& info) {
   return with_east | with_west;
 }
 
-}  // namespace detail
+struct Verdict {
+  bool any, check;  // whether an action is legal, and whether the king is in check
+};
 
-// Writes all legal actions of `p` to `legal`.
-#if RUNGS_WORDS4
-inline Found<Bitboard> generate(const Position& p, LegalActions& legal) {
-  using namespace detail;
+inline Verdict generate(const Position& p, LegalActions& legal) {
   const CheckInfo info = check_info_of(p);
   const Targets targets = targets_of(p, info);
   Lanes planes[7];
@@ -165,49 +168,73 @@ inline Found<Bitboard> generate(const Position& p, LegalActions& legal) {
   Lanes any = knights;
   for (int i = 0; i < 7; ++i) {
     any |= planes[i];
-    legal.set(8 * i, planes[i]);
+    store_lanes(planes[i], legal.plane, 8 * i);
   }
-  legal.set(kKnightPlane, knights);
+  store_lanes(knights, legal.plane, kKnightPlane);
   const Lanes promoting = pawns.single & broadcast(kRank7);
   // Planes 64 to 71: underpromotions by piece and direction; plane 72 is the last of them.
-  const Lanes under = shuffle<NW, N, NE, NW, N, NE, NW, N>(promoting);
-  legal.set(kUnderpromotionPlane, under);
-  legal.set_last(promoting[NE]);
+  store_lanes(shuffle<NW, N, NE, NW, N, NE, NW, N>(promoting), legal.plane, kUnderpromotionPlane);
+  legal.plane[kPlanes - 1] = promoting[NE];
   const Bitboard rooks = castling_rooks(p, info);
-  for (Bitboard left = rooks; left;)
-    legal.add(castling_action(lowest(p.piece[KING] & p.own), pop(left)));
-  const Lanes lines = info.pins | opposite(info.pins);
-  return {reduce_or(any) | rooks,
-          info.check ? p.piece[KING] & p.own : 0,
-          {info.check_mask,
-           info.attacks[0],
-           {lines[0], lines[1], lines[2], lines[3]},
-           rooks,
-           pawns.en_passant}};
-}
-#else
-inline Found<Bitboard> generate(const Position& p, LegalActions& legal) {
-  return generate(load_boards<Bitboard>(&p),
-                  [&](int plane, Bitboard squares) { legal.plane[plane] = squares; });
-}
-#endif
-
-// Calls `visit(action)` for each legal action in order of action id.
-template <class Visit>
-inline void for_each_action(const LegalActions& legal, Visit visit) {
-  // A bit for each of the first 64 planes that is not empty. Most planes are empty, and a branch
-  // for each would often be mispredicted.
-  Lanes nonempties = {};
-  for (int i = 0; i < 8; ++i) {
-    Lanes planes;
-    std::memcpy(&planes, legal.plane + 8 * i, sizeof planes);
-    nonempties |= nonempty(planes) & Lanes{1, 2, 4, 8, 16, 32, 64, 128} << 8 * i;
+  for (Bitboard left = rooks; left;) {
+    const Action castles = castling_action(lowest(p.piece[KING] & p.own), pop(left));
+    legal.plane[plane_of(castles)] |= bit(from_square(castles));
   }
-  const auto visit_plane = [&](int plane) {
-    for (Bitboard from = legal.plane[plane]; from;) visit(Action{64 * plane + pop(from)});
-  };
-  for (Bitboard planes = reduce_or(nonempties); planes;) visit_plane(pop(planes));
-  for (int plane = kUnderpromotionPlane; plane < kPlanes; ++plane) visit_plane(plane);
+  return {(reduce_or(any) | rooks) != 0, info.check};
 }
 
-}  // namespace rungs::chess
+struct Board {
+  Position position;
+
+  explicit Board(const Position& position) : position(position) {}
+
+  void play(Action action) { chess::play(position, action); }
+
+  Outcome write_legal(std::uint8_t* mask) const {
+    chess::LegalActions legal;
+    const lanes::Verdict verdict = lanes::generate(position, legal);
+    return planes::Generator<bool>::write_planes(legal.plane, verdict.check, mask);
+  }
+};
+
+}  // namespace lanes
+
+// Version 10: 64 bytes at once. A plane's 64 bits become 64 bytes of the mask by one comparison of
+// a register, instead of writing zeros and then looping over the bits. The cost: none, as empty
+// planes had to be written before, too.
+namespace bytes {
+
+struct Board : lanes::Board {
+  using lanes::Board::Board;
+
+  Outcome write_legal(std::uint8_t* mask) const {
+    chess::LegalActions legal;
+    const lanes::Verdict verdict = lanes::generate(position, legal);
+    env::write_masks(legal.plane, 1, env::MaskFormat::BOOL, false, mask);
+    return outcome(verdict.any, verdict.check);
+  }
+};
+
+}  // namespace bytes
+
+// Version 11: past the caches. A store to a line that no cache holds first fetches it, only to
+// overwrite it. A plane of the mask is a whole line, so it can be written to memory without a
+// fetch. The cost: a reader of the mask must load it from memory. The library does so only where
+// all outputs together are larger than the caches.
+namespace memory {
+
+struct alignas(64) Board : lanes::Board {
+  using lanes::Board::Board;
+
+  // `mask` begins on a cache line.
+  Outcome write_legal(std::uint8_t* mask) const {
+    chess::LegalActions legal;
+    const lanes::Verdict verdict = lanes::generate(position, legal);
+    env::write_masks(legal.plane, 1, env::MaskFormat::BOOL, RUNGS_CAN_STREAM, mask);
+    return outcome(verdict.any, verdict.check);
+  }
+};
+
+}  // namespace memory
+
+}  // namespace rungs::steps
