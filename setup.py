@@ -19,10 +19,7 @@ from setuptools.command.build_py import build_py
 
 HERE = Path(__file__).parent
 # In cpp/bindings.
-SOURCES = (
-    *("c_api", "c_cartpole", "c_chess", "c_network", "c_search"),
-    *("cartpole", "chess", "learn", "search", "thread_pool"),
-)
+SOURCES = ("c_api", "c_cartpole", "c_chess", "c_network", "c_search", "learn")
 OPENMP_SOURCES = ("cartpole", "chess", "thread_pool")
 FLAGS = "-O3 -std=c++20 -ffp-contract=off -fvisibility=hidden"
 # By the first letters of what Python calls a platform. Code for Windows is MinGW's.

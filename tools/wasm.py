@@ -11,10 +11,7 @@ from pathlib import Path
 from rungs_course.paths import WASM
 from tools.wheels import ROOT, compiler
 
-SOURCES = (
-    *("c_api", "c_cartpole", "c_chess", "c_network", "c_search"),
-    *("cartpole", "chess", "search", "thread_pool"),
-)
+SOURCES = ("c_api", "c_cartpole", "c_chess", "c_network", "c_search")
 # Every engine has SIMD128 since 2023. A reactor has no `main`: `_initialize` is called first.
 FLAGS = (
     *("-msimd128", "-mexec-model=reactor", "-s", "-std=c++20", "-ffp-contract=off"),

@@ -79,19 +79,3 @@ rungs_status write_fen(const char* function, const chess::Position& position, ch
 std::int32_t rungs_abi_version() { return RUNGS_ABI_VERSION; }
 
 const char* rungs_error_message() { return rungs::c::message; }
-
-rungs_status rungs_perft(const char* fen, std::int32_t depth, std::int32_t num_threads,
-                         std::int64_t* leaves) {
-  using namespace rungs;
-  if (!fen || !leaves) return c::null_argument("rungs_perft");
-  if (const auto status = c::check_range("depth", depth, 0, 100)) return status;
-  if (const auto status = c::check_range("num_threads", num_threads, 1, c::kMaxThreads))
-    return status;
-  chess::Position position;
-  if (const std::string why = chess::parse_fen(fen, position); !why.empty())
-    return c::fail(RUNGS_ERROR_FEN, "%.200s: %s", fen, why.c_str());
-  c::Pool pool;
-  if (const auto status = pool.start(num_threads)) return status;
-  *leaves = calls::rungs_chess_perft(c::address(&position), depth, pool.address(), pool.threads());
-  return RUNGS_OK;
-}

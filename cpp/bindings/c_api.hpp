@@ -12,7 +12,7 @@
 #define RUNGS_BUILD
 #include "../env/validate.hpp"
 #include "../include/rungs.h"
-#include "calls.hpp"
+#include "../rungs/thread_pool.hpp"
 
 namespace rungs::c {
 
@@ -35,10 +35,6 @@ rungs_status check_ranges(std::initializer_list<Range> ranges);
 
 // Fails unless all of `count` marks are 0 or 1; null is allowed.
 rungs_status check_marks(const std::uint8_t* which, std::int64_t count);
-
-inline std::uintptr_t address(const void* pointer) {
-  return reinterpret_cast<std::uintptr_t>(pointer);
-}
 
 // Fails unless a caller's structure has room for its `size` and is no larger than any version's.
 rungs_status check_size(std::size_t size);
@@ -87,7 +83,8 @@ class Memory {
     void* block = fits && count_ < kMost ? std::calloc(bytes + kLine, 1) : nullptr;
     if (!block) return complete_ = false, nullptr;
     blocks_[count_++] = block;
-    return reinterpret_cast<T*>((address(block) + kLine - 1) / kLine * kLine);
+    return reinterpret_cast<T*>((reinterpret_cast<std::uintptr_t>(block) + kLine - 1) / kLine *
+                                kLine);
   }
 
   bool complete() const { return complete_; }
@@ -104,27 +101,24 @@ class Pool {
  public:
   Pool() = default;
   Pool(const Pool&) = delete;
-  ~Pool() {
-    if (address_) calls::rungs_pool_end(address_);
-  }
+  ~Pool() { delete pool_; }
 
-  rungs_status start(std::int64_t threads) {
+  rungs_status start(std::int32_t threads) {
     if (threads == 1) return RUNGS_OK;
-    const std::int64_t pool = calls::rungs_pool_start(threads);
-    if (pool < 0)
-      return fail(RUNGS_ERROR_THREADS, "the system gives %lld of %lld threads",
-                  static_cast<long long>(-pool), static_cast<long long>(threads));
-    address_ = static_cast<std::uintptr_t>(pool);
+    std::int32_t given = 0;
+    pool_ = start_pool(threads, given);
+    if (!pool_)
+      return fail(RUNGS_ERROR_THREADS, "the system gives %d of %d threads", given, threads);
     threads_ = threads;
     return RUNGS_OK;
   }
 
-  std::uintptr_t address() const { return address_; }  // 0 for the caller alone
-  std::int64_t threads() const { return threads_; }
+  ThreadPool* get() const { return pool_; }  // null for the caller alone
+  std::int32_t threads() const { return threads_; }
 
  private:
-  std::uintptr_t address_ = 0;
-  std::int64_t threads_ = 1;
+  ThreadPool* pool_ = nullptr;
+  std::int32_t threads_ = 1;
 };
 
 // Makes a handle: reads a configuration, checks it by `check`, and allocates by `fill`.

@@ -1,8 +1,7 @@
-// The C API's batches of CartPole environments: the memory of a `CartPoleBatch`, and the functions
-// that Python calls, behind a handle.
-#include "../rungs/cartpole.hpp"
-#include "abi.hpp"
+// The C API's batches of CartPole environments: the memory of a `CartPoleBatch`, and the loops over
+// it, behind a handle.
 #include "c_api.hpp"
+#include "cartpole.cpp"
 
 // For callers that are not compiled with the header: WebAssembly's, where sizes differ.
 RUNGS_STRUCTURE(rungs_cartpole_config, RUNGS_MEMBERS(size, num_envs, precision, autoreset,
@@ -22,7 +21,7 @@ struct rungs_cartpole {
   std::int64_t num_envs() const { return batch.num_envs; }
 
   void reset(const std::uint8_t* which, std::int64_t episode) {
-    calls::rungs_cartpole_reset(c::address(&batch), c::address(which), episode);
+    cartpole::reset_batch(batch, reinterpret_cast<const bool*>(which), episode);
     begun = true;
   }
 
@@ -83,7 +82,7 @@ rungs_status fill(const rungs_cartpole_config& given, rungs_cartpole& envs) {
   if (!memory.complete())
     return c::fail(RUNGS_ERROR_MEMORY, "there is too little memory for %lld environments",
                    static_cast<long long>(given.num_envs));
-  return envs.pool.start(calls::rungs_cartpole_useful_threads(given.num_threads, given.num_envs));
+  return envs.pool.start(cartpole::useful_threads(given.num_threads, given.num_envs));
 }
 
 rungs_status check_begun(const char* function, const rungs_cartpole* envs) {
@@ -151,8 +150,8 @@ rungs_status rungs_cartpole_step(rungs_cartpole* envs, const std::int64_t* actio
       if (envs->batch.ended[i])
         return c::fail(RUNGS_ERROR_ORDER, "environment %lld has ended: a reset comes first",
                        static_cast<long long>(i));
-  const std::int64_t ended = calls::rungs_cartpole_step(c::address(&envs->batch), actions,
-                                                        envs->pool.threads(), envs->pool.address());
+  const std::int64_t ended =
+      cartpole::step_batch(envs->batch, actions, envs->pool.threads(), envs->pool.get());
   if (ended < 0) {
     const std::int64_t i = -1 - ended;
     return c::fail(RUNGS_ERROR_ILLEGAL_ACTION, "environment %lld: action %lld is neither 0 nor 1",

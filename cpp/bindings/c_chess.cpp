@@ -1,9 +1,7 @@
-// The C API's batches of chess environments: the memory of a `ChessBatch`, and the functions that
-// Python calls, behind a handle.
-#include "../rungs/batch.hpp"
-#include "../rungs/payoff.hpp"
-#include "abi.hpp"
+// The C API's batches of chess environments: the memory of a `ChessBatch`, and the loops over it,
+// behind a handle.
 #include "c_api.hpp"
+#include "chess.cpp"
 
 // For callers that are not compiled with the header: WebAssembly's, where sizes differ.
 RUNGS_STRUCTURE(rungs_chess_config,
@@ -29,11 +27,11 @@ struct rungs_chess {
   std::int64_t num_envs() const { return batch.num_envs; }
 
   void reset(const std::uint8_t* which, std::int64_t episode) {
-    const std::uintptr_t at = c::address(&batch), marks = c::address(which);
-    if (pool.address())
-      calls::rungs_chess_threads_reset(at, marks, episode, pool.address(), pool.threads());
+    const auto* marks = reinterpret_cast<const bool*>(which);
+    if (pool.get())
+      threads::reset(batch, marks, episode, *pool.get(), pool.threads());
     else
-      calls::rungs_chess_serial_reset(at, marks, episode);
+      serial::reset(batch, marks, episode);
     begun = true;
     const auto count = static_cast<std::size_t>(num_envs());
     std::memset(batch.reward, 0, count * sizeof *batch.reward);
@@ -51,21 +49,18 @@ struct rungs_chess {
 
   void save(const std::int64_t* which, std::int64_t count, env::SavedBoard* saved,
             env::History* past) const {
-    calls::rungs_chess_save(c::address(&batch), c::address(which), count, c::address(saved),
-                            c::address(past));
+    serial::save(batch, which, count, saved, past);
   }
   // Returns "", or why a board is invalid, and sets `invalid` to its number.
   std::string validate(std::int64_t count, env::SavedBoard* saved, const env::History* past,
                        std::int64_t& invalid) const {
-    char why[256];
-    invalid = calls::rungs_chess_restore(c::address(&batch), count, c::address(saved),
-                                         c::address(past), c::address(why));
+    std::string why;
+    invalid = serial::restore(batch.config, count, saved, past, why);
     return invalid < count ? why : "";
   }
   void put(const std::int64_t* which, std::int64_t count, const env::SavedBoard* saved,
            const env::History* past) {
-    calls::rungs_chess_put(c::address(&batch), c::address(which), count, c::address(saved),
-                           c::address(past), 0);
+    serial::put(batch, which, count, saved, past, 0);
   }
 };
 
@@ -156,7 +151,7 @@ rungs_status fill(const rungs_chess_config& given, rungs_chess& envs) {
                    static_cast<long long>(num_envs));
   if (const auto status = parse_starts(given, starts)) return status;
   envs.starts_hash = hash_of(starts, num_starts);
-  return envs.pool.start(calls::rungs_useful_threads(given.num_threads, num_envs));
+  return envs.pool.start(useful_threads(given.num_threads, num_envs));
 }
 
 rungs_status check_begun(const char* function, const rungs_chess* envs) {
@@ -291,12 +286,10 @@ rungs_status rungs_chess_step(rungs_chess* envs, const std::int64_t* actions,
                               std::int64_t* num_ended) {
   if (const auto status = check_begun("rungs_chess_step", envs)) return status;
   if (!actions) return c::null_argument("rungs_chess_step");
-  const std::uintptr_t batch = c::address(&envs->batch);
+  ThreadPool* const pool = envs->pool.get();
   const std::int64_t ended =
-      envs->pool.address()
-          ? calls::rungs_chess_threads_step(batch, actions, envs->pool.address(),
-                                            envs->pool.threads(), c::address(&envs->payoff))
-          : calls::rungs_chess_serial_step(batch, c::address(actions));
+      pool ? threads::step(envs->batch, actions, *pool, envs->pool.threads(), envs->payoff)
+           : serial::step(envs->batch, actions);
   if (ended < 0) {
     const std::int64_t i = -1 - ended;
     char fen[RUNGS_FEN_BYTES];
@@ -311,7 +304,7 @@ rungs_status rungs_chess_step(rungs_chess* envs, const std::int64_t* actions,
 rungs_status rungs_chess_count_actions(const rungs_chess* envs, std::int64_t* counts) {
   if (const auto status = check_begun("rungs_chess_count_actions", envs)) return status;
   if (!counts) return c::null_argument("rungs_chess_count_actions");
-  calls::rungs_chess_count_actions(c::address(&envs->batch), c::address(counts));
+  serial::count_actions(envs->batch, counts);
   return RUNGS_OK;
 }
 
@@ -325,13 +318,13 @@ rungs_status rungs_chess_choose_actions(const rungs_chess* envs, const std::int6
   const auto bytes = static_cast<std::size_t>(envs->num_envs()) * sizeof *chosen;
   std::int64_t* const counts = chosen + envs->num_envs();
   std::memcpy(chosen, ranks, bytes);
-  calls::rungs_chess_count_actions(c::address(&envs->batch), c::address(counts));
+  serial::count_actions(envs->batch, counts);
   for (std::int64_t i = 0; i < envs->num_envs(); ++i)
     if (chosen[i] < 0 || chosen[i] >= counts[i])
       return c::fail(RUNGS_ERROR_ARGUMENT, "environment %lld: rank %lld of %lld actions",
                      static_cast<long long>(i), static_cast<long long>(chosen[i]),
                      static_cast<long long>(counts[i]));
-  calls::rungs_chess_rank_to_action(c::address(&envs->batch), c::address(chosen));
+  serial::rank_to_action(envs->batch, chosen);
   std::memcpy(actions, chosen, bytes);
   return RUNGS_OK;
 }
@@ -418,5 +411,20 @@ rungs_status rungs_chess_restore(rungs_chess* envs, const void* state, std::size
   envs->batch.config.seed = head.seed;
   envs->put(boards.which, envs->num_envs(), boards.saved, boards.past);
   envs->begun = true;
+  return RUNGS_OK;
+}
+
+rungs_status rungs_perft(const char* fen, std::int32_t depth, std::int32_t num_threads,
+                         std::int64_t* leaves) {
+  if (!fen || !leaves) return c::null_argument("rungs_perft");
+  if (const auto status = c::check_range("depth", depth, 0, 100)) return status;
+  if (const auto status = c::check_range("num_threads", num_threads, 1, c::kMaxThreads))
+    return status;
+  chess::Position position;
+  if (const std::string why = chess::parse_fen(fen, position); !why.empty())
+    return c::fail(RUNGS_ERROR_FEN, "%.200s: %s", fen, why.c_str());
+  c::Pool pool;
+  if (const auto status = pool.start(num_threads)) return status;
+  *leaves = perft(position, depth, pool.get(), pool.threads());
   return RUNGS_OK;
 }

@@ -2,8 +2,8 @@
 #include <bit>
 
 #include "../learn/forward.hpp"
-#include "abi.hpp"
 #include "c_api.hpp"
+#include "thread_pool.cpp"
 
 // For callers that are not compiled with the header: WebAssembly's, where sizes differ.
 RUNGS_STRUCTURE(rungs_network_config, RUNGS_MEMBERS(size, weights, num_weights, type, num_threads))
@@ -19,8 +19,7 @@ struct rungs_network {
   learn::Model<float> model{};
 
   learn::Workers workers() const {
-    return {reinterpret_cast<learn::Runner>(calls::rungs_pool_runner()), pool.address(),
-            pool.threads()};
+    return {calls::rungs_pool_run, reinterpret_cast<std::uintptr_t>(pool.get()), pool.threads()};
   }
 };
 

@@ -1,9 +1,6 @@
-// The C API's searches: the memory of a `TreeBatch`, and the functions that Python calls, behind a
-// handle.
-#include "../search/halving.hpp"
-#include "../search/tree_batch.hpp"
-#include "abi.hpp"
+// The C API's searches: the memory of a `TreeBatch`, and the search over it, behind a handle.
 #include "c_api.hpp"
+#include "search.cpp"
 
 // For callers that are not compiled with the header: WebAssembly's, where sizes differ.
 RUNGS_STRUCTURE(rungs_search_config,
@@ -36,7 +33,7 @@ struct rungs_search {
   enum { NONE, STARTED, DONE } stage = NONE;
   std::int64_t leaves = 0;
 
-  std::uintptr_t at() const { return c::address(&batch); }
+  search::Helpers helpers() const { return {pool.get(), pool.threads()}; }
 
   // Called after games have changed: the last search is not of these games any more.
   void update() {
@@ -240,8 +237,7 @@ rungs_status rungs_search_begin(rungs_search* search, std::int64_t game, const c
   if (!fen) return c::null_argument("rungs_search_begin");
   chess::Position position;
   if (const auto status = c::parse_start(fen, true, position)) return status;
-  calls::rungs_search_begin_position(search->at(), game, c::address(&position),
-                                     search->episode[game]++);
+  search::begin(search->batch, game, position, search->episode[game]++);
   search->begun[game] = 1;
   search->update();
   return RUNGS_OK;
@@ -255,8 +251,7 @@ rungs_status rungs_search_begin_envs(rungs_search* search, const rungs_chess* en
   const bool shown = search->batch.history;
   if (const auto status = boards.save(*envs, search->batch.num_games, which, shown)) return status;
   const std::int64_t wrong =
-      calls::rungs_search_begin_boards(search->at(), c::address(boards.which), boards.count,
-                                       c::address(boards.saved), c::address(boards.past));
+      search::begin(search->batch, boards.which, boards.count, boards.saved, boards.past);
   if (wrong)
     return c::fail(RUNGS_ERROR_FEN, "environment %lld has more pieces than promotions make",
                    static_cast<long long>(boards.which[-1 - wrong]));
@@ -280,8 +275,7 @@ rungs_status rungs_search_start(rungs_search* search, const std::uint8_t* which,
   if (!simulations) simulations = search->simulations;
   if (search->schedule)
     search::write_halving(search->batch.settings.considered, simulations, search->schedule);
-  calls::rungs_search_start(search->at(), c::address(search->chosen), search->num_chosen,
-                            simulations);
+  search::start(search->batch, search->chosen, search->num_chosen, simulations);
   search->stage = rungs_search::STARTED;
   search->leaves = 0;
   return RUNGS_OK;
@@ -301,9 +295,8 @@ rungs_status rungs_search_simulate(rungs_search* search, const float* logits, st
   if (search->leaves && stride < most)
     return c::fail(RUNGS_ERROR_ARGUMENT, "stride: %lld is less than the %lld actions of a leaf",
                    static_cast<long long>(stride), static_cast<long long>(most));
-  const std::int64_t leaves = calls::rungs_search_simulate(
-      search->at(), 0, search->batch.num_games, c::address(logits), stride, c::address(values),
-      search->pool.address(), search->pool.threads());
+  const std::int64_t leaves = search::simulate(search->batch, 0, search->batch.num_games,
+                                               {logits, stride, values}, search->helpers());
   if (leaves < 0)
     return c::fail(RUNGS_ERROR_ARGUMENT,
                    "game %lld: its evaluation holds NaN, infinity or a value beyond -1 to 1",
@@ -318,9 +311,8 @@ rungs_status rungs_search_finish(rungs_search* search) {
   if (search->stage != rungs_search::DONE)
     return c::fail(RUNGS_ERROR_ORDER, "rungs_search_finish: simulations are left");
   clear(search->results, search->batch.num_games);
-  calls::rungs_search_finish(search->at(), c::address(search->chosen), search->num_chosen,
-                             c::address(&search->results), search->pool.address(),
-                             search->pool.threads());
+  search::finish(search->batch, search->chosen, search->num_chosen, search->results,
+                 search->helpers());
   for (std::int64_t i = 0; i < search->batch.num_games; ++i)
     search->nodes[i] = search->batch.game[i].used.nodes;
   return RUNGS_OK;
@@ -353,8 +345,8 @@ rungs_status rungs_search_look(rungs_search* search, std::int64_t game, const st
   if (length && !path) return c::null_argument("rungs_search_look");
   if (!search->begun[game]) return not_begun("rungs_search_look", game);
   clear(search->results.of(game), 1);
-  search->nodes[game] = static_cast<std::int32_t>(calls::rungs_search_look(
-      search->at(), game, c::address(path), length, c::address(&search->results)));
+  search::look(search->batch.view(game), path, length, search->results.of(game));
+  search->nodes[game] = search->batch.game[game].used.nodes;
   return RUNGS_OK;
 }
 
@@ -362,8 +354,7 @@ rungs_status rungs_search_advance(rungs_search* search, const std::int64_t* acti
   if (!search || !actions) return c::null_argument("rungs_search_advance");
   for (std::int64_t i = 0; i < search->batch.num_games; ++i)
     if (actions[i] != -1 && !search->begun[i]) return not_begun("rungs_search_advance", i);
-  const std::int64_t illegal = calls::rungs_search_advance(
-      search->at(), actions, search->pool.address(), search->pool.threads());
+  const std::int64_t illegal = search::advance(search->batch, actions, search->helpers());
   if (illegal < 0) {
     const std::int64_t i = -1 - illegal;
     char fen[RUNGS_FEN_BYTES];

@@ -8,6 +8,23 @@
 #include "../rungs/chess_loops.hpp"
 #include "abi.hpp"
 
+namespace rungs {
+
+// The leaves of a position's tree; the threads of a pool, if there is one, share out the boards two
+// plies below the position.
+inline std::int64_t perft(const chess::Position& root, int plies, ThreadPool* pool,
+                          std::int32_t threads) {
+  using namespace chess;
+  if (!pool || plies < 4) return static_cast<std::int64_t>(chess::perft(root, plies));
+  std::vector<Boards<Widest>> groups;
+  for_each_below(first_of_boards<Widest>(root), 2, [&](const auto& b) { groups.push_back(b); });
+  return pool->run(threads, static_cast<std::int64_t>(groups.size()), [&](std::int64_t i) {
+    return static_cast<std::int64_t>(chess::perft(groups[static_cast<std::size_t>(i)], plies - 2));
+  });
+}
+
+}  // namespace rungs
+
 RUNGS_STRUCTURE(rungs::env::ChessConfig, RUNGS_CHESS_SETTINGS(RUNGS_LISTED_MEMBER))
 
 #define RUNGS_OUTPUTS_MEMBERS                                           \
@@ -136,17 +153,10 @@ RUNGS_FUNCTION(void, rungs_chess_parse_fen, std::uintptr_t fen, std::uintptr_t p
                     why, 256);
 }
 
-// The leaves of a position's tree. `pool` is the address of a thread pool, 0 for the calling thread
-// alone; threads share out the boards two plies below the position.
+// `pool` is the address of a thread pool, 0 for the calling thread alone.
 RUNGS_FUNCTION(std::int64_t, rungs_chess_perft, std::uintptr_t position, std::int64_t depth,
                std::uintptr_t pool, std::int64_t threads) {
-  using namespace rungs::chess;
-  const auto& root = rungs::at<const Position>(position);
-  const int plies = static_cast<int>(depth);
-  if (!pool || plies < 4) return static_cast<std::int64_t>(perft(root, plies));
-  std::vector<Boards<Widest>> groups;
-  for_each_below(first_of_boards<Widest>(root), 2, [&](const auto& b) { groups.push_back(b); });
-  return rungs::at<rungs::ThreadPool>(pool).run(
-      static_cast<std::int32_t>(threads), static_cast<std::int64_t>(groups.size()),
-      [&](std::int64_t i) { return static_cast<std::int64_t>(perft(groups[i], plies - 2)); });
+  return rungs::perft(rungs::at<const rungs::chess::Position>(position), static_cast<int>(depth),
+                      reinterpret_cast<rungs::ThreadPool*>(pool),
+                      static_cast<std::int32_t>(threads));
 }

@@ -36,20 +36,12 @@ RUNGS_FUNCTION(void, rungs_search_begin_position, std::uintptr_t batch, std::int
                        static_cast<std::uint32_t>(episode));
 }
 
-// Begins `count` games, indices at `which`, at the states of boards that `rungs_chess_save` copied.
-// If one may have more actions than a list holds nothing is changed, and for the first, number `k`,
-// -1 - k is returned.
 RUNGS_FUNCTION(std::int64_t, rungs_search_begin_boards, std::uintptr_t batch, std::uintptr_t which,
                std::int64_t count, std::uintptr_t saved, std::uintptr_t past) {
-  const auto* games = reinterpret_cast<const std::int64_t*>(which);
-  const auto* boards = reinterpret_cast<const rungs::env::SavedBoard*>(saved);
-  const auto* histories = reinterpret_cast<const rungs::env::History*>(past);
-  for (std::int64_t k = 0; k < count; ++k)
-    if (!rungs::env::fits_list(boards[k].position)) return -1 - k;
-  for (std::int64_t k = 0; k < count; ++k)
-    rungs::search::begin(rungs::at<const rungs::search::TreeBatch>(batch), games[k], boards[k],
-                         histories ? histories + k : nullptr);
-  return 0;
+  return rungs::search::begin(rungs::at<const rungs::search::TreeBatch>(batch),
+                              reinterpret_cast<const std::int64_t*>(which), count,
+                              reinterpret_cast<const rungs::env::SavedBoard*>(saved),
+                              reinterpret_cast<const rungs::env::History*>(past));
 }
 
 // Writes the schedule of a search's halving to (considered + 1, simulations) int32 `schedule`.
@@ -60,14 +52,11 @@ RUNGS_FUNCTION(void, rungs_search_halving, std::int64_t considered, std::int64_t
                                &rungs::at<std::int32_t>(schedule));
 }
 
-// Gives simulations to `count` games, indices at `which`, and none to the others.
 RUNGS_FUNCTION(void, rungs_search_start, std::uintptr_t batch, std::uintptr_t which,
                std::int64_t count, std::int64_t simulations) {
-  const auto& trees = rungs::at<const rungs::search::TreeBatch>(batch);
-  const auto* games = reinterpret_cast<const std::int64_t*>(which);
-  for (std::int64_t i = 0; i < trees.num_games; ++i) rungs::search::start(trees.view(i), 0);
-  for (std::int64_t k = 0; k < count; ++k)
-    rungs::search::start(trees.view(games[k]), static_cast<std::int32_t>(simulations));
+  rungs::search::start(rungs::at<const rungs::search::TreeBatch>(batch),
+                       reinterpret_cast<const std::int64_t*>(which), count,
+                       static_cast<std::int32_t>(simulations));
 }
 
 // As `rungs::search::simulate`, with logits in rows of `stride` floats.
@@ -83,12 +72,10 @@ RUNGS_FUNCTION(std::int64_t, rungs_search_simulate, std::uintptr_t batch, std::i
 RUNGS_FUNCTION(void, rungs_search_finish, std::uintptr_t batch, std::uintptr_t which,
                std::int64_t count, std::uintptr_t results, std::uintptr_t pool,
                std::int64_t threads) {
-  const auto& trees = rungs::at<const rungs::search::TreeBatch>(batch);
-  const auto& arrays = rungs::at<const rungs::search::GameResult>(results);
-  const auto* games = reinterpret_cast<const std::int64_t*>(which);
-  rungs::search::helpers(pool, threads).each(0, count, [&](std::int64_t k) {
-    rungs::search::finish(trees.view(games[k]), arrays.of(games[k]));
-  });
+  rungs::search::finish(rungs::at<const rungs::search::TreeBatch>(batch),
+                        reinterpret_cast<const std::int64_t*>(which), count,
+                        rungs::at<const rungs::search::GameResult>(results),
+                        rungs::search::helpers(pool, threads));
 }
 
 // As `rungs::search::look` in game `i`; returns how many nodes its tree has.
@@ -100,18 +87,10 @@ RUNGS_FUNCTION(std::int64_t, rungs_search_look, std::uintptr_t batch, std::int64
   return view.state.used.nodes;
 }
 
-// Plays actions, where they are not -1. Unless all are legal nothing is changed, and for the first
-// that is not, in game `i`, -1 - i is returned.
 RUNGS_FUNCTION(std::int64_t, rungs_search_advance, std::uintptr_t batch,
                const std::int64_t* actions, std::uintptr_t pool, std::int64_t threads) {
-  const auto& trees = rungs::at<const rungs::search::TreeBatch>(batch);
-  const std::int64_t illegal = rungs::search::first_illegal(trees, actions);
-  if (illegal < trees.num_games) return -1 - illegal;
-  rungs::search::helpers(pool, threads).each(0, trees.num_games, [&](std::int64_t i) {
-    if (actions[i] != -1)
-      rungs::search::advance(trees.view(i), static_cast<rungs::chess::Action>(actions[i]));
-  });
-  return 0;
+  return rungs::search::advance(rungs::at<const rungs::search::TreeBatch>(batch), actions,
+                                rungs::search::helpers(pool, threads));
 }
 
 // Writes why each game is over to (G,) int8 `reasons`.

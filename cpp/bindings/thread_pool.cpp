@@ -44,11 +44,9 @@ RUNGS_FUNCTION(std::int64_t, rungs_useful_threads, std::int64_t threads, std::in
 // Starts a pool of `threads` threads and returns its address; or, where the system gives only `n`
 // of them, returns -n.
 RUNGS_FUNCTION(std::int64_t, rungs_pool_start, std::int64_t threads) {
-  auto* pool = new (std::nothrow) rungs::ThreadPool(static_cast<std::int32_t>(threads));
-  const std::int64_t given = pool ? pool->size() : 1;
-  if (given == threads) return reinterpret_cast<std::int64_t>(pool);
-  delete pool;
-  return -given;
+  std::int32_t given = 0;
+  const rungs::ThreadPool* pool = rungs::start_pool(static_cast<std::int32_t>(threads), given);
+  return pool ? reinterpret_cast<std::int64_t>(pool) : -given;
 }
 
 RUNGS_FUNCTION(void, rungs_pool_end, std::uintptr_t pool) {

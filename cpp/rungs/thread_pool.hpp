@@ -367,4 +367,13 @@ class ThreadPool {
   std::atomic<std::uint32_t> done_signal_{0};
 };
 
+// Starts a pool of `threads` threads; null if the system gives only `given`.
+inline ThreadPool* start_pool(std::int32_t threads, std::int32_t& given) {
+  auto* pool = new (std::nothrow) ThreadPool(threads);
+  given = pool ? pool->size() : 1;
+  if (given == threads) return pool;
+  delete pool;
+  return nullptr;
+}
+
 }  // namespace rungs

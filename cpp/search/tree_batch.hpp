@@ -151,14 +151,43 @@ inline void begin(const TreeBatch& batch, std::int64_t i, const env::SavedBoard&
   begin(view, {batch.settings.seed, board.board, board.episode, board.ply});
 }
 
-// The first game whose action is neither legal nor -1, or num_games.
-inline std::int64_t first_illegal(const TreeBatch& batch, const std::int64_t* actions) {
-  std::int64_t i = 0;
-  for (; i < batch.num_games; ++i) {
+// Begins `count` games, numbers at `which`, at the states of boards. If one may have more actions
+// than a list holds nothing is changed, and for the first, number `k`, -1 - k is returned.
+inline std::int64_t begin(const TreeBatch& batch, const std::int64_t* which, std::int64_t count,
+                          const env::SavedBoard* boards, const env::History* histories) {
+  for (std::int64_t k = 0; k < count; ++k)
+    if (!env::fits_list(boards[k].position)) return -1 - k;
+  for (std::int64_t k = 0; k < count; ++k)
+    begin(batch, which[k], boards[k], histories ? histories + k : nullptr);
+  return 0;
+}
+
+// Gives simulations to `count` games, numbers at `which`, and none to the others.
+inline void start(const TreeBatch& batch, const std::int64_t* which, std::int64_t count,
+                  std::int32_t simulations) {
+  for (std::int64_t i = 0; i < batch.num_games; ++i) start(batch.view(i), 0);
+  for (std::int64_t k = 0; k < count; ++k) start(batch.view(which[k]), simulations);
+}
+
+// Writes the results of `count` games, numbers at `which`.
+inline void finish(const TreeBatch& batch, const std::int64_t* which, std::int64_t count,
+                   const GameResult& results, const Helpers& helpers) {
+  helpers.each(0, count,
+               [&](std::int64_t k) { finish(batch.view(which[k]), results.of(which[k])); });
+}
+
+// Plays actions, where they are not -1. Unless all are legal nothing is changed, and for the first
+// that is not, in game `i`, -1 - i is returned.
+inline std::int64_t advance(const TreeBatch& batch, const std::int64_t* actions,
+                            const Helpers& helpers) {
+  for (std::int64_t i = 0; i < batch.num_games; ++i) {
     const chess::Game& game = batch.game[i].game;
-    if (actions[i] != -1 && (game.over() || !game.legal.contains(actions[i]))) break;
+    if (actions[i] != -1 && (game.over() || !game.legal.contains(actions[i]))) return -1 - i;
   }
-  return i;
+  helpers.each(0, batch.num_games, [&](std::int64_t i) {
+    if (actions[i] != -1) advance(batch.view(i), static_cast<chess::Action>(actions[i]));
+  });
+  return 0;
 }
 
 }  // namespace rungs::search

@@ -25,8 +25,7 @@ def load(march: str = "native") -> Api:
     A source file that has changed is noticed within a tenth of a second: then another library is
     built and loaded.
     """
-    sources = (*headers.API, *headers.C_API)
-    return loaded("gpp", sources, [*FLAGS.split(), f"-march={march}"])
+    return loaded("gpp", headers.C_API, [*FLAGS.split(), f"-march={march}"])
 
 
 def load_learn() -> Api:
@@ -37,7 +36,7 @@ def load_learn() -> Api:
 def load_mpi() -> Api:
     """Loads the functions of `load`, and of `cpp/bindings/mpi.cpp`. Initialises MPI."""
     flags = [*FLAGS.split(), "-march=native"]
-    return loaded("mpi", [*headers.API, headers.MPI], flags, mpi.flags())
+    return loaded("mpi", [*headers.C_API, headers.MPI], flags, mpi.flags())
 
 
 def load_game(source: Path) -> Api:

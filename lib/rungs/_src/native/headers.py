@@ -16,13 +16,13 @@ API = (
     "bindings/search.cpp",
     "bindings/thread_pool.cpp",
 )
-# Sources of the functions that `include/rungs.h` declares, which call those of `API`.
+# Those of the functions that `include/rungs.h` declares; they include `API`.
 C_API = (
-    "bindings/c_api.cpp",
-    "bindings/c_cartpole.cpp",
     "bindings/c_chess.cpp",
+    "bindings/c_cartpole.cpp",
     "bindings/c_search.cpp",
     "bindings/c_network.cpp",
+    "bindings/c_api.cpp",
 )
 LEARN = "bindings/learn.cpp"
 MPI = "bindings/mpi.cpp"
