@@ -4,7 +4,6 @@ import functools
 import importlib.metadata
 import re
 import sys
-import time
 import types
 from collections.abc import Callable
 from pathlib import Path
@@ -16,14 +15,13 @@ import pandas as pd
 import rungs
 from rungs._src.chess.keywords import ChessRung, MaskFormat
 from rungs._src.chess.policy import random_actions
-from rungs._src.chess.vector_env import ChessVectorEnv
 from rungs._src.core.memory import on_host
 from rungs._src.machine.describe import in_words
 from rungs.errors import UnavailableError
 from rungs_course import paths
 from rungs_course.measure import results
 from rungs_course.measure.quartiles import quartiles
-from rungs_course.measure.turns import timed_rounds
+from rungs_course.peers.race import timed_steps, timed_turns
 from rungs_course.plots import duration, speed
 from rungs_course.tables import fill, markdown
 
@@ -202,25 +200,19 @@ def race(
             say(f"{name} is left out: {error}")
     rng = np.random.default_rng(seed)
 
-    def play(env: ChessVectorEnv, step: Callable) -> float:
-        seconds = 0.0
-        for _ in range(steps):
-            actions = on_host(env.sample_actions(rng)).copy()
-            start = time.perf_counter()
-            step(actions)
-            seconds += time.perf_counter() - start
-        return seconds
+    def turn(env: Any, step: Callable[[np.ndarray], object]) -> tuple[int, float, float]:
+        return timed_steps(
+            steps,
+            lambda: on_host(env.sample_actions(rng)).copy(),
+            lambda actions: [(num_envs, step(actions))],
+        )
 
-    racers = {
-        name: functools.partial(play, *env_and_step) for name, env_and_step in environments.items()
-    }
-    rows = [
-        (name, package, importlib.metadata.version(package), num_envs, repeat, played, seconds)
-        for name, repeat, seconds in timed_rounds(racers, repeats=repeats, warmup=warmup)
-        for package, played in [(ADAPTERS[name][0], steps * num_envs)]
-    ]
-    columns = ["adapter", "package", "version", "num_envs", "repeat", "plies", "seconds"]
-    return pd.DataFrame(rows, columns=columns)
+    racers = {name: functools.partial(turn, *made) for name, made in environments.items()}
+    times = timed_turns(racers, repeats=repeats, warmup=warmup, num_envs=num_envs)
+    times = times.rename(columns={"racer": "adapter"})
+    times["package"] = times["adapter"].map(lambda name: ADAPTERS[name][0])
+    times["version"] = times["package"].map(importlib.metadata.version)
+    return times[["adapter", "package", "version", "num_envs", "repeat", "plies", "seconds"]]
 
 
 def table(times: pd.DataFrame) -> pd.DataFrame:

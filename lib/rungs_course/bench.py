@@ -2,7 +2,7 @@
 
 A result is a JSON file that a pull request can add to `data/bench/`. It holds what was measured:
 the time of every turn, the bytes that a step writes and how fast this machine writes them, the
-results of the conformance suite, and the machine. `rows` computes all other numbers from it.
+results of the conformance suite, and the machine. `table` computes all other numbers from it.
 """
 
 import dataclasses
@@ -27,19 +27,13 @@ from rungs_course import paths, peers
 from rungs_course.measure import disturbance
 from rungs_course.measure.peaks import core_speed, writing_seconds
 from rungs_course.peers import race
-from rungs_course.peers.ours import OurChess
+from rungs_course.peers.ours import OUTPUTS, OurChess
 from rungs_course.peers.peer import ChessPeer, Games, Peer
 from rungs_course.peers.race import Entry, Field
 
 SCHEMA = 1
 FOLDER = paths.ROOT / "data" / "bench"
 
-# Our environments, with small outputs and with large ones.
-OURS = {
-    "rungs, board + bits": {"mask": "bits"},
-    "rungs, board + bool": {},
-    "rungs, planes + bool": {"obs": "planes"},
-}
 _MIN_PLIES, _MIN_STEPS = 2048, 16  # of a turn: fewer take too short a time to measure
 _WARMUP = 3
 _NUMBER = (int, float)
@@ -90,7 +84,7 @@ def measure(
     before = disturbance.usage()
     with Field(
         {label: entry}
-        | {rung_label: Entry(OurChess, arguments) for rung_label, arguments in OURS.items()}
+        | {rung_label: Entry(OurChess, arguments) for rung_label, arguments in OUTPUTS.items()}
     ) as field:
         say(f"racing it on {' and '.join(map(str, boards))} boards, {repeats} turns")
         times = field.race(
@@ -101,8 +95,8 @@ def measure(
             seed=seed,
         )
         disturbed = disturbance.disturbances(before, disturbance.usage())
-    at = race.best(times).set_index("racer")["num_envs"]
-    written = times.groupby("racer")["bytes_per_ply"].min().to_dict()
+    racers = race.table(times, None)
+    written = racers["bytes_per_ply"].fillna(0).to_dict()
     status = [result.status for result in results]
     return {
         "schema": SCHEMA,
@@ -114,9 +108,9 @@ def measure(
         "times": times.drop(columns=["threads", "bytes_per_ply"]).to_dict("records"),
         "bytes_per_ply": written,
         "writing_seconds_per_ply": {
-            racer: writing_seconds(round(num_bytes * at[racer])) / at[racer]
-            for racer, num_bytes in written.items()
-            if num_bytes
+            racer: writing_seconds(round(num_bytes * num_envs)) / num_envs
+            for racer, num_bytes, num_envs in racers[["bytes_per_ply", "num_envs"]].itertuples()
+            if num_bytes > 0
         },
         "conformance": {
             "suite": suite.version,
@@ -127,28 +121,11 @@ def measure(
     }
 
 
-def rows(result: dict[str, Any]) -> pd.DataFrame:
-    """Returns a row per racer at its fastest number of boards, the environment first.
-
-    Columns: `racer`, `num_envs`, `rate` (plies per second, the median), `low` and `high`
-    (quartiles), `per_kilocycle` (plies in 1,000 cycles of a core), `bytes_per_ply` (NaN where
-    outputs are not arrays), `share` of the bound (the time to write those bytes alone, over the
-    time of a ply), `gain` over the environment, `gain_low` and `gain_high`.
-    """
+def table(result: dict[str, Any]) -> pd.DataFrame:
+    """Returns the racers at their best, as `rungs_course.peers.race.table`."""
     times = pd.DataFrame(result["times"])
-    table = race.best(times).set_index("racer").loc[[result["name"], *OURS]]
-    clock = result["facts"]["clock_mhz"]
-    written = pd.Series(result["bytes_per_ply"], dtype=float).replace(0, math.nan)
-    writing = pd.Series(result["writing_seconds_per_ply"], dtype=float)
-    gains = [race.gain(times, result["name"], racer) for racer in table.index]
-    return table.assign(
-        per_kilocycle=table["rate"] / (clock * 1e3) if clock else math.nan,
-        bytes_per_ply=written,
-        share=writing * table["rate"],
-        gain=[gain.middle for gain in gains],
-        gain_low=[gain.low for gain in gains],
-        gain_high=[gain.high for gain in gains],
-    ).reset_index()
+    times["bytes_per_ply"] = times["racer"].map(result["bytes_per_ply"])
+    return race.table(times, result["facts"]["clock_mhz"], result["writing_seconds_per_ply"])
 
 
 def write(result: dict[str, Any], folder: Path) -> Path:
@@ -186,7 +163,7 @@ def _flaw(result: dict[str, Any]) -> str:
     if formatted := [text for text in texts if not _PLAIN.fullmatch(text)]:
         return f"{formatted[0]!r} is not plain text"
     racers = {row["racer"] for row in result["times"]}
-    if racers != {result["name"], *OURS}:
+    if racers != {result["name"], *OUTPUTS}:
         return f"times are of {', '.join(sorted(racers))}"
     numbers = [
         row[column] for row in result["times"] for column in ("num_envs", "plies", "seconds")

@@ -11,9 +11,11 @@ from rungs.conformance import PythonChess
 from rungs.errors import ConfigurationError
 from rungs_course import bench, paths
 from rungs_course.cli import main
+from rungs_course.measure import results
 from rungs_course.pages import bench as bench_page
-from rungs_course.peers.ours import OurChess
-from rungs_course.tables import fill
+from rungs_course.pages.numbers import GAINS, smallest_gains
+from rungs_course.peers.ours import OUTPUTS, OurChess
+from rungs_course.tables import fill, with_interval
 from tests.golden import assert_same_facts
 
 
@@ -39,7 +41,7 @@ def result(name="mine", **changes):
     """A result in which the environment takes 10 times as long as each of ours."""
     times = [
         {"racer": racer, "num_envs": 8, "repeat": i, "plies": 1000, "seconds": seconds}
-        for racer, seconds in {name: 0.01, **dict.fromkeys(bench.OURS, 0.001)}.items()
+        for racer, seconds in {name: 0.01, **dict.fromkeys(OUTPUTS, 0.001)}.items()
         for i in range(5)
     ]
     facts = {"machine": "a machine", "microarchitecture": "Zen 3", "gpu": None, "cores": 2}
@@ -53,17 +55,17 @@ def result(name="mine", **changes):
         "facts": facts | {"date": "2026-11-25T00:00:00+00:00"},
         "disturbed": [],
         "times": times,
-        "bytes_per_ply": {name: 0.0, **dict.fromkeys(bench.OURS, 1000.0)},
-        "writing_seconds_per_ply": dict.fromkeys(bench.OURS, 5e-7),
+        "bytes_per_ply": {name: 0.0, **dict.fromkeys(OUTPUTS, 1000.0)},
+        "writing_seconds_per_ply": dict.fromkeys(OUTPUTS, 5e-7),
         "conformance": {"suite": 1, "passes": 90, "not_offered": 6, "failed": ["dead-kings"]},
     } | changes
 
 
 def test_a_row_says_what_was_measured_and_what_follows():
-    slow, rung_row, *_ = bench.rows(result()).to_dict("records")
+    table, rung = bench.table(result()), "rungs, board + bits"
+    slow, rung_row = table.loc["mine"], table.loc[rung]
     assert slow["rate"] == pytest.approx(1e5)
-    assert slow["gain"] == pytest.approx(1)
-    assert rung_row["gain"] == rung_row["gain_low"] == pytest.approx(10)
+    assert slow[rung].middle == slow[rung].low == pytest.approx(10)
     # 1e6 plies in 2e9 cycles; half of a microsecond's ply is writing.
     assert rung_row["per_kilocycle"] == pytest.approx(0.5)
     assert rung_row["share"] == pytest.approx(0.5)
@@ -90,7 +92,7 @@ def test_what_is_written_is_read_and_stands_on_the_page(tmp_path):
     mine, other = (line for line in page.read_text().splitlines() if "Zen 3" in line)
     assert "My Chess 1.0" in mine
     assert "other 1.0" in other
-    for cell in ("100 k/s", "board + bits 10× (10 to 10)", "90 of 91", "`dead-kings`"):
+    for cell in ("100 k/s", "10× (10 to 10), 8 boards", "90 of 91", "`dead-kings`"):
         assert cell in mine
 
 
@@ -121,6 +123,22 @@ def test_the_page_shows_the_repositorys_results():
     assert_same_facts(page, fill(page, {"bench": bench_page.benched(paths.ROOT)}))
 
 
+def test_the_page_has_the_factors_of_other_pages_below_their_outputs():
+    titles, _, *rows = (line.split("|") for line in bench_page.benched(paths.ROOT).splitlines())
+    column = {name: i for i, title in enumerate(titles) for name in OUTPUTS if name in title}
+    files = list((paths.ROOT / "data" / "recorded").glob(f"*/{GAINS}"))
+    assert files
+    for file in files:
+        for gain in smallest_gains(results.load(file)).to_dict("records"):
+            factor = with_interval(gain["gain"], gain["from"], gain["to"])
+            (cell,) = (
+                row[column[gain["ours"]]]
+                for row in rows
+                if row[1].strip() == gain["peer"] and f"/{file.parent.name}/" in row[2]
+            )
+            assert f"**{factor}**" in cell
+
+
 @pytest.mark.parametrize(
     ("name", "settings", "named"),
     [
@@ -138,11 +156,12 @@ def test_what_can_not_be_raced_is_refused(name, settings, named):
 @pytest.mark.system
 def test_a_slow_environment_is_found_slow(tmp_path):
     measured = bench.measure(f"{__name__}:SlowChess", boards=[64], repeats=5, seed=0)
-    slow, *rung_rows = bench.rows(measured).to_dict("records")
+    table = bench.table(measured)
+    slow = table.loc["SlowChess"]
     assert slow["rate"] < 64 / 0.002
-    assert all(row["gain"] > 1 for row in rung_rows if row["racer"] != "rungs, planes + bool")
+    assert all(slow[name].middle > 1 for name in OUTPUTS if name != "rungs, planes + bool")
     # As many bytes as ours, of which it is the same.
-    assert slow["bytes_per_ply"] == rung_rows[1]["bytes_per_ply"] > 4672
+    assert slow["bytes_per_ply"] == table.loc["rungs, board + bool", "bytes_per_ply"] > 4672
     assert 0 < slow["share"] < 1
     assert bench.read(bench.write(measured, tmp_path)) == measured
 

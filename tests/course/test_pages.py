@@ -18,7 +18,7 @@ from tests.golden import assert_golden, assert_same_facts
 GOLDEN = Path(__file__).parent / "golden"
 RECORDED = Path("data/recorded/somewhere")
 MACHINE = {"machine": "AMD EPYC", "cores": 2, "microarchitecture": "Zen 9", "gpu": None}
-SECTIONS = ("ladder", "headlines", "rungs", "steps", "peers", "generators", "learners-measured")
+SECTIONS = ("ladder", "headlines", "rungs", "steps", "generators", "learners-measured")
 SECTIONS += ("self-play", "ablations", "searches", "strength")
 
 

@@ -2,10 +2,8 @@
 
 import pandas as pd
 
-from rungs_course import peers, plots, widgets
+from rungs_course import plots, widgets
 from rungs_course.measure.quartiles import quartiles
-from rungs_course.peers import race
-from rungs_course.tables import with_interval
 
 
 def draw_rates(times: pd.DataFrame, things: str, title: str):
@@ -14,40 +12,6 @@ def draw_rates(times: pd.DataFrame, things: str, title: str):
     quantity = f"steps per second of all {things} together"
     at = ("racer", "num_envs", "rate")
     return plots.medians(values, *at, things=things, quantity=quantity, title=title)
-
-
-def costs(times: pd.DataFrame, clock_mhz: float | None) -> pd.DataFrame:
-    """Returns each racer at its best on one core, the fastest first.
-
-    A row per racer: `num_envs`, `rate` (plies per second), `per_kilocycle` (plies in 1,000 cycles;
-    NaN where the clock is not known), `bytes_per_ply` (where no game ends; NaN where a step returns
-    no arrays), `tuned` (what other projects were made fast for).
-    """
-    best = race.best(times).set_index("racer")
-    written = times.groupby("racer")["bytes_per_ply"].min().replace(0, float("nan"))
-    tuned = {name: project.tuned for name, project in peers.PROJECTS.items()}
-    return best[["num_envs", "rate"]].assign(
-        per_kilocycle=best["rate"] / (clock_mhz * 1e3) if clock_mhz else float("nan"),
-        bytes_per_ply=written,
-        tuned=[tuned.get(name.partition(",")[0], "") for name in best.index],
-    )
-
-
-def headline(times: pd.DataFrame, best: pd.DataFrame) -> str:
-    """Writes how ours compares with the fastest of the others, and what that one is."""
-    ours = "rungs, board + bits"
-    others = [name for name in best.index if not name.startswith(("rungs", "python-chess"))]
-    if not others:
-        return "No peer is installed: ours are alone."
-    theirs = best.loc[others[0]]
-    over = race.gain(times, others[0], ours)
-    written = theirs["bytes_per_ply"]
-    which = "no arrays" if pd.isna(written) else f"{written:,.0f} bytes a ply"
-    return (
-        f"The peer with the most plies a second is **{others[0]}** ({theirs['tuned'] or 'ours'}): "
-        f"{plots.speed(theirs['rate'])}, {which}. {ours}, {best.loc[ours, 'bytes_per_ply']:,.0f} "
-        f"bytes a ply, over it: {with_interval(over.middle, over.low, over.high)}."
-    )
 
 
 def draw_step_times(times: pd.DataFrame, things: str = "boards", title: str = "Time per step"):

@@ -14,7 +14,7 @@ from rungs_course import peers, rating
 from rungs_course.measure import results
 from rungs_course.measure.noise import Factor, factor, factor_apart
 from rungs_course.measure.quartiles import quartiles
-from rungs_course.notebooks import nb07_ladder, nb12_peers, nb17_versions
+from rungs_course.notebooks import nb07_ladder, nb17_versions
 from rungs_course.notebooks import nb11_full_system as nb11
 from rungs_course.notebooks import nb16_search as nb16
 from rungs_course.plots import duration, ratio, save_figure, speed
@@ -28,8 +28,8 @@ from rungs_course.tables import (
 )
 
 # The result tables that the sections need.
-LADDER, RACE, GAINS, _RULES = "07_ladder.csv", "07_race.csv", "12_gains.csv", "12_rules.csv"
-NEEDED = (LADDER, RACE, GAINS, _RULES)
+LADDER, RACE, GAINS = "07_ladder.csv", "07_race.csv", "12_gains.csv"
+NEEDED = (LADDER, RACE, GAINS)
 _PICTURE = Path("figures") / "ladder.png"
 # Tables and figures that only some machines have.
 _TRAINED = "15_metrics.csv"
@@ -39,12 +39,11 @@ _LEARNERS, _WON = "11_learners_table.csv", Path("figures") / "wins.png"
 _UPDATES, _WINS = "11_learners.csv", "11_curves.csv"
 _GENERATION = "11_generation.csv"
 _PERFT = "03_perft.csv"
-_ALONE = "12_alone.csv"
 _DOCS = Path("docs")
 _ON_PAGES = ("numbers", "selfplay", "ablations", "training", "peers/index")
 PAGES = (Path("README.md"), *(_DOCS / f"{name}.md" for name in _ON_PAGES))
 _ROWS = 6  # of the table of self-play
-# The peer that is our rung `python`: not in the table of peers, as the ladder compares it.
+# The peer that is our rung `python`: the ladder compares it.
 _OURS = "python-chess"
 _LEFT_OUT = (
     "No recorded run has these numbers yet. [Notebook {}]({}) measures them on your machine.\n"
@@ -72,7 +71,6 @@ def _sections(
         "ladder": _ladder(tables, machine),
         "rungs": _rungs(tables, recorded, machine),
         "headlines": _headlines(tables, recorded),
-        "peers": _peers(tables, recorded, machine_name),
         "steps": _LEFT_OUT.format("17", "../notebooks/17_versions.ipynb"),
         "self-play": _LEFT_OUT.format("16", "../notebooks/16_search.ipynb"),
         "learners-measured": _LEFT_OUT.format("11", "../notebooks/11_full_system.ipynb"),
@@ -121,7 +119,7 @@ def write(root: Path, recorded: Path, machine: dict, usable: set[str]) -> None:
 
 def _table_names(usable: set[str]) -> list[str]:
     learners = (_LEARNERS, _UPDATES, _WINS)
-    optional = [_TRAINED, _STEPS, _GENERATION, _PERFT, _ALONE]
+    optional = [_TRAINED, _STEPS, _GENERATION, _PERFT]
     optional += learners if usable.issuperset(learners) else ()
     return [*NEEDED, *(name for name in optional if name in usable)]
 
@@ -166,9 +164,11 @@ def _ladder(tables: dict[str, pd.DataFrame], machine: dict) -> str:
         f"On {in_words(machine)}, the default rung, `{DEFAULT_RUNG}`, plays "
         f"{speed(default['plies_per_second']).removesuffix('/s')} plies (moves of one player) a "
         f"second, {gain} as many as `{first['rung']}`.{training} On one core, Rungs "
-        f"plays {_factor_in_prose(*fastest[['gain', 'from', 'to']])} as many as the fastest other "
-        f"environment that was raced, {project}{description}. "
-        "[All our numbers](docs/numbers.md) says what each factor compares.\n"
+        f"with the outputs *{fastest['ours'].removeprefix('rungs, ')}* plays "
+        f"{_factor_in_prose(*fastest[['gain', 'from', 'to']])} as many as the fastest other "
+        f"environment that was raced, {project}{description}; [the benchmark](docs/bench.md) lists "
+        "the factors of all outputs. [All our numbers](docs/numbers.md) says what each other "
+        "factor compares.\n"
     )
 
 
@@ -311,36 +311,6 @@ def _steps(frame: pd.DataFrame, recorded: Path) -> str:
         f"[data](../{(recorded / _STEPS).as_posix()})). This race plays other games than the "
         "ladder's.\n\n"
         f"{markdown(table)}\n"
-    )
-
-
-def _peers(tables: dict[str, pd.DataFrame], recorded: Path, machine_name: str) -> str:
-    facts, rules = tables[GAINS].attrs["provenance"], tables[_RULES]
-    least = smallest_gains(tables[GAINS])
-    least = least.sort_values("its rate", ascending=False, kind="stable")
-    project = least["peer"].str.split(",").str[0]
-    rules_missed = rules[rules["disagreements"] > 0].groupby("peer")["rule"].agg(", ".join)
-    table = pd.DataFrame(
-        {
-            "Chess environment": least["peer"],
-            "Its plies per second": least["its rate"].map(speed),
-            "Rungs, the same outputs": least["our rate"].map(speed),
-            "Times as fast": list(map(with_interval, least["gain"], least["from"], least["to"])),
-            "Rules it decides differently": project.map(rules_missed).fillna("none seen"),
-        }
-    )
-    if _ALONE in tables:
-        clock = float(tables[_ALONE].attrs["provenance"]["clock_mhz"])
-        best = nb12_peers.costs(tables[_ALONE], clock).loc[least["peer"]]
-        table.insert(2, "Plies in 1,000 cycles", best["per_kilocycle"].map("{:.3g}".format).array)
-        table.insert(3, "Bytes a ply", best["bytes_per_ply"].map("{:,.0f}".format).array)
-    return (
-        f"{markdown(table)}\n\n"
-        f"One core of {machine_name}, {facts['date'][:10]}; each environment has the number of "
-        "boards at which it is fastest. Where several of our outputs can be compared, the row "
-        "shows the smallest gain. *Rules*: where python-chess, our rung `python`, decides "
-        f"differently. [Notebook 12](../notebooks/12_peers.ipynb) says what each step includes "
-        f"([data](../{(recorded / GAINS).as_posix()})).\n"
     )
 
 

@@ -8,6 +8,13 @@ import rungs
 from rungs_course import peers
 from rungs_course.peers.peer import ChessPeer, Peer, Step
 
+# Settings of `OurChess` by the racer's name: from small outputs to large ones.
+OUTPUTS = {
+    "rungs, board + bits": {"mask": "bits"},
+    "rungs, board + bool": {},
+    "rungs, planes + bool": {"obs": "planes"},
+}
+
 
 class OurChess(ChessPeer):
     """A rung with self-play."""

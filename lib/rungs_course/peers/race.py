@@ -8,6 +8,7 @@ outputs that a user gets and the resets that it includes; a step that only reset
 
 import dataclasses
 import functools
+import math
 import os
 import time
 from collections.abc import Callable
@@ -28,6 +29,7 @@ from rungs_course.measure.noise import Factor, factor_apart
 from rungs_course.measure.quartiles import quartiles
 from rungs_course.measure.turns import timed_rounds
 from rungs_course.peers import agreement
+from rungs_course.peers.ours import OUTPUTS
 from rungs_course.peers.peer import Peer, array_bytes
 
 
@@ -70,21 +72,18 @@ class Field:
         seed: int,
     ) -> pd.DataFrame:
         """Times steps of each entry; see `race`."""
-        rows: list[tuple] = []
+        frames = []
         for num_envs in counts:
-            turns = steps(num_envs) if callable(steps) else steps
+            count = steps(num_envs) if callable(steps) else steps
             entries = self._entries.items()
             present = [name for name, entry in entries if _fits(entry, num_envs, self._threads)]
             for name in self._racers.keys() - present:  # to free their memory
                 self._racers.pop(name).close()
             self._begin(present, num_envs, seed)
-            racers = {name: functools.partial(self._racers[name].play, turns) for name in present}
-            rows += [
-                (name, num_envs, self._threads, repeat, *played)
-                for name, repeat, played in timed_rounds(racers, repeats=repeats, warmup=warmup)
-            ]
-        columns = ["racer", "num_envs", "threads", "repeat", "plies", "seconds", "bytes_per_ply"]
-        return pd.DataFrame(rows, columns=columns)
+            racers = {name: functools.partial(self._racers[name].play, count) for name in present}
+            settings = {"num_envs": num_envs, "threads": self._threads}
+            frames.append(timed_turns(racers, repeats=repeats, warmup=warmup, **settings))
+        return pd.concat(frames, ignore_index=True)
 
     def compare(self, names: list[str], games: int, seed: int) -> dict:
         """Returns the results of `agreement.compare` for chess entries over one game on each of
@@ -155,6 +154,62 @@ def race(
         return field.race(counts, steps=steps, repeats=repeats, warmup=warmup, seed=seed)
 
 
+def timed_turns(racers: dict, *, repeats: int, warmup: int, **settings: int) -> pd.DataFrame:
+    """Calls racers, which return as `timed_steps`, in turns.
+
+    Returns a row per racer and repeat: `racer`, the `settings`, `repeat`, `plies`, `seconds`,
+    `bytes_per_ply`.
+    """
+    rows = [
+        (name, *settings.values(), repeat, *timed)
+        for name, repeat, timed in timed_rounds(racers, repeats=repeats, warmup=warmup)
+    ]
+    columns = ["racer", *settings, "repeat", "plies", "seconds", "bytes_per_ply"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def timed_steps(steps: int, choose: Callable, step: Callable) -> tuple[int, float, float]:
+    """Returns the actions played, the seconds they took, and the last step's bytes per action.
+
+    `step` takes what `choose` returns, and returns pairs: the actions played, and all outputs. A
+    quarter as many steps come first, untimed, until memory and processor are as in the middle of a
+    race.
+    """
+    plies, seconds = 0, 0.0
+    for turn in range(-steps // 4, steps):
+        actions = choose()
+        start = time.perf_counter()
+        outcomes = step(actions)
+        taken = time.perf_counter() - start
+        if turn >= 0:
+            seconds += taken
+            plies += sum(played for played, _ in outcomes)
+    written = sum(array_bytes(outputs) for _, outputs in outcomes)
+    return plies, seconds, written / max(1, sum(played for played, _ in outcomes))
+
+
+def table(
+    times: pd.DataFrame, clock_mhz: float | None, writing_seconds: dict[str, float] | None = None
+) -> pd.DataFrame:
+    """Returns each racer of a race on one core at its best, the fastest first.
+
+    A row per racer, by name: `num_envs`, `rate`, `low` and `high`, see `best`; `per_kilocycle`
+    (plies in 1,000 cycles; NaN where the clock is not known); `bytes_per_ply` (where no game ends;
+    NaN where a step returns no arrays); `share` of the bound (`writing_seconds`, by racer, to write
+    a ply's bytes alone, over the time of a ply; NaN where not known); and for each of `OUTPUTS` a
+    column of its name, the `Factor` of its rate over the racer's.
+    """
+    rows = best(times).set_index("racer")
+    writing = pd.Series(writing_seconds or {}, dtype=float)
+    rates = _rates_at_best(times)
+    return rows.assign(
+        per_kilocycle=rows["rate"] / ((clock_mhz or math.nan) * 1e3),
+        bytes_per_ply=times.groupby("racer")["bytes_per_ply"].min().replace(0, math.nan),
+        share=writing * rows["rate"],
+        **{name: [factor_apart(rates[name], rates[r]) for r in rows.index] for name in OUTPUTS},
+    )
+
+
 def best(times: pd.DataFrame) -> pd.DataFrame:
     """Returns each racer's rate with the number of environments at which it is fastest, the fastest
     first.
@@ -170,12 +225,15 @@ def best(times: pd.DataFrame) -> pd.DataFrame:
 
 def gain(times: pd.DataFrame, baseline: str, racer: str) -> Factor:
     """Returns how many times as fast as `baseline` a racer is, each at its best; see `best`."""
-    at = best(times).set_index("racer")["num_envs"]
-    rates = times.assign(rate=times["plies"] / times["seconds"]).groupby(["racer", "num_envs"])
-    racer_rates, baseline_rates = (
-        rates.get_group((name, at[name]))["rate"] for name in (racer, baseline)
-    )
-    return factor_apart(racer_rates, baseline_rates)
+    rates = _rates_at_best(times)
+    return factor_apart(rates[racer], rates[baseline])
+
+
+def _rates_at_best(times: pd.DataFrame) -> dict[str, pd.Series]:
+    """Returns each racer's rates, a repeat each, at the number of environments that `best` has."""
+    rates = (times["plies"] / times["seconds"]).groupby([times["racer"], times["num_envs"]])
+    counts = best(times).set_index("racer")["num_envs"]
+    return {racer: rates.get_group((racer, count)) for racer, count in counts.items()}
 
 
 def _fits(entry: Entry, num_envs: int, threads: int) -> bool:
@@ -205,7 +263,7 @@ class _Racer:
     def play(self, steps: int) -> tuple[int, float, float]:
         if self._count == 1:
             return self.call(_PeerProcess.play, steps)
-        return _timed(
+        return timed_steps(
             steps, self._choose, lambda actions: self._pool.call(_PeerProcess.step, actions)
         )
 
@@ -246,29 +304,10 @@ class _PeerProcess:
         return self._peer.played(), outputs
 
     def play(self, steps: int) -> tuple[int, float, float]:
-        return _timed(steps, self.choose, lambda actions: [self.step(actions)])
+        return timed_steps(steps, self.choose, lambda actions: [self.step(actions)])
 
     def compare(self, seed: int):
         return agreement.compare(self._peer, seed)
 
     def ask(self, name: str, cases: list[Case]) -> list[Result]:
         return conformance.run(environments.make(peers.to_be_asked([name])[name][0]), cases)
-
-
-def _timed(steps: int, choose: Callable, step: Callable) -> tuple[int, float, float]:
-    """Returns the actions played, the seconds they took, and the last step's bytes per action.
-
-    A quarter as many steps come first, untimed, until memory and processor are as in the middle of
-    a race.
-    """
-    plies, seconds = 0, 0.0
-    for turn in range(-steps // 4, steps):
-        actions = choose()
-        start = time.perf_counter()
-        outcomes = step(actions)
-        taken = time.perf_counter() - start
-        if turn >= 0:
-            seconds += taken
-            plies += sum(played for played, _ in outcomes)
-    written = sum(array_bytes(outputs) for _, outputs in outcomes)
-    return plies, seconds, written / max(1, sum(played for played, _ in outcomes))

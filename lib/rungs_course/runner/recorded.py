@@ -14,6 +14,7 @@ from rungs.errors import ConfigurationError
 from rungs_course import paths
 from rungs_course.measure import results
 from rungs_course.measure.disturbance import MAX_BUSY, Stolen
+from rungs_course.pages import bench as bench_page
 from rungs_course.pages import machines as machines_page
 from rungs_course.pages import numbers as numbers_page
 from rungs_course.runner import eta
@@ -64,8 +65,8 @@ def record(out: Path = OUT, root: Path = paths.ROOT) -> Path:
 
     Results go to `data/recorded/<machine>/`, in place of what was recorded there of the same
     notebooks, with a `record.json` that says of which machine, versions and runs they are; and into
-    the README and the page of machines. `check` says whether they can be published, and lists the
-    notebooks that no run has finished.
+    the README and the pages of machines and of the benchmark. `check` says whether they can be
+    published, and lists the notebooks that no run has finished.
     """
     manifest = manifests.read(out)
     entries = manifest["notebooks"].items()
@@ -93,6 +94,7 @@ def record(out: Path = OUT, root: Path = paths.ROOT) -> Path:
     with atomic_write(folder / NAME) as unfinished:
         unfinished.write_text(json.dumps(with_run(manifest, folder), indent=1))
     machines_page.write_machines(root)
+    bench_page.write_bench(root)
     usable = of_runs(folder)
     if usable.issuperset(numbers_page.NEEDED):
         numbers_page.write(root, folder.relative_to(root), manifest["machine"], usable)
