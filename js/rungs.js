@@ -27,13 +27,7 @@ const ERRORS = new Map([
 const FEN_BYTES = 128;
 /** How many bytes WebAssembly's memory can have. */
 const MAX_BYTES = 2 ** 32;
-const OPPONENTS = ["none", "random"];
-const MASKS = ["bool", "bits", "list"];
-const AUTORESET = ["SAME_STEP", "NEXT_STEP", "DISABLED"];
-const OBSERVATIONS = ["board", "planes", "bitplanes", "planes_uint8", "planes_bfloat16"];
-const OBSERVATION_ARRAYS = [Int8Array, Float32Array, BigUint64Array, Uint8Array, Uint16Array];
 const MASK_ARRAYS = [Uint8Array, BigUint64Array, Int16Array];
-const POLICIES = ["gumbel", "puct"];
 
 /** The most actions that are legal in a position: elements of a row of a list. */
 export const MAX_LEGAL = 218;
@@ -88,7 +82,18 @@ export async function load(source) {
   return new Rungs(api);
 }
 
-/** @typedef {{size: number, fields: Map<string, {at: number, type: string}>}} Layout */
+/**
+ * Settings by the names of the header's structure, in camel case. Values of enumerations are named,
+ * in upper or lower case, by the ends of their constants: `mask: "list"` is RUNGS_MASK_LIST.
+ * @typedef {Record<string, number | bigint | string | string[]>} Settings
+ */
+
+/**
+ * A structure's fields. `values` are the names of an enumeration's values, by number; `element` is
+ * the type behind a pointer.
+ * @typedef {{at: number, type: string, element?: string, values: string[]}} Field
+ * @typedef {{size: number, fields: Map<string, Field>}} Layout
+ */
 
 /** The smallest and the largest integer of each type. */
 const INTEGERS = {
@@ -100,14 +105,20 @@ const INTEGERS = {
   u8: [0n, 2n ** 64n - 1n],
 };
 
-/** The types of the elements of arrays that callers pass. */
-const ELEMENTS = new Map([
-  [Uint8Array, "u1"],
-  [Int16Array, "i2"],
-  [BigInt64Array, "i8"],
-  [BigUint64Array, "u8"],
-  [Float32Array, "f4"],
-]);
+/** Arrays by the type of their elements. */
+const ARRAYS = {
+  i1: Int8Array,
+  u1: Uint8Array,
+  i2: Int16Array,
+  u2: Uint16Array,
+  i4: Int32Array,
+  u4: Uint32Array,
+  i8: BigInt64Array,
+  u8: BigUint64Array,
+  f4: Float32Array,
+  f8: Float64Array,
+};
+const ELEMENTS = new Map(Object.entries(ARRAYS).map(([type, ArrayType]) => [ArrayType, type]));
 
 /** Returns a value as text for a message; its type where it can't be one. */
 function shown(value) {
@@ -176,22 +187,22 @@ export class Rungs {
     /** @type {Layout | undefined} */
     let layout;
     for (const line of this.text(api.rungs_abi()).split("\n")) {
-      const [what, name, number, type] = line.split(" ");
+      const [what, name, number, type, ...values] = line.split(" ");
       if (what === "structure") {
         layout = { size: Number(number), fields: new Map() };
         this.#layouts.set(name, layout);
       } else if (what === "field") {
-        layout?.fields.set(name, { at: Number(number), type: type[0] === "*" ? "u4" : type });
+        const element = type[0] === "*" ? type.slice(1) : undefined;
+        const names = values.map((value) => value.split("=")[0]);
+        const field = { at: Number(number), type: element ? "u4" : type, element, values: names };
+        layout?.fields.set(name, field);
       }
     }
   }
 
   /**
-   * Makes a batch of chess environments; settings are those of `rungs_chess_config`.
-   * @param {{numEnvs?: number, opponent?: "none" | "random", observation?: "board" | "planes" |
-   *   "bitplanes" | "planes_uint8" | "planes_bfloat16", mask?: "bool" | "bits" | "list",
-   *   autoreset?: "SAME_STEP" | "NEXT_STEP" | "DISABLED", maxPlies?: number, openingMin?: number,
-   *   openingMax?: number, startFens?: string[], firstEnv?: number, numThreads?: number}} settings
+   * Makes a batch of chess environments.
+   * @param {Settings} settings those of `rungs_chess_config`
    * @returns {Chess}
    * @throws {RungsError} a setting is wrong; the message names it
    */
@@ -200,9 +211,8 @@ export class Rungs {
   }
 
   /**
-   * Makes a batch of CartPole environments; settings are those of `rungs_cartpole_config`.
-   * @param {{numEnvs?: number, precision?: 4 | 8, autoreset?: "SAME_STEP" | "NEXT_STEP" |
-   *   "DISABLED", maxEpisodeSteps?: number, workload?: number, numThreads?: number}} settings
+   * Makes a batch of CartPole environments.
+   * @param {Settings} settings those of `rungs_cartpole_config`
    * @returns {CartPole}
    * @throws {RungsError} as `chess`
    */
@@ -211,12 +221,8 @@ export class Rungs {
   }
 
   /**
-   * Makes a search; settings are those of `rungs_search_config`.
-   * @param {{numGames?: number, seed?: number | bigint, simulations?: number, nodes?: number,
-   *   policy?: "gumbel" | "puct", observation?: "board" | "planes" | "bitplanes" | "planes_uint8" |
-   *   "planes_bfloat16", keep?: number, considered?: number, scale?: number, valueScale?: number,
-   *   maxvisitInit?: number, cInit?: number, cBase?: number, alpha?: number, fraction?: number,
-   *   temperature?: number, numThreads?: number}} settings
+   * Makes a search.
+   * @param {Settings} settings those of `rungs_search_config`
    * @returns {Search}
    * @throws {RungsError} as `chess`
    */
@@ -297,6 +303,20 @@ export class Rungs {
     return this.#layout(structure).size;
   }
 
+  /** Returns the names of a structure's fields that callers set, by their names in camel case. */
+  settings(structure) {
+    const { fields } = this.#layout(structure);
+    const pointers = [...fields.keys()].filter((name) => fields.get(name).element);
+    const derived = ["size", ...pointers.map((name) => `num_${name}`)];
+    const names = [...fields.keys()].filter((name) => !derived.includes(name));
+    return new Map(names.map((name) => [name.replace(/_./g, ([, c]) => c.toUpperCase()), name]));
+  }
+
+  /** Returns the type of arrays of a format of observations. */
+  observationArray(format) {
+    return ARRAYS[[...this.#layout("rungs_observations").fields.values()][format].element];
+  }
+
   /** Returns a structure's fields by name: numbers, or BigInt of 8 bytes. */
   read(structure, at) {
     const { fields } = this.#layout(structure);
@@ -306,11 +326,12 @@ export class Rungs {
     );
   }
 
-  /** Sets a structure's field. */
+  /** Sets a structure's field to a number, or to a named value of its enumeration. */
   set(structure, at, name, value) {
-    const { at: offset, type } = this.#layout(structure).fields.get(name);
+    const { at: offset, type, values } = this.#layout(structure).fields.get(name);
     const data = new DataView(this.#api.memory.buffer, at);
-    data[GETTERS[type].replace("get", "set")](offset, checked(name, type, value), true);
+    const number = values.length ? numberOf(name, values, value) : value;
+    data[GETTERS[type].replace("get", "set")](offset, checked(name, type, number), true);
   }
 
   #layout(structure) {
@@ -320,34 +341,12 @@ export class Rungs {
   }
 }
 
-/** The settings of each kind of handle. */
-const SETTINGS = {
-  chess: [
-    ...["numEnvs", "opponent", "observation", "mask", "autoreset", "maxPlies", "openingMin"],
-    ...["openingMax", "startFens", "firstEnv", "numThreads"],
-  ],
-  cartpole: ["numEnvs", "precision", "autoreset", "maxEpisodeSteps", "workload", "numThreads"],
-  search: [
-    ...["numGames", "seed", "simulations", "nodes", "policy", "observation", "keep", "considered"],
-    ...["scale", "valueScale", "maxvisitInit", "cInit", "cBase", "alpha", "fraction"],
-    ...["temperature", "numThreads"],
-  ],
-};
-
-/** Settings by name whose values are names: the numbers are their indices. */
-const NAMED = {
-  opponent: OPPONENTS,
-  observation: OBSERVATIONS,
-  mask: MASKS,
-  autoreset: AUTORESET,
-  policy: POLICIES,
-};
-
-function setting(name, value) {
-  const names = NAMED[name];
-  if (!names) return value;
-  if (names.includes(value)) return names.indexOf(value);
-  throw new RungsError("ARGUMENT", `${name}: ${shown(value)} is none of ${names.join(", ")}`);
+/** Returns the number of an enumeration's value by its name. */
+function numberOf(name, values, value) {
+  const number = typeof value === "string" ? values.indexOf(value.toUpperCase()) : -1;
+  if (number >= 0) return number;
+  const names = values.join(", ").toLowerCase();
+  throw new RungsError("ARGUMENT", `${name}: ${shown(value)} is none of ${names}`);
 }
 
 /** A handle of the library, and where its outputs are. */
@@ -363,12 +362,15 @@ class Handle {
       const at = memory.room(rungs.size(config));
       const made = memory.room(4);
       rungs.raw(`${config}_init`, at, rungs.size(config));
+      const names = rungs.settings(config);
       for (const [key, value] of Object.entries(settings)) {
-        if (!SETTINGS[kind].includes(key))
-          throw new RungsError("ARGUMENT", `there is no setting ${key}`);
-        const name = key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+        const name = names.get(key);
+        if (!name) {
+          const known = [...names.keys()].join(", ");
+          throw new RungsError("ARGUMENT", `there is no setting ${key}; there are: ${known}`);
+        }
         if (name !== "start_fens") {
-          rungs.set(config, at, name, setting(name, value));
+          rungs.set(config, at, name, value);
           continue;
         }
         if (!Array.isArray(value))
@@ -500,13 +502,13 @@ export class Chess extends Envs {
 
   /** @returns {Int8Array | Float32Array | BigUint64Array | Uint8Array | Uint16Array} (N, ...) */
   get observation() {
-    const ArrayType = OBSERVATION_ARRAYS[this.config.observation];
+    const ArrayType = this.rungs.observationArray(this.config.observation);
     return this.rows(ArrayType, "observation", this.numEnvs, this.outputs.observation_bytes);
   }
 
   /** @returns {Int8Array | Float32Array | BigUint64Array | Uint8Array | Uint16Array} (N, ...) */
   get finalObservation() {
-    const ArrayType = OBSERVATION_ARRAYS[this.config.observation];
+    const ArrayType = this.rungs.observationArray(this.config.observation);
     return this.rows(ArrayType, "final_observation", this.numEnvs, this.outputs.observation_bytes);
   }
 
@@ -631,7 +633,7 @@ export class Search extends Handle {
 
   /** @returns {Int8Array | Float32Array | BigUint64Array | Uint8Array | Uint16Array} of leaves */
   get observation() {
-    const ArrayType = OBSERVATION_ARRAYS[this.config.observation];
+    const ArrayType = this.rungs.observationArray(this.config.observation);
     return this.rows(ArrayType, "observation", this.numGames, this.outputs.observation_bytes);
   }
 

@@ -139,10 +139,11 @@ bool describe_structure(std::string name, const Fields& fields) {
   text().append(" ").append(type);
 }
 
-template <class Field>
+// `Values` is the enumeration whose values an integer has.
+template <class Field, class Values = Field>
 void describe_field(const char* name, std::size_t offset) {
   add_field(name, offset, type<Field>());
-  if constexpr (std::is_enum_v<Field>) add_enumerators<Field>();
+  if constexpr (std::is_enum_v<Values>) add_enumerators<Values>();
   text() += "\n";
 }
 
@@ -186,6 +187,10 @@ bool describe_enumeration(const char* name) {
   });
 #define RUNGS_MEMBER(name) \
   rungs::abi::describe_field<decltype(Described::name)>(#name, offsetof(Described, name));
+
+// A member whose values are those of another type, where that is an enumeration.
+#define RUNGS_MEMBER_OF(Values, name) \
+  rungs::abi::describe_field<decltype(Described::name), Values>(#name, offsetof(Described, name));
 
 // The members of a list such as RUNGS_CHESS_OUTPUTS.
 #define RUNGS_LISTED_MEMBER(type, name, ...) RUNGS_MEMBER(name)

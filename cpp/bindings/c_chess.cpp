@@ -3,15 +3,28 @@
 #include "c_api.hpp"
 #include "chess.cpp"
 
+// The settings that both configurations have.
+#define RUNGS_CHESS_COMMON_SETTINGS(SETTING) \
+  RUNGS_CHESS_GAME_SETTINGS(SETTING) RUNGS_CHESS_FORMAT_SETTINGS(SETTING)
+
 // For callers that are not compiled with the header: WebAssembly's, where sizes differ.
-RUNGS_STRUCTURE(rungs_chess_config,
-                RUNGS_MEMBERS(size, num_envs, opponent, observation, mask, autoreset, max_plies,
-                              opening_min, opening_max, num_threads, start_fens, num_start_fens,
-                              first_env))
+#define RUNGS_SETTING_MEMBER(type, name, ...) \
+  RUNGS_MEMBER_OF(decltype(rungs::env::ChessConfig::name), name)
+RUNGS_STRUCTURE(rungs_chess_config, RUNGS_CHESS_COMMON_SETTINGS(RUNGS_SETTING_MEMBER)
+                                        RUNGS_MEMBERS(size, num_envs, num_threads, start_fens,
+                                                      num_start_fens, first_env))
 RUNGS_STRUCTURE(rungs_chess_outputs,
                 RUNGS_MEMBERS(size, observation, observation_bytes, mask, mask_bytes, action_count,
                               player, reward, terminated, truncated, ended, reason,
                               final_observation))
+
+// Pointers to the elements of each format of observations, in order.
+#define RUNGS_FIELD(type, name, count) const type* name;
+struct rungs_observations {
+  RUNGS_OBSERVATIONS(RUNGS_FIELD)
+};
+#undef RUNGS_FIELD
+RUNGS_STRUCTURE(rungs_observations, RUNGS_OBSERVATIONS(RUNGS_LISTED_MEMBER))
 
 using namespace rungs;
 
@@ -67,8 +80,9 @@ struct rungs_chess {
 namespace {
 
 static_assert(static_cast<int>(env::Opponent::RANDOM) == RUNGS_OPPONENT_RANDOM);
-static_assert(static_cast<int>(env::ObservationFormat::PLANES_BFLOAT16) ==
-              RUNGS_OBSERVATION_PLANES_BFLOAT16);
+#define RUNGS_SAME_NUMBER(type, name, count) \
+  static_assert(static_cast<int>(env::ObservationFormat::name) == RUNGS_OBSERVATION_##name);
+RUNGS_OBSERVATIONS(RUNGS_SAME_NUMBER)
 static_assert(static_cast<int>(env::MaskFormat::LIST) == RUNGS_MASK_LIST);
 static_assert(static_cast<int>(env::Autoreset::DISABLED) == RUNGS_AUTORESET_DISABLED);
 static_assert(env::kMaxPlies == RUNGS_REASON_MAX_PLIES);
@@ -84,20 +98,14 @@ rungs_chess_config chess_defaults() {
 }
 
 rungs_status check(const rungs_chess_config& config) {
-  return c::check_ranges({
-      {"num_envs", config.num_envs, 1, c::kMaxInt},
-      {"opponent", config.opponent, 0, RUNGS_OPPONENT_RANDOM},
-      {"observation", config.observation, 0, RUNGS_OBSERVATION_PLANES_BFLOAT16},
-      {"mask", config.mask, 0, RUNGS_MASK_LIST},
-      {"autoreset", config.autoreset, 0, RUNGS_AUTORESET_DISABLED},
-      {"max_plies", config.max_plies, 0, c::kMaxInt},
-      {"opening_min", config.opening_min, 0, c::kMaxInt},
-      {"opening_max", config.opening_max, config.opening_min, c::kMaxInt},
-      {"num_threads", config.num_threads, 1, c::kMaxThreads},
-      {"num_start_fens", config.num_start_fens, config.start_fens ? 1 : 0,
-       config.start_fens ? c::kMaxInt : 0},
-      {"first_env", config.first_env, 0, c::kMaxInt},
-  });
+#define RUNGS_RANGE(type, name, low, high) \
+  {#name, config.name, low, static_cast<std::int64_t>(high)},
+  return c::check_ranges({{"num_envs", config.num_envs, 1, c::kMaxInt},
+                          {"num_threads", config.num_threads, 1, c::kMaxThreads},
+                          {"num_start_fens", config.num_start_fens, config.start_fens ? 1 : 0,
+                           config.start_fens ? c::kMaxInt : 0},
+                          {"first_env", config.first_env, 0, c::kMaxInt},
+                          RUNGS_CHESS_COMMON_SETTINGS(RUNGS_RANGE)});
 }
 
 rungs_status parse_starts(const rungs_chess_config& config, chess::Position* starts) {
@@ -126,13 +134,9 @@ rungs_status fill(const rungs_chess_config& given, rungs_chess& envs) {
   ChessBatch& batch = envs.batch;
   auto* starts = memory.array<chess::Position>(num_starts);
   env::ChessConfig& config = batch.config;
-  config.opponent = static_cast<env::Opponent>(given.opponent);
-  config.observation = static_cast<env::ObservationFormat>(given.observation);
-  config.mask = static_cast<env::MaskFormat>(given.mask);
-  config.autoreset = static_cast<env::Autoreset>(given.autoreset);
-  config.max_plies = static_cast<std::uint32_t>(given.max_plies);
-  config.opening_min = static_cast<std::uint32_t>(given.opening_min);
-  config.opening_max = static_cast<std::uint32_t>(given.opening_max);
+#define RUNGS_SET(type, name, ...) config.name = static_cast<decltype(config.name)>(given.name);
+  RUNGS_CHESS_COMMON_SETTINGS(RUNGS_SET)
+#undef RUNGS_SET
   config.num_starts = static_cast<std::uint32_t>(num_starts);
   config.starts = starts;
   batch.num_envs = num_envs;
@@ -166,20 +170,23 @@ rungs_status check_env(const char* function, const rungs_chess* envs, std::int64
 }
 
 // The head of a saved state: what it is a state of. Seeds, boards and histories follow, N each.
-struct StateHead {
+struct [[gnu::packed]] StateHead {
   char magic[8];
   std::uint32_t version, board_bytes;
   std::int64_t num_envs;
   std::uint64_t seed;
   std::uint32_t has_seeds, history_bytes;
-  std::int32_t opponent, autoreset;
-  std::uint32_t max_plies, opening_min, opening_max, num_starts;
+#define RUNGS_FIELD(type, name, ...) decltype(env::ChessConfig::name) name;
+  RUNGS_CHESS_GAME_SETTINGS(RUNGS_FIELD)
+#undef RUNGS_FIELD
+  std::uint32_t num_starts;
   std::int64_t first_env;
   std::uint64_t starts_hash;
 };
 
 StateHead head_of(const rungs_chess& envs) {
   const env::ChessConfig& config = envs.batch.config;
+#define RUNGS_VALUE(type, name, ...) config.name,
   return {{'R', 'U', 'N', 'G', 'S', ' ', 'C', '\n'},
           RUNGS_ABI_VERSION,
           sizeof(env::SavedBoard),
@@ -187,12 +194,7 @@ StateHead head_of(const rungs_chess& envs) {
           config.seed,
           envs.batch.seeds != nullptr,
           envs.batch.history ? static_cast<std::uint32_t>(sizeof(env::History)) : 0,
-          static_cast<std::int32_t>(config.opponent),
-          static_cast<std::int32_t>(config.autoreset),
-          config.max_plies,
-          config.opening_min,
-          config.opening_max,
-          config.num_starts,
+          RUNGS_CHESS_GAME_SETTINGS(RUNGS_VALUE) config.num_starts,
           envs.batch.first_board,
           envs.starts_hash};
 }

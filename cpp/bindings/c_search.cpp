@@ -4,9 +4,11 @@
 
 // For callers that are not compiled with the header: WebAssembly's, where sizes differ.
 RUNGS_STRUCTURE(rungs_search_config,
-                RUNGS_MEMBERS(size, num_games, seed, simulations, nodes, policy, observation, keep,
-                              num_threads, considered, scale, value_scale, maxvisit_init, c_init,
-                              c_base, alpha, fraction, temperature))
+                RUNGS_MEMBER_OF(rungs::search::Policy, policy)
+                    RUNGS_MEMBER_OF(rungs::env::ObservationFormat, observation)
+                        RUNGS_MEMBERS(size, num_games, seed, simulations, nodes, keep, num_threads,
+                                      considered, scale, value_scale, maxvisit_init, c_init, c_base,
+                                      alpha, fraction, temperature))
 RUNGS_STRUCTURE(rungs_search_outputs,
                 RUNGS_MEMBERS(size, observation, observation_bytes, leaf_actions, leaf_counts,
                               reason, actions, counts, visits, policy, priors, action_values, value,
@@ -72,7 +74,7 @@ rungs_status check(const rungs_search_config& config) {
       {"simulations", config.simulations, 1, kMaxSimulations},
       {"nodes", config.nodes, config.nodes ? config.simulations + 1 : 0, 4 * kMaxSimulations},
       {"policy", config.policy, 0, RUNGS_POLICY_PUCT},
-      {"observation", config.observation, 0, RUNGS_OBSERVATION_PLANES_BFLOAT16},
+      {"observation", config.observation, 0, env::kObservationFormats - 1},
       {"keep", config.keep, 0, 1},
       {"num_threads", config.num_threads, 1, c::kMaxThreads},
       {"considered", config.considered, 1, RUNGS_CHESS_MAX_LEGAL},

@@ -72,27 +72,26 @@ constexpr int kObservationPlanes = kConstantPlanes + 7;
 constexpr int kMoveNumberPlane = kConstantPlanes + 1;
 constexpr int kHalfmovePlane = kConstantPlanes + 6;
 
-enum class ObservationFormat : std::int32_t {
-  BOARD,
-  PLANES,
-  BITPLANES,
-  PLANES_UINT8,
-  PLANES_BFLOAT16
-};
+// Every format, a line each, numbered from 0: the type of an element, its name, and the number of
+// elements. bfloat16 is given by its bits.
+#define RUNGS_OBSERVATIONS(OBSERVATION)                            \
+  OBSERVATION(std::int8_t, BOARD, 72)                              \
+  OBSERVATION(float, PLANES, kObservationPlanes * 64)              \
+  OBSERVATION(std::uint64_t, BITPLANES, kObservationPlanes)        \
+  OBSERVATION(std::uint8_t, PLANES_UINT8, kObservationPlanes * 64) \
+  OBSERVATION(std::uint16_t, PLANES_BFLOAT16, kObservationPlanes * 64)
+
+#define RUNGS_FORMAT(type, name, count) name,
+enum class ObservationFormat : std::int32_t { RUNGS_OBSERVATIONS(RUNGS_FORMAT) };
+#undef RUNGS_FORMAT
+
+#define RUNGS_BYTES(type, name, count) (count) * sizeof(type),
+constexpr std::int64_t kObservationBytes[] = {RUNGS_OBSERVATIONS(RUNGS_BYTES)};
+#undef RUNGS_BYTES
+constexpr int kObservationFormats = sizeof kObservationBytes / sizeof *kObservationBytes;
 
 constexpr std::int64_t observation_bytes(ObservationFormat format) {
-  switch (format) {
-    case ObservationFormat::PLANES:
-      return kObservationPlanes * 64 * sizeof(float);
-    case ObservationFormat::BITPLANES:
-      return kObservationPlanes * sizeof(std::uint64_t);
-    case ObservationFormat::PLANES_UINT8:
-      return kObservationPlanes * 64;
-    case ObservationFormat::PLANES_BFLOAT16:
-      return kObservationPlanes * 64 * sizeof(std::uint16_t);
-    default:
-      return 72;
-  }
+  return kObservationBytes[static_cast<int>(format)];
 }
 
 // The last eight of the 72 numbers, as the bytes of a word.

@@ -14,23 +14,29 @@ enum class Opponent : std::int32_t { NONE, RANDOM, ENGINE };
 // The reason of a truncated episode, numbered after those by which a game ends.
 constexpr std::int8_t kMaxPlies = static_cast<std::int8_t>(chess::Reason::THREEFOLD_REPETITION) + 1;
 
-// Every setting, a line each: its type and its name.
-#define RUNGS_CHESS_SETTINGS(SETTING)                                 \
-  SETTING(std::uint64_t, seed)                                        \
-  SETTING(Opponent, opponent)                                         \
-  SETTING(ObservationFormat, observation)                             \
-  SETTING(MaskFormat, mask)                                           \
-  SETTING(Autoreset, autoreset)                                       \
-  /* an episode is truncated once it has this many plies; 0: never */ \
-  SETTING(std::uint32_t, max_plies)                                   \
-  /* random plies before an episode begins */                         \
-  SETTING(std::uint32_t, opening_min)                                 \
-  SETTING(std::uint32_t, opening_max)                                 \
-  SETTING(std::uint32_t, num_starts)                                  \
+// Every setting, a line each: its type and its name. What the C API has by the same name has also
+// its lowest and highest number there; `config` is the C API's.
+#define RUNGS_CHESS_SETTINGS(SETTING)  \
+  SETTING(std::uint64_t, seed)         \
+  RUNGS_CHESS_GAME_SETTINGS(SETTING)   \
+  RUNGS_CHESS_FORMAT_SETTINGS(SETTING) \
+  SETTING(std::uint32_t, num_starts)   \
   SETTING(const chess::Position*, starts)
+// Those that a saved state depends on.
+#define RUNGS_CHESS_GAME_SETTINGS(SETTING)                            \
+  SETTING(Opponent, opponent, 0, env::Opponent::RANDOM)               \
+  SETTING(Autoreset, autoreset, 0, env::Autoreset::DISABLED)          \
+  /* an episode is truncated once it has this many plies; 0: never */ \
+  SETTING(std::uint32_t, max_plies, 0, INT32_MAX)                     \
+  /* random plies before an episode begins */                         \
+  SETTING(std::uint32_t, opening_min, 0, INT32_MAX)                   \
+  SETTING(std::uint32_t, opening_max, config.opening_min, INT32_MAX)
+#define RUNGS_CHESS_FORMAT_SETTINGS(SETTING)                               \
+  SETTING(ObservationFormat, observation, 0, env::kObservationFormats - 1) \
+  SETTING(MaskFormat, mask, 0, env::MaskFormat::LIST)
 
 struct ChessConfig {
-#define RUNGS_FIELD(type, name) type name;
+#define RUNGS_FIELD(type, name, ...) type name;
   RUNGS_CHESS_SETTINGS(RUNGS_FIELD)
 #undef RUNGS_FIELD
 };

@@ -20,6 +20,7 @@ from gymnasium.vector import AutoresetMode
 import rungs
 from rungs._src import paths
 from rungs._src.chess.fen import board_of
+from rungs._src.chess.observation import OBSERVATIONS, format_name
 from rungs._src.chess.perft import read_epd
 from rungs._src.chess.settings import checked_start
 from rungs._src.selfplay import agent as files
@@ -90,11 +91,10 @@ def camel(name):
 
 def in_javascript(settings):
     """The settings of `js/rungs.js` for those of an environment in Python."""
-    shown = [settings.obs] + [str(settings.dtype)] * (settings.dtype in ("uint8", "bfloat16"))
     return {
         "numEnvs": 5,
         "opponent": settings.opponent or "none",
-        "observation": "_".join(shown),
+        "observation": format_name(settings.obs, settings.dtype),
         "mask": settings.mask,
         "autoreset": settings.autoreset_mode.name,
         "maxPlies": settings.max_plies,
@@ -135,9 +135,12 @@ def write_game(file, settings, policy, seeds):
 
 @NEEDS_NODE
 def test_node_plays_in_lockstep_with_cpp(module, tmp_path):
+    every_observation = [
+        ({"obs": obs, "dtype": dtype, "max_plies": 20}, "uniform") for obs, dtype in OBSERVATIONS
+    ]
     games = [
         write_game(tmp_path / str(number), settings, policy, SEEDS[number % len(SEEDS)])
-        for number, (settings, policy) in enumerate(EVERY_RUNGS_GAMES)
+        for number, (settings, policy) in enumerate([*EVERY_RUNGS_GAMES, *every_observation])
     ]
     about = {"position": POSITION, "step": [camel(name) for name in STEP], "games": games}
     (tmp_path / "games.json").write_text(json.dumps(about))

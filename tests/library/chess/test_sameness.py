@@ -7,6 +7,7 @@ import chess
 import pytest
 
 import rungs
+from rungs._src.chess.observation import OBSERVATIONS
 from rungs._src.chess.perft import read_epd
 from rungs._src.chess.reason import Reason
 from tests.library.chess.test_cuda import DEVICES, OnHost
@@ -29,6 +30,10 @@ GAMES = [
     (7, 270, "rare", {"start": "chess960", "mask": "bits", "obs": "bitplanes"}),
     (7, 270, "uniform", {"start": "chess960", "opponent": "random"}),
     (7, 60, "uniform", {"start_fens": [WALLED_IN]}),
+    *(
+        (4, 30, "uniform", {"obs": obs, "dtype": dtype, "max_plies": 9})
+        for obs, dtype in OBSERVATIONS
+    ),
 ]
 
 

@@ -1,13 +1,21 @@
 """The C API (`cpp/include/rungs.h`) by ctypes, as a program in another language calls it."""
 
 import ctypes
+import re
 
 import numpy as np
 
+from rungs._src import paths
 from rungs._src.native import gpp
 
 OK, ARGUMENT, ILLEGAL_ACTION, FEN, STATE, ORDER = 0, -1, -2, -3, -4, -5
 MAX_LEGAL = 218
+HEADER = paths.CPP / "include" / "rungs.h"
+# The numbers of the formats of observations, by name.
+FORMATS = {
+    name: int(number)
+    for name, number in re.findall(r"RUNGS_OBSERVATION_(\w+) = (\d+)", HEADER.read_text())
+}
 
 
 TYPES = {

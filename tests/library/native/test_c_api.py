@@ -9,20 +9,20 @@ import numpy as np
 import pytest
 
 import rungs
-from rungs._src import paths
+from rungs._src.chess.observation import OBSERVATIONS, format_name
 from rungs._src.chess.settings import ChessSettings
 from rungs._src.native import gpp
 from tests.library.native import c_handles
-from tests.library.native.c_handles import CartPole, CError, Chess, Search, argument
+from tests.library.native.c_handles import (
+    FORMATS,
+    HEADER,
+    CartPole,
+    CError,
+    Chess,
+    Search,
+    argument,
+)
 
-HEADER = paths.CPP / "include" / "rungs.h"
-OBSERVATIONS = {
-    ("board", "int8"): 0,
-    ("planes", "float32"): 1,
-    ("bitplanes", "uint64"): 2,
-    ("planes", "uint8"): 3,
-    ("planes", "bfloat16"): 4,
-}
 MASKS = {"bool": 0, "bits": 1, "list": 2}
 AUTORESET = ("SAME_STEP", "NEXT_STEP", "DISABLED")
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
@@ -38,7 +38,7 @@ def pair(num_envs, num_threads=1, **settings):
         num_envs=num_envs,
         num_threads=num_threads,
         opponent=int(given.opponent == "random"),
-        observation=OBSERVATIONS[given.obs, given.dtype],
+        observation=FORMATS[format_name(given.obs, given.dtype)],
         mask=MASKS[given.mask],
         autoreset=AUTORESET.index(given.autoreset_mode.name),
         max_plies=given.max_plies or 0,
@@ -84,6 +84,14 @@ def test_it_plays_the_same_games_as_the_rung_cpp(settings, num_threads):
         check_same(c_env, python_env)
     assert ended > 0 or not settings
     assert [c_env.fen(i) for i in range(300)] == python_env.fens()
+
+
+@pytest.mark.parametrize(("obs", "dtype"), OBSERVATIONS)
+def test_every_observation_is_the_packages(obs, dtype):
+    c_env, python_env = pair(3, obs=obs, dtype=dtype)
+    c_env.reset(1)
+    python_env.reset(seed=1)
+    check_same(c_env, python_env)
 
 
 def test_seeds_and_resets_are_the_packages():
@@ -188,12 +196,12 @@ def test_a_state_is_of_starts_in_their_order():
 
 # Each is named with its value; some are wrong beside others alone.
 WRONG = {
-    Chess: {"num_envs": 0, "opponent": 2, "observation": 5, "mask": -1, "autoreset": 3}
+    Chess: {"num_envs": 0, "opponent": 2, "observation": len(FORMATS), "mask": -1, "autoreset": 3}
     | {"max_plies": -1, "opening_max": 1, "num_threads": 1025, "num_start_fens": 1, "size": 4},
     CartPole: {"num_envs": 0, "precision": 2, "autoreset": -1, "max_episode_steps": 0}
     | {"workload": 0, "num_threads": 2000},
-    Search: {"num_games": 0, "simulations": 100_001, "nodes": 8, "policy": 2, "observation": 5}
-    | {"keep": 2, "considered": 219, "num_threads": 0, "temperature": float("nan")}
+    Search: {"num_games": 0, "simulations": 100_001, "nodes": 8, "policy": 2, "considered": 219}
+    | {"observation": len(FORMATS), "keep": 2, "num_threads": 0, "temperature": float("nan")}
     | {"fraction": 1.5},
 }
 BESIDE = {"opening_max": {"opening_min": 2}, "nodes": {"simulations": 8}}

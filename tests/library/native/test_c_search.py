@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 import rungs
+from rungs._src.chess.observation import format_name
 from rungs._src.native import loader
 from rungs._src.search.settings import Gumbel, Puct, SearchSettings, halving
 from rungs.search import Search as OurSearch
 from tests.library.native import c_handles
-from tests.library.native.c_handles import RESULTS, CError, Chess, Search
+from tests.library.native.c_handles import FORMATS, RESULTS, CError, Chess, Search
 from tests.library.search.made_up import ENDINGS, evaluate, random_fens
 
 START = SearchSettings().chess(()).starts[0]
@@ -37,6 +38,7 @@ def test_it_finds_the_same_as_the_package(policy, more, num_threads):
     fens = [*ENDINGS, *random_fens(rng, 5)]
     n = len(fens)
     python_search = OurSearch(n, policy=policy, simulations=24, seed=5, **more)
+    settings = python_search.settings
     c_search = Search(
         num_games=n,
         policy=["gumbel", "puct"].index(policy),
@@ -45,7 +47,7 @@ def test_it_finds_the_same_as_the_package(policy, more, num_threads):
         num_threads=num_threads,
         keep=int(more.get("keep", True)),
         nodes=more.get("nodes", 0),
-        observation={"board": 0, "planes": 3, "bitplanes": 2}[more.get("obs", "board")],
+        observation=FORMATS[format_name(settings.obs, settings.dtype)],
     )
     python_search.begin()  # the first episode was the constructor's
     for fens_of_episode in ([START] * n, [START] * n, fens):

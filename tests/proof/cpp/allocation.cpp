@@ -24,13 +24,10 @@ void operator delete(void* pointer, std::size_t) noexcept { std::free(pointer); 
 int main(int, char** arguments) {
   using namespace rungs;
   const chess::Position start = chess::start_position();
-  for (const auto observation :
-       {env::ObservationFormat::BOARD, env::ObservationFormat::PLANES,
-        env::ObservationFormat::BITPLANES, env::ObservationFormat::PLANES_UINT8,
-        env::ObservationFormat::PLANES_BFLOAT16})
+  for (int observation = 0; observation < env::kObservationFormats; ++observation)
     for (const auto mask : {env::MaskFormat::BOOL, env::MaskFormat::BITS, env::MaskFormat::LIST}) {
       env::ChessConfig config = short_games(&start);
-      config.observation = observation;
+      config.observation = static_cast<env::ObservationFormat>(observation);
       config.mask = mask;
       Boards boards(16, config);
       std::vector<std::int64_t> actions(16);

@@ -134,7 +134,7 @@ inline void check_list_that_is_too_short() {
 // Steps of boards in every format and mode, from a file's positions or, without one, from the
 // start.
 inline int self_play(int steps, const char* path) {
-  using env::Autoreset, env::MaskFormat, env::ObservationFormat, env::Opponent;
+  using env::Autoreset, env::MaskFormat, env::Opponent;
   // Random123's published answer for the digits of pi.
   if (env::philox(0x299F31D0A4093822, 0x243F6A88, 0x85A308D3, 0x13198A2E,
                   static_cast<env::Purpose>(0x03707344)) != 0xD16CFE09)
@@ -149,13 +149,11 @@ inline int self_play(int steps, const char* path) {
       config.opponent = opponent;
       self_play(config, steps);
     }
-  for (const auto observation :
-       {ObservationFormat::PLANES, ObservationFormat::BITPLANES, ObservationFormat::PLANES_UINT8,
-        ObservationFormat::PLANES_BFLOAT16})
+  for (int observation = 1; observation < env::kObservationFormats; ++observation)
     for (const auto autoreset : {Autoreset::SAME_STEP, Autoreset::NEXT_STEP, Autoreset::DISABLED}) {
       env::ChessConfig config = short_games(starts.data(), starts.size());
       config.mask = MaskFormat::LIST;
-      config.observation = observation;
+      config.observation = static_cast<env::ObservationFormat>(observation);
       config.autoreset = autoreset;
       self_play(config, steps);
     }

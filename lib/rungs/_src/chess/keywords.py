@@ -11,6 +11,7 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 
 from rungs._src.chess.engine import UciEngine
+from rungs._src.chess.observation import DtypeName, ObsName
 
 # The rungs whose outputs are NumPy's arrays; those of "cuda" are PyTorch's tensors.
 HostChessRung: TypeAlias = Literal["python", "multiprocessing", "cpp", "openmp", "threads", "mpi"]
@@ -34,13 +35,13 @@ class ChessKeywords(TypedDict, total=False):
     first_board: int
 
     opponent: Literal["random"] | UciEngine | None
-    obs: Literal["board", "planes", "bitplanes"]
+    obs: ObsName
     mask: MaskFormat
     autoreset_mode: AutoresetMode | AutoresetName
     max_plies: int | None
     start_fens: Sequence[str] | None
     opening_plies: Sequence[int]
-    dtype: Literal["int8", "float32", "uint8", "bfloat16", "uint64"] | None
+    dtype: DtypeName | None
     start: Literal["chess960"] | None
 
     compiler: Literal["wheel", "g++", "cling"] | None

@@ -1,6 +1,6 @@
 """The observations of `cpp/env/observation.hpp`, by name."""
 
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -55,11 +55,20 @@ _PLANES = (len(PLANE_NAMES), 8, 8)
 # By `obs` and `dtype`: shape and dtype of one board's observation. The first of an `obs` is its
 # default. NumPy has no bfloat16: arrays hold its bits.
 OBSERVATIONS: dict[tuple[str, str], tuple[tuple[int, ...], type[Any]]] = {
-    ("board", "int8"): ((72,), np.int8),
     ("planes", "float32"): (_PLANES, np.float32),
-    ("bitplanes", "uint64"): ((len(PLANE_NAMES),), np.uint64),
     ("planes", "uint8"): (_PLANES, np.uint8),
     ("planes", "bfloat16"): (_PLANES, np.uint16),
+    ("board", "int8"): ((72,), np.int8),
+    ("bitplanes", "uint64"): ((len(PLANE_NAMES),), np.uint64),
+}
+DtypeName: TypeAlias = Literal["int8", "float32", "uint8", "bfloat16", "uint64"]
+# The values of the setting `obs`, and what each means.
+ObsName: TypeAlias = Literal["board", "planes", "bitplanes"]
+OBS = {
+    "board": "(N, 72) int8 (`cpp/env/observation.hpp`)",
+    "planes": "(N, 119, 8, 8) of `dtype`, AlphaZero's with eight positions of history "
+    "(`cpp/env/observation.hpp`)",
+    "bitplanes": "(N, 119) uint64, the same for `rungs.chess.unpack_planes`",
 }
 
 

@@ -11,7 +11,7 @@ from gymnasium.vector import AutoresetMode
 from rungs._src.chess.buffers import MASKS, MAX_LEGAL
 from rungs._src.chess.engine import UciEngine
 from rungs._src.chess.fen import board_of
-from rungs._src.chess.observation import dtypes_of
+from rungs._src.chess.observation import OBS, dtypes_of
 from rungs._src.core.arguments import autoreset_mode, choice, integer, shown
 from rungs._src.core.settings import check_fields, checked_later, documented, setting
 from rungs.errors import ConfigurationError, InvalidFenError
@@ -77,10 +77,8 @@ class ChessSettings:
     )
     obs: str = setting(
         "board",
-        '"board", (N, 72) int8 (`cpp/env/observation.hpp`); "planes", (N, 119, 8, 8) of `dtype`, '
-        "AlphaZero's with eight positions of history (`cpp/env/observation.hpp`); or "
-        '"bitplanes", (N, 119) uint64, the same for `rungs.chess.unpack_planes`.',
-        choices=("board", "planes", "bitplanes"),
+        "; or ".join(f'"{name}", {meaning}' for name, meaning in OBS.items()) + ".",
+        choices=tuple(OBS),
     )
     mask: str = setting(
         "bool",

@@ -137,6 +137,7 @@ def _structure(
     name: str, fields: list[list[str]], size: int, others: dict[str, type[Structure]]
 ) -> type[Structure]:
     body: dict[str, Any] = {"__slots__": (), "_types": {}, "_enumerators": {}, "_fields_": []}
+    fields = sorted(fields, key=lambda field: int(field[1]))
     for field, _, kind, *pairs in fields:
         body["_types"][field] = kind
         body["_enumerators"][field] = _enumerators(f"{name}.{field}", pairs)
