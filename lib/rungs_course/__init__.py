@@ -10,7 +10,8 @@ What one notebook measures and draws is in `notebooks`, in modules named after i
 - `notebook`: `NotebookRun`, `Guesses`, `say`, `live`, `in_words`, `source`;
 - `widgets`: what widgets are made of; each widget is in its notebook's module;
 - `dashboard`: `explore`;
-- `pages`: the parts of README and docs that are generated from what was recorded.
+- `outline`: what each notebook says about itself;
+- `pages`: the parts of README and docs that are generated.
 """
 
 import importlib

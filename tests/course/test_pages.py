@@ -10,7 +10,7 @@ import pytest
 from rungs._src.machine.describe import slug_of
 from rungs_course import adapters, paths
 from rungs_course.measure import results
-from rungs_course.pages import machines, numbers
+from rungs_course.pages import course, machines, numbers
 from rungs_course.runner import recorded as records
 from rungs_course.tables import ladder_table
 from tests.golden import assert_golden, assert_same_facts
@@ -40,6 +40,11 @@ def test_numbers_are_recorded_ones_of_one_machine():
             assert_same_facts(section(page.read_text(), name), expected)
     page = (paths.ROOT / "docs" / "machines.md").read_text()
     assert_same_facts(page, machines.filled(page, paths.ROOT))
+
+
+def test_tables_of_notebooks_are_current():
+    for name, page in course.filled(paths.ROOT).items():
+        assert (paths.ROOT / name).read_text() == page
 
 
 @pytest.fixture

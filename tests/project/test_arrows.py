@@ -30,7 +30,7 @@ PYTHON = (
 # And of the course, all of whose modules may import the library.
 COURSE = (
     ("paths", "errors", "machine", "learners", "compiled", "ready"),
-    ("measure", "agents", "analysis"),
+    ("measure", "agents", "analysis", "outline"),
     ("peers",),
     ("labs", "plots"),
     ("tables", "diagrams", "widgets", "bench"),

@@ -83,7 +83,6 @@ class TestNotebook:
 
     def test_it_links_its_labs_and_the_answers_to_its_exercises(self, path):
         own = [lab for lab, head in heads() if head.notebook == path.stem]
-        assert own
         last = nbformat.read(path, 4).cells[-1].source
         for lab in own:
             assert f"](labs/{lab.notebook.name})" in last

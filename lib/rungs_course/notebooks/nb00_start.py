@@ -1,5 +1,8 @@
 """The start of the course: its map, the loop of RL, a game, and many random ones."""
 
+import re
+import textwrap
+
 import chess
 import ipywidgets
 import numpy as np
@@ -11,49 +14,33 @@ from rungs._src.chess.actions import NUM_ACTIONS, from_uci
 from rungs._src.chess.policy import random_actions
 from rungs._src.chess.reason import Reason
 from rungs_course import diagrams, plots, widgets
-
-_LADDER = (
-    *("start here", "Python", "Python\nprocesses", "C++"),
-    *("OpenMP\nthreads", "MPI\nranks", "CUDA"),
-)
-# The number and the name of each, and what comes before it.
-_MEASURE = (
-    ("07", "the ladder", "00"),
-    ("08", "roofline", "04"),
-    ("09", "counters", "03"),
-    ("10", "scaling", "04, 08"),
-    ("17", "twelve\nversions", "03"),
-)
-_USE = (
-    ("11", "full system", "07"),
-    ("12", "peers", "03"),
-    ("13", "CartPole", "03, 08"),
-    ("14", "beyond\none node", "10"),
-    ("15", "training", "11"),
-    ("16", "search", "03, 15"),
-)
+from rungs_course.outline import outline
 
 
 def course_map(here: str):
     """Draws all notebooks, with what comes before each, and marks one by its number."""
     figure, axes = plots.axes(9.0, 4.6)
     axes.axis("off")
+    parts: dict[str, list[tuple[str, dict]]] = {}
+    for name, about in outline().items():
+        parts.setdefault(about["part"], []).append((name[:2], about))
 
-    def draw(number: str, name: str, corner: tuple[float, float], color: str) -> None:
+    def draw(number: str, about: dict, x: float, y: float, color: str) -> None:
         look = {"facecolor": plots.ORANGE if number == here else color}
         look |= {"linewidth": 3 if number == here else 1}
-        _box(axes, corner, (1.5, 0.9), f"{number} {name}", **look)
+        text = textwrap.fill(f"{number} {about['title']}", 14)
+        _box(axes, (x, y), (1.5, 0.9), text, **look)
 
-    for i, name in enumerate(_LADDER):
-        draw(f"{i:02}", name, (1.7 * i, 0.4 * i), plots.SKY if i else plots.GREY)
-    for row, y in ((_MEASURE, 4.2), (_USE, 5.8)):
-        for i, (number, name, needed) in enumerate(row):
-            draw(number, name, (1.7 * i, y), plots.GREY)
-            center = 1.7 * i + 0.75
-            axes.text(center, y - 0.12, f"after {needed}", ha="center", va="top", fontsize=8)
+    for i, (number, about) in enumerate(parts["climb it"]):
+        draw(number, about, 1.7 * i, 0.4 * i, plots.SKY if i else plots.GREY)
+    for part, y in (("measure it", 4.2), ("use it", 5.8)):
+        for i, (number, about) in enumerate(parts[part]):
+            draw(number, about, 1.7 * i, y, plots.GREY)
+            needed = f"after {', '.join(re.findall(r'[0-9]+', about['needs']))}"
+            axes.text(1.7 * i + 0.75, y - 0.12, needed, ha="center", va="top", fontsize=8)
     for title, height in (("climb it", 1.3), ("measure it", 4.65), ("use it", 6.25)):
         axes.text(-0.1, height, title, ha="right", va="center", fontweight="bold")
-    axes.set(xlim=(-1.9, 11.9), ylim=(-0.2, 6.9))
+    axes.set(xlim=(-1.9, 1.7 * max(map(len, parts.values()))), ylim=(-0.2, 6.9))
     axes.set_title("The course, and where you are")
     return figure
 

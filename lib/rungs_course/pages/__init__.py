@@ -1,1 +1,1 @@
-"""Parts of README and docs that are generated, each from what was recorded."""
+"""Parts of README and docs that are generated, each from what was recorded or from notebooks."""

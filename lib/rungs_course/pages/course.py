@@ -1,0 +1,45 @@
+"""Generates the tables of notebooks, in README and `docs/teaching.md`, from their outline."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from rungs_course.outline import outline
+from rungs_course.tables import fill, markdown
+
+
+def write_course(root: Path) -> None:
+    """Writes the tables of notebooks into the pages below `root`."""
+    for name, text in filled(root).items():
+        (root / name).write_text(text)
+
+
+def filled(root: Path) -> dict[str, str]:
+    """Returns the pages with tables of notebooks, by their names below `root`."""
+    return {
+        name: fill((root / name).read_text(), {"course": f"{markdown(table)}\n"})
+        for name, table in (("README.md", _contents()), ("docs/teaching.md", _outcomes()))
+    }
+
+
+def _contents() -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "notebook": f"[{name[:2]} {about['title']}](notebooks/{name}.ipynb)",
+            "on the ladder": about["ladder"],
+            "what it shows": about["shows"],
+        }
+        for name, about in outline().items()
+    )
+
+
+def _outcomes() -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "notebook": f"[{name[:2]}](../notebooks/{name}.ipynb)",
+            "minutes": about["minutes"],
+            "needs": about["needs"],
+            "afterwards students can": about["outcome"],
+        }
+        for name, about in outline().items()
+    )
