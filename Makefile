@@ -96,7 +96,7 @@ record: $(INSTALLED)
 # What needs a GPU: first its games against the host's, then notebooks 06 and 13, recorded.
 gpu-record: $(TESTED)
 	$(BIN)/python -c "from rungs._src.machine import gpu; gpu.usable() or exit('There is no GPU here.')"
-	$(BIN)/python -m pytest -q tests/library/chess/test_cuda.py tests/library/cartpole
+	$(BIN)/python -m pytest -q tests/library/chess/test_cuda.py tests/library/cartpole tests/course/test_cartpole_numba.py
 	$(BIN)/python -m rungs_course run --size full --only 06,13 --out data/run/gpu
 	$(BIN)/python -m rungs_course record data/run/gpu
 

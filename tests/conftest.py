@@ -11,13 +11,14 @@ import pytest
 
 import rungs_course  # noqa: F401  # before nbformat, whose import it makes short
 from rungs._src import provenance
-from rungs._src.machine import gpu
 from rungs._src.programs import find_program
+from rungs_course import cartpole
 from rungs_course.labs.sandbox import Sandbox
 from rungs_course.measure.valgrind import have_valgrind
 from tests import areas
 
-gpu.simulated_if_absent()
+cartpole.simulated_if_absent()
+cartpole.register()
 
 # The commit of a folder stays while tests run; they save hundreds of tables.
 provenance._git = functools.cache(provenance._git)

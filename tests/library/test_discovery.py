@@ -13,6 +13,7 @@ from gymnasium.vector import AutoresetMode
 
 import rungs
 from rungs._src import cli, listing, registry
+from rungs._src.cartpole.carts.cpp import CppCarts
 from rungs._src.cartpole.carts.torch import EXECUTIONS
 from rungs._src.chess.boards.multiprocessing import TRANSPORTS
 from rungs._src.chess.boards.openmp import SCHEDULES
@@ -37,6 +38,11 @@ def literals(kind) -> set:
     return set().union(*map(literals, typing.get_args(kind)))
 
 
+def own_rungs(env_id) -> list[rungs.Rung]:
+    """The library's rungs, without those that others have registered."""
+    return [rung for rung in rungs.rungs_of(env_id) if rung.makes.startswith(".")]
+
+
 def keyword_only(function) -> set[str]:
     parameters = inspect.signature(function).parameters.values()
     return {each.name for each in parameters if each.kind == each.KEYWORD_ONLY}
@@ -46,7 +52,7 @@ def keyword_only(function) -> set[str]:
 def test_make_has_a_typed_keyword_for_each_setting_and_no_other(env_id):
     keywords, _, settings, env = KINDS[env_id]
     there = {field.name for field in dataclasses.fields(settings)} | keyword_only(env)
-    for rung in rungs.rungs_of(env_id):
+    for rung in own_rungs(env_id):
         try:
             there |= keyword_only(registry._imported(rung.makes))
         except ImportError:
@@ -56,7 +62,26 @@ def test_make_has_a_typed_keyword_for_each_setting_and_no_other(env_id):
 
 @pytest.mark.parametrize("env_id", KINDS)
 def test_its_rungs_are_those_of_the_registry(env_id):
-    assert literals(KINDS[env_id][1]) == {rung.name for rung in rungs.rungs_of(env_id)}
+    assert literals(KINDS[env_id][1]) == {rung.name for rung in own_rungs(env_id)}
+
+
+class OtherCarts(CppCarts):
+    pass
+
+
+def test_a_rung_of_another_package_is_made_by_its_name(monkeypatch):
+    monkeypatch.setitem(registry._RUNGS, "cartpole", registry._RUNGS["cartpole"])
+    names = [rung.name for rung in rungs.rungs_of("cartpole")]
+    other = rungs.Rung("other", "C++, again", f"{__name__}:OtherCarts")
+    rungs.register_rung("cartpole", other)
+    assert [rung.name for rung in rungs.rungs_of("cartpole")] == [*names, "other"]
+    rungs.register_rung("cartpole", other, before=names[0])
+    assert [rung.name for rung in rungs.rungs_of("cartpole")] == ["other", *names]
+    assert isinstance(rungs.make("cartpole", "other", 2).carts, OtherCarts)
+    with pytest.raises(ConfigurationError, match="before='other'"):
+        rungs.register_rung("cartpole", other, before="other")
+    with pytest.raises(ConfigurationError, match="go"):
+        rungs.register_rung("go", other)
 
 
 @pytest.mark.parametrize("env_id", KINDS)
@@ -155,12 +180,12 @@ def test_the_list_is_all_rungs_as_a_table_which_the_command_prints(capsys):
 
 def test_the_list_says_what_is_missing_and_how_to_get_it(monkeypatch):
     monkeypatch.setenv("RUNGS_COMPILER", "g++")
-    monkeypatch.setattr(listing, "_is_installed", lambda module: module != "stable_baselines3")
+    monkeypatch.setattr(listing, "_is_installed", lambda module: module != "torch")
     monkeypatch.setattr(listing.gpp, "is_here", lambda: False)
     missing = {(one.env_id, one.rung): one.missing for one in rungs.list()}
     assert missing["chess", "python"] == ""
     assert "install" in missing["chess", "cpp"]
-    assert "'.[sb3]'" in str(missing)
+    assert "'.[train]'" in str(missing)
     monkeypatch.setenv("RUNGS_COMPILER", "gcc")
     missing = {(one.env_id, one.rung): one.missing for one in rungs.list()}
     assert "RUNGS_COMPILER='gcc'" in missing["cartpole", "threads"]

@@ -8,8 +8,9 @@ import tempfile
 import pytest
 
 BOARDS = """
-import rungs
+import rungs, rungs_course.cartpole
 if __name__ == "__main__":
+    rungs_course.cartpole.register()
     try:
         rungs.make({arguments}).close()
     except rungs.errors.UnavailableError as error:

@@ -29,7 +29,7 @@ PYTHON = (
 )
 # And of the course, all of whose modules may import the library.
 COURSE = (
-    ("paths", "errors", "machine", "learners", "compiled", "ready"),
+    ("cartpole", "compiled", "errors", "learners", "machine", "paths", "ready"),
     ("measure", "agents", "analysis", "outline"),
     ("peers",),
     ("labs", "plots"),

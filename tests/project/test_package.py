@@ -294,7 +294,6 @@ env.close()
 """
 GPU = [
     steps("chess", "cuda", device="cpu"),
-    f"import os; os.environ['NUMBA_ENABLE_CUDASIM'] = '1'\n{steps('cartpole', 'numba')}",
     "from rungs._src.chess.boards.device import cubin; cubin('sm_80')",
 ]
 
@@ -325,10 +324,7 @@ PROGRAMS = {
         *on_pages("docs/training.md", "import torch"),
         *on_pages("docs/howto/train_with.md", "rungs[.]adapters[.]torch import"),
     ],
-    "sb3": [
-        steps("cartpole", "subproc"),
-        *on_pages("docs/howto/train_with.md", "rungs[.]adapters[.]sb3"),
-    ],
+    "sb3": on_pages("docs/howto/train_with.md", "rungs[.]adapters[.]sb3"),
     "pettingzoo": on_pages("docs/*.md", "rungs[.]adapters[.]pettingzoo"),
     "gpu": GPU,
     "kernels": GPU,

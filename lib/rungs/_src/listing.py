@@ -2,7 +2,6 @@
 
 import dataclasses
 import importlib.util
-import os
 
 from rungs._src import registry
 from rungs._src.machine import gpu
@@ -42,7 +41,9 @@ class Listing(tuple[ListedRung, ...]):
 def _missing(rung: registry.Rung) -> str:
     try:
         for need in rung.needs:
-            if need in _CHECKS:
+            if callable(need):
+                need()
+            elif need in _CHECKS:
                 _CHECKS[need]()
             elif not _is_installed(need):
                 raise UnavailableError(f"{need} is not installed: {install_hint(rung.extra)}")
@@ -80,18 +81,12 @@ def _check_any_compiler() -> None:
     _check_compiler(loader.installed_compiler())
 
 
-def _check_gpu_of_numba() -> None:
-    if os.environ.get("NUMBA_ENABLE_CUDASIM") != "1":
-        gpu.require()
-
-
 # The names in a rung's `needs` that are no modules.
 _CHECKS = {
     "C++": _check_compiler,
     "OpenMP": _check_openmp,
     "MPI": _check_any_compiler,
     "GPU": gpu.require,
-    "GPU of Numba": _check_gpu_of_numba,
 }
 
 

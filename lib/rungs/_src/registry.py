@@ -3,6 +3,7 @@
 import dataclasses
 import functools
 import importlib
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 import gymnasium
@@ -29,12 +30,12 @@ class Rung:
     Attributes:
         name: what `make` calls it.
         implementation: what it is, in words.
-        makes: the class or function that makes what the environment owns, as "module:name" below
-            `rungs._src`.
+        makes: the class or function that makes what the environment owns, as "module:name";
+            ".module:name" is below `rungs._src`.
         extra: the one of pyproject.toml that installs what it needs; "" where none is required.
         env: the class of the environment, as `makes`; "" where it is the one that most rungs share.
-        needs: what it can't be made without: modules, and the other names that
-            `rungs._src.listing` can check.
+        needs: what it can't be made without: modules, the other names that `rungs._src.listing`
+            can check, and functions that raise UnavailableError where something is missing.
     """
 
     name: Any  # `Any`, so that a listed name passes `make`'s `Literal`s
@@ -42,88 +43,76 @@ class Rung:
     makes: str
     extra: str = ""
     env: str = ""
-    needs: tuple[str, ...] = ()
+    needs: tuple[str | Callable[[], None], ...] = ()
 
 
 _ENVS = {
-    "chess": "chess.vector_env:ChessVectorEnv",
-    "cartpole": "cartpole.vector_env:CartPoleVectorEnv",
+    "chess": ".chess.vector_env:ChessVectorEnv",
+    "cartpole": ".cartpole.vector_env:CartPoleVectorEnv",
 }
 
-# Every rung, in the order of the ladder. A new rung is registered here.
-_RUNGS = {
+# Every rung of the library, in the order of the ladder; `register_rung` adds others.
+_RUNGS: dict[str, tuple[Rung, ...]] = {
     "chess": (
-        Rung("python", "Python, python-chess", "chess.boards.python:PythonBoards"),
+        Rung("python", "Python, python-chess", ".chess.boards.python:PythonBoards"),
         Rung(
             "multiprocessing",
             "Python, a process per core",
-            "chess.boards.multiprocessing:MultiprocessingBoards",
-            env="chess.boards.multiprocessing:MultiprocessingChessEnv",
+            ".chess.boards.multiprocessing:MultiprocessingBoards",
+            env=".chess.boards.multiprocessing:MultiprocessingChessEnv",
         ),
-        Rung("cpp", "C++, one thread", "chess.boards.cpp:CppBoards", needs=("C++",)),
+        Rung("cpp", "C++, one thread", ".chess.boards.cpp:CppBoards", needs=("C++",)),
         Rung(
             "openmp",
             "C++, OpenMP threads",
-            "chess.boards.openmp:OpenmpBoards",
+            ".chess.boards.openmp:OpenmpBoards",
             "cling",
             needs=("OpenMP",),
         ),
         Rung(
             "threads",
             "C++, its own thread pool",
-            "chess.boards.threads:ThreadsBoards",
+            ".chess.boards.threads:ThreadsBoards",
             needs=("C++",),
         ),
         Rung(
             "mpi",
             "C++, MPI ranks with OpenMP threads",
-            "chess.boards.mpi:make_mpi_boards",
+            ".chess.boards.mpi:make_mpi_boards",
             "mpi",
-            "chess.boards.mpi:MpiChessEnv",
+            ".chess.boards.mpi:MpiChessEnv",
             ("mpi4py", "MPI"),
         ),
         Rung(
             "cuda",
             "C++, a CUDA kernel",
-            "chess.boards.cuda:CudaBoards",
+            ".chess.boards.cuda:CudaBoards",
             "gpu",
-            "chess.boards.cuda:CudaChessEnv",
+            ".chess.boards.cuda:CudaChessEnv",
             ("torch", "cuda.core", "GPU", "C++"),
         ),
     ),
     "cartpole": (
-        Rung("gymnasium", "Python, Gymnasium", "cartpole.carts.gymnasium:GymnasiumCarts"),
-        Rung(
-            "subproc",
-            "Python, a process each",
-            "cartpole.carts.subproc:SubprocCarts",
-            "sb3",
-            needs=("stable_baselines3",),
-        ),
         Rung(
             "torch",
             "PyTorch, batched",
-            "cartpole.carts.torch:TorchCarts",
+            ".cartpole.carts.torch:TorchCarts",
             "train",
             needs=("torch",),
         ),
-        Rung(
-            "numba",
-            "Numba, a CUDA kernel",
-            "cartpole.carts.numba:NumbaCarts",
-            "gpu",
-            needs=("torch", "numba_cuda", "GPU of Numba"),
-        ),
-        Rung("cpp", "C++, one thread", "cartpole.carts.cpp:CppCarts", needs=("C++",)),
+        Rung("cpp", "C++, one thread", ".cartpole.carts.cpp:CppCarts", needs=("C++",)),
         Rung(
             "openmp",
             "C++, OpenMP threads",
-            "cartpole.carts.cpp:OpenmpCarts",
+            ".cartpole.carts.cpp:OpenmpCarts",
             "cling",
             needs=("OpenMP",),
         ),
         Rung(
-            "threads", "C++, its own thread pool", "cartpole.carts.cpp:ThreadsCarts", needs=("C++",)
+            "threads",
+            "C++, its own thread pool",
+            ".cartpole.carts.cpp:ThreadsCarts",
+            needs=("C++",),
         ),
     ),
 }
@@ -144,6 +133,25 @@ def rungs_of(env_id: str) -> tuple[Rung, ...]:
             f"there are: {', '.join(_RUNGS)}"
         )
     return _RUNGS[env_id]
+
+
+def register_rung(env_id: str, rung: Rung, *, before: str | None = None) -> None:
+    """Adds a rung of another package to an environment's ladder, for this process.
+
+    Args:
+        env_id: "chess" or "cartpole".
+        rung: the rung; it replaces one of the same name.
+        before: the name of the rung that follows it on the ladder; by default it is the last.
+
+    Raises:
+        ConfigurationError: there is no environment `env_id`, or no other rung `before`.
+    """
+    others = [other for other in rungs_of(env_id) if other.name != rung.name]
+    names = [*(other.name for other in others), None]
+    if before not in names:
+        raise ConfigurationError(f"{env_id} has no other rung before={shown(before)}")
+    place = names.index(before)
+    _RUNGS[env_id] = (*others[:place], rung, *others[place:])
 
 
 @overload
@@ -176,7 +184,7 @@ def make(
 @overload
 def make(
     env_id: Literal["cartpole"],
-    rung: Literal["torch", "numba"],
+    rung: Literal["torch"],
     num_envs: int = ...,
     **settings: Unpack["CartPoleKeywords"],
 ) -> "CartPoleVectorEnv[torch.Tensor]": ...
@@ -187,7 +195,8 @@ def make(env_id: str, rung: str = DEFAULT_RUNG, num_envs: int = 1, **settings: A
 
     Args:
         env_id: "chess" or "cartpole".
-        rung: which implementation steps it; the outputs are the same on all.
+        rung: which implementation steps it; the outputs are the same on all. `register_rung` adds
+            others.
         num_envs: number of boards, at least 1; by default 1, as for `gymnasium.make_vec`.
         **settings: the environment's own, see `rungs.chess.ChessSettings` and
             `rungs.cartpole.CartPoleSettings`, and the rung's, see its class. Type checkers and
@@ -217,9 +226,9 @@ def make(env_id: str, rung: str = DEFAULT_RUNG, num_envs: int = 1, **settings: A
 
 
 def _imported(name: str) -> Any:
-    """Imports and returns the object "module:name" below `rungs._src`."""
+    """Imports and returns the object "module:name", or ".module:name" below `rungs._src`."""
     module, name = name.split(":")
-    return getattr(importlib.import_module(f"rungs._src.{module}"), name)
+    return getattr(importlib.import_module(module, "rungs._src"), name)
 
 
 # For `gymnasium.make_vec("rungs/Chess-v0", num_envs, rung="cpp")`, which finds them by name.

@@ -7,8 +7,8 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 
 import rungs
-from rungs._src.cartpole.keywords import CartPoleRung
 from rungs._src.processes.workers import preload
+from rungs_course.cartpole import register
 from rungs_course.peers import imported
 from rungs_course.peers.envpool import maker
 from rungs_course.peers.peer import Peer
@@ -59,13 +59,14 @@ class OurCartPole(CartPole):
         num_envs: int,
         threads: int = 1,
         *,
-        rung: CartPoleRung = "cpp",
+        rung: Any = "cpp",
         at_once: int = 1,
         **settings,
     ):
         super().__init__(num_envs, threads)
         if rung in ("openmp", "threads"):
             settings["threads"] = threads
+        register()  # in each process of a race
         self._env = rungs.make("cartpole", rung, num_envs, **settings)
         self._at_once = at_once
         self._compiled = settings.get("execution") == "compile"

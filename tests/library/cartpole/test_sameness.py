@@ -1,8 +1,6 @@
 """CartPole's rungs: the same bits among ours, and within a few of Gymnasium's."""
 
 import itertools
-import os
-import signal
 
 import gymnasium
 import numpy as np
@@ -15,8 +13,7 @@ from rungs._src.cartpole.physics import MAX_THETA, SECONDS, physics
 from rungs._src.core.memory import on_host
 from rungs._src.core.philox import Purpose, philox
 from rungs._src.machine import gpu
-from rungs.errors import ConfigurationError, WorkerDiedError
-from tests.library.chess.test_parallel import gone
+from rungs.errors import ConfigurationError
 
 FLAGS = ("reward", "terminated", "truncated")
 
@@ -173,27 +170,6 @@ def test_random_actions_are_bits_of_philox():
     env.reset(seed=7)
     assert env.get_state() != state
     np.testing.assert_array_equal(env.step_many(70)[0], later)
-
-
-@pytest.mark.system
-def test_a_process_for_each_changes_nothing():
-    envs = [make(rung, 3, max_episode_steps=80) for rung in ("gymnasium", "subproc")]
-    for one, other in play(envs, 300):
-        assert_same(one, other)
-    envs[1].close()
-
-
-@pytest.mark.system
-def test_a_process_that_dies_is_named():
-    env = make("subproc", 3)
-    env.reset()
-    env.carts._envs.processes[1].kill()
-    env.carts._envs.processes[1].join()
-    with pytest.raises(WorkerDiedError, match="worker 1"):
-        env.step(np.zeros(3, int))
-    with pytest.raises(WorkerDiedError, match="worker 1"):
-        env.reset()
-    assert not any(process.is_alive() for process in env.carts._envs.processes)
 
 
 @pytest.mark.parametrize(
@@ -364,15 +340,6 @@ class TestContract:
         np.testing.assert_array_equal(before, on_host(env._outputs.observation))
 
 
-@pytest.mark.system
-def test_an_environment_with_a_stopped_process_can_be_closed():
-    env = rungs.make("cartpole", "subproc", 2)
-    pids = [process.pid for process in env.carts._envs.processes]
-    os.kill(pids[0], signal.SIGSTOP)
-    env.close()
-    assert gone(pids)
-
-
 @pytest.mark.parametrize("rung", ["cpp", "openmp", "threads", "gymnasium"])
 @pytest.mark.parametrize(("mode", "value"), [("SAME_STEP", 2), ("NEXT_STEP", 255)])
 def test_a_mask_of_other_bytes_than_0_and_1(rung, mode, value):
@@ -406,26 +373,8 @@ def test_sums_go_on_where_single_precision_ends():
         ("cpp", "max_episode_steps", 0),
         ("cpp", "autoreset_mode", "LATER"),
         ("cpp", "colour", 1),
-        ("subproc", "timeout", 0),
-        ("numba", "threads_per_block", 0),
-        ("numba", "threads_per_block", 1025),
     ],
 )
 def test_wrong_settings_are_named(rung, argument, value):
     with pytest.raises(ConfigurationError, match=argument):
         make(rung, **({"num_envs": 2} | {argument: value}))
-
-
-@pytest.mark.system
-def test_a_stopped_process_is_named_and_all_are_ended():
-    env = rungs.make("cartpole", "subproc", 3, timeout=10)
-    env.reset()
-    processes = env.carts._envs.processes
-    os.kill(processes[1].pid, signal.SIGSTOP)
-    message = rf"worker 1 \(process {processes[1].pid}\)"
-    with pytest.raises(WorkerDiedError, match=message):
-        env.step(np.zeros(3, int))
-    assert gone([process.pid for process in processes])
-    with pytest.raises(WorkerDiedError, match=message):
-        env.reset()
-    env.close()

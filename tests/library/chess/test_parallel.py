@@ -361,7 +361,9 @@ def test_a_worker_that_goes_on_in_time_is_waited_for():
 
 # It starts processes as it is imported, which each worker does.
 UNGUARDED = """
-import rungs
+import rungs, rungs_course.cartpole
+
+rungs_course.cartpole.register()
 
 env = rungs.make("{0}", "{1}", 4)
 env.reset(seed=0)

@@ -12,8 +12,8 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 
 # The rungs whose outputs are NumPy's arrays; those of the others are PyTorch's tensors.
-HostCartPoleRung: TypeAlias = Literal["gymnasium", "subproc", "cpp", "openmp", "threads"]
-CartPoleRung: TypeAlias = HostCartPoleRung | Literal["torch", "numba"]
+HostCartPoleRung: TypeAlias = Literal["cpp", "openmp", "threads"]
+CartPoleRung: TypeAlias = HostCartPoleRung | Literal["torch"]
 
 
 class CartPoleKeywords(TypedDict, total=False):
@@ -37,8 +37,6 @@ class CartPoleKeywords(TypedDict, total=False):
 
     compiler: Literal["wheel", "g++", "cling"] | None
     threads: int | None
-    timeout: float | None
     device: Literal["cpu", "cuda"]
     execution: Literal["eager", "graph", "compile"]
-    threads_per_block: int
     validate: bool

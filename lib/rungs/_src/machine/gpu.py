@@ -1,7 +1,6 @@
 """The GPU of this machine."""
 
 import functools
-import os
 
 from rungs._src.programs import run_program
 from rungs.errors import UnavailableError
@@ -33,10 +32,3 @@ def usable() -> bool:
     import torch  # takes seconds
 
     return torch.cuda.is_available()
-
-
-def simulated_if_absent() -> bool:
-    """Makes Numba, before its import, simulate a GPU if there is none; returns whether it does."""
-    if not usable():
-        os.environ.setdefault("NUMBA_ENABLE_CUDASIM", "1")
-    return os.environ.get("NUMBA_ENABLE_CUDASIM") == "1"

@@ -21,7 +21,7 @@ from types import SimpleNamespace
 from gymnasium.vector import AutoresetMode
 from numba import cuda, types
 from numba.cuda import dispatcher
-from rungs._src.cartpole import kernel
+from rungs_course.cartpole import kernel
 
 size, mode, random_actions, many, capability = eval(sys.argv[1])
 dispatcher.get_current_device = lambda: SimpleNamespace(compute_capability=capability)
@@ -73,7 +73,7 @@ def test_the_compiled_kernel_fuses_nothing_and_keeps_to_registers(kind):
 
 
 def test_without_a_gpu_or_a_simulator_it_says_so(monkeypatch):
-    from rungs._src.cartpole.carts import numba
+    from rungs_course.cartpole import numba
 
     monkeypatch.setattr(numba.cuda, "is_available", lambda: False)
     with pytest.raises(UnavailableError, match="GPU"):

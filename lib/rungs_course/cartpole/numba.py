@@ -6,11 +6,11 @@ from typing import Any
 import torch
 from numba import cuda
 
-from rungs._src.cartpole import kernel
 from rungs._src.cartpole.carts.carts import CartPoleSettings
 from rungs._src.cartpole.carts.torch import TensorCarts
 from rungs._src.core.arguments import integer
 from rungs.errors import UnavailableError
+from rungs_course.cartpole import kernel
 
 # Steps of carts between two checks for Ctrl-C: some milliseconds on a GPU.
 _AT_ONCE = 2**26

@@ -10,7 +10,6 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 
 from rungs._src.cartpole.carts.carts import CartPoleSettings
-from rungs._src.cartpole.carts.gymnasium import OneByOneCarts
 from rungs._src.core.arguments import Seed, seconds
 from rungs._src.processes.workers import (
     TIMEOUT,
@@ -21,6 +20,7 @@ from rungs._src.processes.workers import (
     stop,
 )
 from rungs.errors import ConfigurationError, RungsError, UnavailableError, install_hint
+from rungs_course.cartpole.gymnasium import OneByOneCarts
 
 
 class SubprocCarts(OneByOneCarts):
