@@ -12,7 +12,6 @@ from rungs._src.chess.actions import (
     to_uci,
 )
 from rungs._src.chess.async_env import AsyncChessEnv
-from rungs._src.chess.buffers import Buffers
 from rungs._src.chess.engine import UciEngine
 from rungs._src.chess.fen import board_of
 from rungs._src.chess.keywords import ChessKeywords, ChessRung
@@ -24,6 +23,7 @@ from rungs._src.chess.settings import ChessSettings
 from rungs._src.chess.snapshot import Snapshot
 from rungs._src.chess.unpack import unpack_list, unpack_mask, unpack_planes
 from rungs._src.chess.vector_env import ChessVectorEnv
+from rungs._src.core.buffers import Buffers
 from rungs._src.programs import find_program
 
 __all__ = [

@@ -23,10 +23,10 @@ import numpy as np
 import pandas as pd
 
 from rungs._src.chess.boards.python import PythonBoards
-from rungs._src.chess.buffers import Buffers
 from rungs._src.chess.policy import random_actions
 from rungs._src.chess.settings import ChessSettings, share_ends
 from rungs._src.chess.vector_env import ChessVectorEnv
+from rungs._src.core.buffers import Buffers
 from rungs._src.machine.cpu import usable_cores
 from rungs._src.machine.describe import describe
 from rungs._src.processes.workers import CONTEXT, Workers, preload
@@ -400,7 +400,7 @@ def timeline(num_envs: int, workers: int, *, seed: int, steps: int, warmup: int)
         theirs.close()
         processes.append(process)
         pipes.append(ours)
-    out = Buffers.allocate((num_envs,), ChessSettings())
+    out = Buffers.allocate(ChessSettings().output_kinds(), num_envs)
     rows = [out.rows(share) for share in slices]
     for pipe, own in zip(pipes, rows, strict=True):
         own.restore(pipe.recv())

@@ -11,17 +11,18 @@ from multiprocessing.queues import Queue
 import numpy as np
 
 from rungs._src.chess.boards.python import PythonBoards
-from rungs._src.chess.buffers import OUTPUTS, Buffers
+from rungs._src.chess.buffers import OUTPUTS
 from rungs._src.chess.env import ChessEnv
 from rungs._src.chess.policy import random_actions
 from rungs._src.chess.settings import ChessSettings
+from rungs._src.core.buffers import Buffers
 
 _now = time.perf_counter
 
 
 def play(boards: list[ChessEnv], actions: list[int]) -> tuple[list[ChessEnv], int, dict]:
     """Plays an action on each board; returns the boards, how many games ended, and all outputs."""
-    out = Buffers.allocate((len(boards),), boards[0].settings)
+    out = Buffers.allocate(boards[0].settings.output_kinds(), len(boards))
     played = enumerate(zip(boards, actions, strict=True))
     ended = sum(board.step(action, None, out, i) for i, (board, action) in played)
     return boards, ended, vars(out)

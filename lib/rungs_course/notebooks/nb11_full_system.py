@@ -17,9 +17,10 @@ import seaborn
 import torch
 
 from rungs._src.chess.boards.cpp import CppBoards
-from rungs._src.chess.buffers import POSITION, Buffers
+from rungs._src.chess.buffers import POSITION
 from rungs._src.chess.policy import random_actions
 from rungs._src.chess.vector_env import ChessVectorEnv
+from rungs._src.core.buffers import Buffers
 from rungs._src.train.learners import kind
 from rungs._src.train.network import PolicyValueNetwork
 from rungs._src.train.ppo import PARTS, Learner

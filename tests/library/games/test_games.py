@@ -89,14 +89,14 @@ def test_an_illegal_action_is_refused_and_changes_nothing(connect_four, rung):
     with pytest.raises(ResetNeeded):
         env.step(np.zeros(BOARDS, np.int64))
     _, info = env.reset(seed=1)
-    before = env.boards.observation.copy()
+    before = env.boards.buffers.observation.copy()
     for action in (-1, 7):
         actions = chosen(info, np.random.default_rng(0))
         actions[[250, 255]] = action
         with pytest.raises(InvalidActionError, match=f"action {action}") as raised:
             env.step(actions)
         assert (raised.value.env, raised.value.action) == (250, action)
-        assert (env.boards.observation == before).all()
+        assert (env.boards.buffers.observation == before).all()
     with pytest.raises(ConfigurationError, match="seed"):
         env.reset(seed=[1, 2])
 
@@ -108,7 +108,7 @@ def test_a_full_column_is_not_allowed(connect_four, rung):
     _, info = env.reset(seed=2)
     full = 0
     for _ in range(20):
-        columns = env.boards.observation[:, 5] != 0
+        columns = env.boards.buffers.observation[:, 5] != 0
         assert (info["action_mask"] == ~columns).all()
         if columns.any():
             full += 1

@@ -13,12 +13,12 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 
 from rungs._src.chess.actions import NUM_ACTIONS, NUM_PLANES, legal_actions
-from rungs._src.chess.buffers import Buffers
 from rungs._src.chess.observation import HISTORY
 from rungs._src.chess.reason import Reason
 from rungs._src.chess.settings import ChessSettings
 from rungs._src.chess.unpack import unpack_planes
 from rungs._src.core.arguments import MAX_SEED
+from rungs._src.core.buffers import Buffers
 from rungs._src.core.philox import Purpose, below, philox
 from rungs.errors import InvalidStateError
 

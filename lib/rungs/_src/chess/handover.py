@@ -4,8 +4,8 @@ import weakref
 
 import numpy as np
 
-from rungs._src.chess.buffers import Buffers
 from rungs._src.chess.vector_env import ChessVectorEnv
+from rungs._src.core.buffers import Buffers
 from rungs._src.core.memory import zeroed_lines
 
 # The large outputs. All others are copied instead, which costs less.
@@ -22,8 +22,8 @@ class FreshOutputs:
 
     def __init__(self, env: ChessVectorEnv):
         self._env = env
-        every = vars(Buffers.like((env.num_envs,), env.settings))
-        self._like = Buffers(**{name: every[name] for name in HANDED_OVER})
+        kinds = env.settings.output_kinds()
+        self._like = Buffers.like({name: kinds[name] for name in HANDED_OVER}, env.num_envs)
         self._size = self._like.memory_bytes()
         self._spare: list[memoryview] = []
 

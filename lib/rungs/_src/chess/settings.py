@@ -8,11 +8,12 @@ from typing import Any
 import chess
 from gymnasium.vector import AutoresetMode
 
-from rungs._src.chess.buffers import MASKS, MAX_LEGAL
+from rungs._src.chess.buffers import MASKS, MAX_LEGAL, OUTPUTS
 from rungs._src.chess.engine import UciEngine
 from rungs._src.chess.fen import board_of
 from rungs._src.chess.observation import OBS, dtypes_of
 from rungs._src.core.arguments import autoreset_mode, choice, integer, shown
+from rungs._src.core.buffers import Kinds
 from rungs._src.core.settings import check_fields, checked_later, documented, setting
 from rungs.errors import ConfigurationError, InvalidFenError
 
@@ -150,6 +151,25 @@ class ChessSettings:
     def given(self) -> dict:
         """Returns the settings by name, as the constructor accepts them."""
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+
+    def output_kinds(self) -> Kinds:
+        """Returns shape and dtype of one board's part of every output, for `Buffers.allocate`.
+
+        Returns:
+            By their names; the arrays of N boards are:
+
+            - observation: (N, ...), a format of `rungs._src.chess.observation.OBSERVATIONS`.
+            - mask: (N, 4672) bool, (N, 73) uint64 or (N, 218) int16.
+            - action_count: (N,) int16, how many actions a mask lists; (N, 0) with other masks.
+            - player: (N,) int8, the side to move: 0 White, 1 Black.
+            - reward: (N,) float32.
+            - terminated: (N,) bool.
+            - truncated: (N,) bool.
+            - ended: (N,) bool, either: boards whose episode the last step ended.
+            - reason: (N,) int8, a `rungs.chess.Reason`; 0 where no episode ended.
+            - final_observation: like observation, the last one of each board's last episode.
+        """
+        return {name: kind(self) for name, kind in OUTPUTS.items()}
 
     @functools.cached_property
     def starts(self) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from rungs._src.chess.actions import NUM_ACTIONS, legal_actions
 from rungs._src.chess.boards.boards import Boards, CopyableBoards
 from rungs._src.chess.boards.engine import EngineBoards, EngineGame
-from rungs._src.chess.buffers import POSITION, Buffers
+from rungs._src.chess.buffers import POSITION
 from rungs._src.chess.engine import UciEngine
 from rungs._src.chess.fen import board_of
 from rungs._src.chess.observation import OBSERVATIONS
@@ -22,6 +22,7 @@ from rungs._src.chess.snapshot import Snapshot
 from rungs._src.core import state
 from rungs._src.core.arguments import INT64, Seed, checked_indices, choice, integer, seeds, shown
 from rungs._src.core.batch_env import ArrayT, BatchEnv, stays_ended
+from rungs._src.core.buffers import Buffers
 from rungs._src.core.memory import memory_for
 from rungs._src.core.settings import split_settings
 from rungs.errors import ConfigurationError, InvalidStateError, UnavailableError

@@ -20,6 +20,7 @@ from rungs._src.core.arguments import (
     shortened,
     shown,
 )
+from rungs._src.core.buffers import Buffers, Kinds
 from rungs._src.core.memory import zeroed_lines
 from rungs._src.games.game import Game, GameRandom
 from rungs._src.native import gpp
@@ -36,12 +37,17 @@ class GameBoards:
 
     def __init__(self, num_envs: int, game: type[Game], mode: AutoresetMode):
         self.num_envs, self.game, self.mode = num_envs, game, mode
-        shape, dtype = game.OBSERVATION.shape, game.OBSERVATION.dtype
-        self.observation = np.zeros((num_envs, *shape), dtype)
-        self.final_observation = np.zeros((num_envs, *shape), dtype)
-        self.action_mask = np.zeros((num_envs, game.NUM_ACTIONS), np.bool_)
-        self.reward = np.zeros(num_envs, np.float32)
-        self.terminated, self.truncated, self.ended = np.zeros((3, num_envs), np.bool_)
+        observation = game.OBSERVATION.shape, game.OBSERVATION.dtype
+        kinds: Kinds = {
+            "observation": observation,
+            "final_observation": observation,
+            "action_mask": ((game.NUM_ACTIONS,), np.bool_),
+            "reward": ((), np.float32),
+            "terminated": ((), np.bool_),
+            "truncated": ((), np.bool_),
+            "ended": ((), np.bool_),
+        }
+        self.buffers = Buffers.allocate(kinds, num_envs)
 
     def reset(self, which: np.ndarray | None, seed: Seed, episode: int | None) -> None:
         """Begins an episode on the boards that `which`, (N,) bool, marks; None marks all.
@@ -93,20 +99,20 @@ class PythonGames(GameBoards):
             raise GameError(f"{self.game.__name__} raised {text}")  # noqa: B904
 
     def _takes(self, i: int, action: int) -> bool:
-        if self.ended[i] and self.mode != AutoresetMode.SAME_STEP:
+        if self.buffers.ended[i] and self.mode != AutoresetMode.SAME_STEP:
             return self.mode == AutoresetMode.NEXT_STEP  # which only begins an episode
         return self._games[i].legal(action)
 
     def _step(self, i: int, action: int) -> bool:
-        if self.ended[i] and self.mode == AutoresetMode.NEXT_STEP:
+        if self.buffers.ended[i] and self.mode == AutoresetMode.NEXT_STEP:
             self._begin(i, self._random[i].episode + 1)
             return False
         self._set(i, *self._games[i].step(action, self._random[i]))
-        if self.ended[i] and self.mode == AutoresetMode.SAME_STEP:
-            self.final_observation[i] = self._observed(i)
+        if self.buffers.ended[i] and self.mode == AutoresetMode.SAME_STEP:
+            self.buffers.final_observation[i] = self._observed(i)
             self._start(i, self._random[i].episode + 1)
         self._write(i)
-        return bool(self.ended[i])
+        return bool(self.buffers.ended[i])
 
     def _begin(self, i: int, episode: int) -> None:
         self._start(i, episode)
@@ -143,12 +149,14 @@ class PythonGames(GameBoards):
             boolean(f"step() returns {name}", flag)
         if not isinstance(reward, numbers.Real) or _MAX_FLOAT < abs(reward) < math.inf:
             raise ValueError(f"step() returns reward={shown(reward)}, not a number of float32")
-        self.reward[i], self.terminated[i], self.truncated[i] = reward, terminated, truncated
-        self.ended[i] = terminated or truncated
+        out = self.buffers
+        out.reward[i], out.terminated[i], out.truncated[i] = reward, terminated, truncated
+        out.ended[i] = terminated or truncated
 
     def _write(self, i: int) -> None:
-        self.observation[i] = self._observed(i)
-        self.action_mask[i] = [self._takes(i, action) for action in range(self.game.NUM_ACTIONS)]
+        self.buffers.observation[i] = self._observed(i)
+        mask = self.buffers.action_mask
+        mask[i] = [self._takes(i, action) for action in range(self.game.NUM_ACTIONS)]
 
 
 class CppGames(GameBoards):
@@ -162,34 +170,28 @@ class CppGames(GameBoards):
         constants = described(self._api).constants
         for name, number in (
             ("num_actions", game.NUM_ACTIONS),
-            ("num_cells", self.observation[0].size),
+            ("num_cells", self.buffers.observation[0].size),
         ):
             if constants[name] != number:
                 raise CompilerError(
                     f"{game.__name__}: {name} is {number} in Python, {constants[name]} in C++"
                 )
-        # In whole cache lines, kept here: C++ allocates nothing.
-        self._owned = {
-            "games": zeroed_lines(constants["game_bytes"] * num_envs),
-            "episode": np.zeros(num_envs, np.uint32),
-            "drawn": np.zeros(num_envs, np.uint32),
-            "chosen": np.zeros(num_envs, np.int32),
-            "error": np.zeros(constants["error_bytes"], np.int8),
+        kinds: Kinds = {
+            "games": ((num_envs, constants["game_bytes"]), np.uint8),
+            "episode": ((num_envs,), np.uint32),
+            "drawn": ((num_envs,), np.uint32),
+            "chosen": ((num_envs,), np.int32),
+            "error": ((constants["error_bytes"],), np.int8),
         }
+        self._memory = Buffers.allocate(kinds)  # C++ allocates nothing
         self._seeds: Seed = 0
         self._batch: Any = described(self._api).structures["Games"](
             num_envs=num_envs,
             seed=0,
             seeds=None,
             autoreset=mode.name,
-            **self._owned,
-            observation=self.observation,
-            final_observation=self.final_observation,
-            action_mask=self.action_mask,
-            reward=self.reward,
-            terminated=self.terminated,
-            truncated=self.truncated,
-            ended=self.ended,
+            **vars(self._memory),
+            **vars(self.buffers),
         )
         self._address = ctypes.addressof(self._batch)
 
@@ -207,7 +209,7 @@ class CppGames(GameBoards):
 
     def _raise_error(self) -> None:
         """Raises the exception that the game threw in C++, if any."""
-        error = self._owned["error"]
+        error = self._memory.error
         if error[0]:
             text = error.tobytes().partition(b"\0")[0].decode(errors="replace")
             error[0] = 0

@@ -60,7 +60,7 @@ class GameVectorEnv(BatchEnv[np.ndarray]):
         check_game(game)
         with memory_for(f"num_envs={self.num_envs} boards of {game.__name__}"):
             self.boards = boards(self.num_envs, game, mode, **rung_settings)
-        self._ended = self.boards.ended
+        self._ended = self.boards.buffers.ended
         self._describe(mode, game.OBSERVATION, gymnasium.spaces.Discrete(game.NUM_ACTIONS))
 
     def reset(
@@ -93,7 +93,7 @@ class GameVectorEnv(BatchEnv[np.ndarray]):
             self.boards.reset(which, new_seed, 0 if first else None)
             self._seed, self._begun = new_seed, True
             self._num_ended = int(self._ended.sum())
-            return self.boards.observation, {"action_mask": self.boards.action_mask}
+            return self.boards.buffers.observation, {"action_mask": self.boards.buffers.action_mask}
 
     def step(
         self, actions: ArrayLike
@@ -128,7 +128,7 @@ class GameVectorEnv(BatchEnv[np.ndarray]):
             if ended < 0:
                 board = -1 - ended
                 raise InvalidActionError(board, int(taken[board]), "legal")
-            out = self.boards
+            out = self.boards.buffers
             info: dict[str, Any] = {"action_mask": out.action_mask}
             if self.autoreset_mode == AutoresetMode.SAME_STEP and ended:
                 info |= {"final_obs": out.final_observation, "_final_obs": out.ended}

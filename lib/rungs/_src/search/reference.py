@@ -10,10 +10,10 @@ import math
 import numpy as np
 
 from rungs._src.chess.boards.python import PythonBoards
-from rungs._src.chess.buffers import Buffers
 from rungs._src.chess.env import ChessEnv
 from rungs._src.chess.reason import Reason
 from rungs._src.chess.vector_env import ChessVectorEnv
+from rungs._src.core.buffers import Buffers
 from rungs._src.search.numerics import Draws, exp, log
 from rungs._src.search.result import Result, Tree
 from rungs._src.search.settings import Gumbel, Puct, SearchSettings, halving
@@ -180,7 +180,7 @@ class Game:
         """Plays an action and keeps the tree below it."""
         edges = self.nodes[0].edges if self.nodes else []
         child = next((edge.child for edge in edges if edge.action == action), None)
-        out = Buffers.allocate((1,), self.env.settings)
+        out = Buffers.allocate(self.env.settings.output_kinds(), 1)
         self.env = _step_copy(self.env, action, out)
         self.draws = dataclasses.replace(self.draws, ply=self.draws.ply + 1)
         self.nodes, self.leaf, self._simulations_left = [], None, 0
@@ -357,7 +357,7 @@ class PythonTrees(Trees):
     def __init__(self, num_games: int, settings: SearchSettings, batches: int):
         super().__init__(num_games, settings, batches)
         self._games = [Game(number, settings) for number in range(num_games)]
-        self._out = Buffers.allocate((num_games,), settings.chess(()))
+        self._out = Buffers.allocate(settings.chess(()).output_kinds(), num_games)
 
     def begin_fens(self, which: np.ndarray, fens: list[str]) -> None:
         envs = [ChessEnv(0, self.settings.chess((fen,))) for fen in fens]

@@ -16,9 +16,9 @@ import numpy as np
 import torch
 from torch import nn
 
-from rungs._src.chess.buffers import Buffers
 from rungs._src.chess.vector_env import ChessVectorEnv
 from rungs._src.core.arguments import integer, shown
+from rungs._src.core.buffers import Buffers
 from rungs._src.core.schema import schema_error
 from rungs._src.core.tensors import as_tensor
 from rungs._src.train import learners

@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 from gymnasium.vector import AutoresetMode
-from numpy.typing import DTypeLike
 
 from rungs._src.cartpole.physics import MAX_THETA, MAX_X, SECONDS
 from rungs._src.core.arguments import Seed
 from rungs._src.core.arguments import autoreset_mode as mode_of
 from rungs._src.core.batch_env import Array
-from rungs._src.core.memory import zeroed_lines
+from rungs._src.core.buffers import Buffers, Kinds
 from rungs._src.core.philox import Purpose, words
 from rungs._src.core.settings import check_fields, documented, setting
 from rungs.errors import InvalidActionError, InvalidStateError
@@ -55,16 +54,15 @@ class CartPoleSettings:
         check_fields(self)
 
 
-@dataclasses.dataclass(frozen=True)
-class Outputs:
-    """The outputs of a step: arrays, or tensors on a device."""
-
-    observation: Array  # (N, 4) float32
-    reward: Array  # (N,) float32
-    terminated: Array  # (N,) bool
-    truncated: Array
-    ended: Array  # either
-    final_observation: Array  # (N, 4) float32, the last of each environment's last episode
+# Every output by name, with one cart's shape and dtype.
+OUTPUTS: Kinds = {
+    "observation": ((4,), np.float32),
+    "reward": ((), np.float32),
+    "terminated": ((), np.bool_),
+    "truncated": ((), np.bool_),
+    "ended": ((), np.bool_),  # either
+    "final_observation": ((4,), np.float32),  # the last of each cart's last episode
+}
 
 
 class Carts(abc.ABC):
@@ -74,7 +72,7 @@ class Carts(abc.ABC):
     range, and no method but `reset`, `load` and `close` is called before the first `reset`.
     """
 
-    outputs: Outputs
+    outputs: Buffers  # arrays, or tensors on a device
     device: Any = None  # of outputs that are tensors
     validate = True  # a step rejects wrong actions and counts the episodes that ended
 
@@ -171,30 +169,13 @@ class HostCarts(Carts):
 
     def __init__(self, num_envs: int, first_env: int, settings: CartPoleSettings):
         super().__init__(num_envs, first_env, settings)
-        kinds = _state_kinds(settings) | {
-            "observation": (4, np.float32),
-            "reward": (1, np.float32),
-            "terminated": (1, np.bool_),
-            "truncated": (1, np.bool_),
-            "ended": (1, np.bool_),
-            "final_observation": (4, np.float32),
-            "chosen": (1, np.int8),
-        }
+        kinds = _state_kinds(settings) | OUTPUTS | {"chosen": ((), np.int8)}
         self._stride = -(-num_envs // _LANES) * _LANES
-        self._padded = {
-            name: zeroed_lines(rows * self._stride * np.dtype(dtype).itemsize)
-            .view(dtype)
-            .reshape(rows, self._stride)
-            for name, (rows, dtype) in kinds.items()
-        }
-        rows = {name: array[:, :num_envs] for name, array in self._padded.items()}
+        self._padded = Buffers.allocate(_rows(kinds, self._stride))
+        arrays = {name: array[..., :num_envs] for name, array in vars(self._padded).items()}
         # (4, N): x, x_dot, theta, theta_dot; (N,) int32, of the episode; (N,) uint32, its number.
-        self.state, self.steps, self.episode = rows["state"], rows["steps"][0], rows["episode"][0]
-        self.outputs = Outputs(
-            rows["observation"].T,
-            **{name: rows[name][0] for name in ("reward", "terminated", "truncated", "ended")},
-            final_observation=rows["final_observation"].T,
-        )
+        self.state, self.steps, self.episode = (arrays[name] for name in _state_kinds(settings))
+        self.outputs = Buffers(**{name: arrays[name].T for name in OUTPUTS})
 
     def dump(self) -> dict:
         arrays = {name: getattr(self, name) for name in ("state", "steps", "episode")}
@@ -207,24 +188,31 @@ class HostCarts(Carts):
         self.outputs.observation[...] = self.state.T
 
 
-def _state_kinds(settings: CartPoleSettings) -> dict[str, tuple[int, DTypeLike]]:
-    """Returns rows and dtype of each array of a state but `ended`."""
-    return {"state": (4, settings.dtype), "steps": (1, np.int32), "episode": (1, np.uint32)}
+def _state_kinds(settings: CartPoleSettings) -> Kinds:
+    """Returns one cart's shape and dtype of each array of a state but `ended`."""
+    return {"state": ((4,), settings.dtype), "steps": ((), np.int32), "episode": ((), np.uint32)}
+
+
+def _rows(kinds: Kinds, carts: int) -> Kinds:
+    """Returns shapes of all carts' arrays, whose last axis is that of carts, and their dtypes."""
+    return {name: ((*shape, carts), dtype) for name, (shape, dtype) in kinds.items()}
 
 
 def saved_arrays(
     payload: bytes, num_envs: int, settings: CartPoleSettings
 ) -> dict[str, np.ndarray]:
     """Returns the arrays of `Carts.dump` from their bytes, if an episode can lead to them."""
-    kinds = _state_kinds(settings) | {"ended": (1, np.uint8)}
-    size = sum(rows * num_envs * np.dtype(dtype).itemsize for rows, dtype in kinds.values())
+    kinds = _state_kinds(settings) | {"ended": ((), np.uint8)}
+    like = vars(Buffers.like(_rows(kinds, num_envs)))
+    size = sum(array.nbytes for array in like.values())
     if len(payload) != size:
         raise InvalidStateError(f"the state holds {len(payload)} bytes of carts, not {size}")
-    arrays, offset = {}, 0
-    for name, (rows, dtype) in kinds.items():
-        array = np.frombuffer(payload, dtype, rows * num_envs, offset)
-        arrays[name], offset = array.reshape(rows, num_envs), offset + array.nbytes
-    state, (steps,), (episode,), (ended,) = arrays.values()
+    arrays: dict[str, Any] = {}
+    offset = 0
+    for name, array in like.items():
+        read = np.frombuffer(payload, array.dtype, array.size, offset)
+        arrays[name], offset = read.reshape(array.shape), offset + read.nbytes
+    state, steps, episode, ended = arrays.values()
     x, x_dot, theta, theta_dot = np.abs(state)
     real = state.dtype.type
     over = (x > real(MAX_X)) | (theta > real(MAX_THETA)) | (steps >= settings.max_episode_steps)

@@ -42,7 +42,7 @@ class CppCarts(HostCarts):
         )
         sizes = {"num_envs": num_envs, "stride": self._stride, "first_env": first_env}
         self._batch = structures["CartPoleBatch"](
-            config=config, seeds=None, **sizes, **self._padded
+            config=config, seeds=None, **sizes, **vars(self._padded)
         )
         self._address = ctypes.addressof(self._batch)
         self._cpp_step = self._api.rungs_cartpole_step

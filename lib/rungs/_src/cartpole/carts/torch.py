@@ -6,9 +6,10 @@ import numpy as np
 import torch
 from gymnasium.vector import AutoresetMode
 
-from rungs._src.cartpole.carts.carts import CartPoleSettings, Carts, Outputs
+from rungs._src.cartpole.carts.carts import OUTPUTS, CartPoleSettings, Carts
 from rungs._src.cartpole.physics import FORCE, SECONDS, physics
 from rungs._src.core.arguments import Seed, choice
+from rungs._src.core.buffers import Buffers
 from rungs._src.core.philox import Purpose, words
 from rungs._src.core.tensors import checked_validate, chosen_device
 from rungs.errors import ConfigurationError, UnavailableError
@@ -50,12 +51,11 @@ class TensorCarts(Carts):
         self._state = zeros(4, dtype=dtype)
         self._steps = zeros(dtype=torch.int32)
         self._episode = zeros(dtype=torch.int64)
-        flags = ("terminated", "truncated", "ended")
-        self.outputs = Outputs(
-            zeros(4, dtype=torch.float32).T,
-            zeros(dtype=torch.float32),
-            **{name: zeros(dtype=torch.bool) for name in flags},
-            final_observation=zeros(4, dtype=torch.float32).T,
+        self.outputs = Buffers(
+            **{
+                name: zeros(*shape, dtype=getattr(torch, np.dtype(dtype).name)).movedim(-1, 0)
+                for name, (shape, dtype) in OUTPUTS.items()
+            }
         )
 
     def seeds_and_numbers(self) -> tuple[Any, torch.Tensor]:

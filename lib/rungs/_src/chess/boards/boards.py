@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 
 from rungs._src.chess.actions import move_of
-from rungs._src.chess.buffers import Buffers
 from rungs._src.chess.fen import board_of
 from rungs._src.chess.policy import random_actions
 from rungs._src.chess.settings import ChessSettings
 from rungs._src.core.arguments import Seed
 from rungs._src.core.batch_env import Array
+from rungs._src.core.buffers import Buffers
 from rungs.errors import IllegalActionError
 
 
@@ -35,7 +35,7 @@ class Boards(abc.ABC):
 
     def allocate(self, *boards: int) -> Buffers:
         """Makes zeroed memory for the outputs of (N,) boards, or of (T, N) in T steps."""
-        return Buffers.allocate(boards, self.settings)
+        return Buffers.allocate(self.settings.output_kinds(), *boards)
 
     def write_to(self, buffers: Buffers) -> None:
         """Writes outputs to `buffers` from now on."""

@@ -15,10 +15,10 @@ from rungs._src.chess.boards.native import (
     restored,
     start_positions,
 )
-from rungs._src.chess.buffers import Buffers
 from rungs._src.chess.policy import draw_ranks
 from rungs._src.chess.settings import ChessSettings
 from rungs._src.core.arguments import Seed, seed_fields, shown
+from rungs._src.core.buffers import Buffers
 from rungs._src.core.memory import zeroed_lines
 from rungs._src.native import loader
 from rungs._src.native.abi import Api, as_argument, described

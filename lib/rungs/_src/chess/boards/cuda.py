@@ -16,12 +16,13 @@ from rungs._src.chess.boards.native import (
     restored,
     start_positions,
 )
-from rungs._src.chess.buffers import OUTPUTS, Buffers
+from rungs._src.chess.buffers import OUTPUTS
 from rungs._src.chess.engine import UciEngine
 from rungs._src.chess.policy import random_actions
 from rungs._src.chess.settings import ChessSettings
 from rungs._src.chess.vector_env import ChessVectorEnv
 from rungs._src.core.arguments import Seed, choice, integer
+from rungs._src.core.buffers import Buffers, Kinds
 from rungs._src.core.memory import on_host
 from rungs._src.core.tensors import checked_validate, chosen_device, moved
 from rungs._src.machine import gpu
@@ -49,14 +50,12 @@ class TensorBuffers(Buffers):
         self.device_batch: tuple[object, object, Any] = (None, None, None)
 
     @classmethod
-    def on(
-        cls, device: torch.device, boards: tuple[int, ...], settings: ChessSettings
-    ) -> "TensorBuffers":
+    def on(cls, device: torch.device, kinds: Kinds, *boards: int) -> "TensorBuffers":
         """Allocates zeroed tensors; see `Buffers.allocate`."""
         return cls(
             **{
                 name: torch.zeros(array.shape, dtype=_dtype(array), device=device)
-                for name, array in vars(Buffers.like(boards, settings)).items()
+                for name, array in vars(Buffers.like(kinds, *boards)).items()
             }
         )
 
@@ -72,10 +71,6 @@ class TensorBuffers(Buffers):
             and tensor.is_contiguous()
             for tensor, like in zip(vars(self).values(), vars(other).values(), strict=True)
         )
-
-    def save(self) -> dict[str, torch.Tensor]:
-        """Copies all tensors, for `restore`."""
-        return {name: tensor.clone() for name, tensor in vars(self).items()}
 
 
 class CudaBoards(CopyableBoards):
@@ -114,7 +109,7 @@ class CudaBoards(CopyableBoards):
         self._kernels = Gpu(self.threads_per_block, self.device) if on_gpu else Host()
 
     def allocate(self, *boards: int) -> TensorBuffers:
-        return TensorBuffers.on(self.device, boards, self.settings)
+        return TensorBuffers.on(self.device, self.settings.output_kinds(), *boards)
 
     def write_to(self, buffers: Buffers) -> None:
         self.buffers = buffers

@@ -10,12 +10,12 @@ from gymnasium.vector import AutoresetMode
 
 from rungs._src.chess.actions import action_on, move_of
 from rungs._src.chess.boards.boards import Boards, illegal_action
-from rungs._src.chess.buffers import Buffers
 from rungs._src.chess.engine import EngineProcess, UciEngine
 from rungs._src.chess.fen import board_of
 from rungs._src.chess.settings import ChessSettings
 from rungs._src.core.arguments import Seed
 from rungs._src.core.batch_env import Array, stays_ended
+from rungs._src.core.buffers import Buffers
 
 
 class EngineBoards(Boards):

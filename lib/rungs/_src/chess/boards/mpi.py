@@ -11,10 +11,11 @@ from rungs._src.chess.boards.boards import Boards, illegal_action
 from rungs._src.chess.boards.engine import EngineBoards
 from rungs._src.chess.boards.native import check_size
 from rungs._src.chess.boards.openmp import OpenmpBoards
-from rungs._src.chess.buffers import OUTPUTS, POSITION, Buffers
+from rungs._src.chess.buffers import OUTPUTS, POSITION
 from rungs._src.chess.settings import ChessSettings, share_ends
 from rungs._src.chess.vector_env import ChessVectorEnv
 from rungs._src.core.arguments import Seed, boolean, choice, seeds_of
+from rungs._src.core.buffers import Buffers
 from rungs._src.core.state import seed_number
 from rungs._src.machine.cpu import usable_cores
 from rungs._src.native import loader
@@ -225,7 +226,7 @@ class GatheredBoards(EngineBoards):
         self._own_rows = slice(ranks.first, ranks.first + num_envs)
         shared_outputs = None
         if shared:
-            like = Buffers.like((all_boards,), settings)
+            like = Buffers.like(settings.output_kinds(), all_boards)
             memory = self._rank_0_memory(like.memory_bytes())
             shared_outputs = like.within(memory).rows(self._own_rows)
         super().__init__(num_envs, rank_boards.first_board, settings, shared_outputs)

@@ -11,12 +11,13 @@ from rungs._src.chess.actions import NUM_ACTIONS
 from rungs._src.chess.boards.boards import illegal_action
 from rungs._src.chess.boards.engine import EngineBoards
 from rungs._src.chess.boards.python import LAYOUT, PythonBoards, load_envs
-from rungs._src.chess.buffers import OUTPUTS, POSITION, Buffers
+from rungs._src.chess.buffers import OUTPUTS, POSITION
 from rungs._src.chess.policy import random_actions
 from rungs._src.chess.settings import ChessSettings, share_ends
 from rungs._src.chess.vector_env import ChessVectorEnv
 from rungs._src.core.arguments import Seed, choice, integer, seconds, seeds_of
 from rungs._src.core.batch_env import stays_ended
+from rungs._src.core.buffers import Buffers
 from rungs._src.machine.cpu import usable_cores, warn_of_oversubscription
 from rungs._src.processes.interrupt import uninterrupted
 from rungs._src.processes.workers import CONTEXT, TIMEOUT, Workers
@@ -57,7 +58,7 @@ class MultiprocessingBoards(EngineBoards):
         self._shared_outputs: Buffers | None = None
         memory: Any = None
         if transport == "shared":
-            like = Buffers.like((num_envs,), settings)
+            like = Buffers.like(settings.output_kinds(), num_envs)
             memory = CONTEXT.RawArray("B", like.memory_bytes())
             self._shared_outputs = like.within(memory)
             self._mask = self._shared_outputs.mask
@@ -189,7 +190,7 @@ class _Share(PythonBoards):
         super().__init__(share.stop - share.start, first_board + share.start, settings)
         self._is_shared = memory is not None
         if self._is_shared:
-            all_outputs = Buffers.like((num_envs,), settings).within(memory)
+            all_outputs = Buffers.like(settings.output_kinds(), num_envs).within(memory)
             self.write_to(all_outputs.rows(share))
 
     def change(
