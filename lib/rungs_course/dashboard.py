@@ -10,6 +10,7 @@ from rungs._src.machine.cpu import usable_cores
 from rungs._src.machine.describe import describe, differing
 from rungs._src.native import gpp
 from rungs.errors import ConfigurationError, RungsError, UnavailableError
+from rungs_course.diagrams import OPERA_GAME
 from rungs_course.labs import record
 from rungs_course.measure import peaks, valgrind
 from rungs_course.measure import results as saved
@@ -57,7 +58,7 @@ def explore(results: Path | str | None = None) -> ipywidgets.VBox:
         "threads": lambda: _threads(tables["04_spent"]),
         "ranks": lambda: nb05_figures.explore_step(tables["05_works"]),
         "a warp": lambda: nb06_cuda.explore_warp(tables["06_followed"]),
-        "a game": lambda: nb00_start.explore_game(nb00_start.play(nb00_start.OPERA_GAME)),
+        "a game": lambda: nb00_start.explore_game(nb00_start.play(OPERA_GAME)),
         "labs": _labs,
         "processes, live": lambda: nb02_parallel.predict_processes(
             tables["02_race"], usable_cores(), seed=_SEED

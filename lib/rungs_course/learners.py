@@ -4,8 +4,11 @@ Importing this makes the course's learners known to the library by name.
 """
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
 
+import pandas as pd
 import torch
 
 from rungs._src.train.adam import Adam
@@ -13,8 +16,9 @@ from rungs._src.train.layers import SparseSquares
 from rungs._src.train.learners import LEARNERS, LearnerKind
 from rungs._src.train.legal_actions import Legal, Packed, Padded
 from rungs._src.train.network import LegalActionNetwork, PolicyValueNetwork, scores_in_place
-from rungs._src.train.ppo import TorchPpo
-from rungs._src.train.settings import PpoSettings
+from rungs._src.train.ppo import Learner, TorchPpo
+from rungs._src.train.settings import PpoSettings, Training
+from rungs._src.train.training import EVALUATIONS, METRICS, train
 
 
 def reference(
@@ -74,3 +78,26 @@ def torch_threads(count: int) -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
+
+
+def train_each(
+    runs: Iterable[tuple[Mapping[str, Any], Training]], out: Path, *, say=print, **options
+) -> tuple[pd.DataFrame, pd.DataFrame, Learner]:
+    """Trains one run after the other, each in a folder of its own, named by the values of its
+    columns; `options` are `train`'s.
+
+    Returns all runs' `metrics.csv` and `evaluations.csv`, with the columns that name them, and the
+    learner of the last.
+    """
+    tables: dict[str, list[pd.DataFrame]] = {METRICS: [], EVALUATIONS: []}
+    for labels, training in runs:
+        name = "-".join(map(str, labels.values()))
+
+        def named(line: str, name: str = name) -> None:
+            say(f"{name}: {line}")
+
+        learner = train(training, out / name, say=named, **options)
+        for file, frames in tables.items():
+            frames.append(pd.read_csv(out / name / file).assign(**labels))
+    metrics, evaluations = (pd.concat(frames, ignore_index=True) for frames in tables.values())
+    return metrics, evaluations, learner  # type: ignore[return-value]  # no MPI

@@ -297,3 +297,19 @@ def parts(updates: pd.DataFrame, names: str, title: str):
     legend_below(figure, looks, 4)
     panel.set_title(title)
     return figure
+
+
+def rates(times: pd.DataFrame, things: str, title: str):
+    """Draws steps per second over the number of environments, a line for each racer."""
+    values = times.assign(rate=times["plies"] / times["seconds"])
+    quantity = f"steps per second of all {things} together"
+    at = ("racer", "num_envs", "rate")
+    return medians(values, *at, things=things, quantity=quantity, title=title)
+
+
+def step_times(times: pd.DataFrame, things: str = "boards", title: str = "Time per step"):
+    """Draws the time of a step of all over their number (chess study's figure 2, CartPole's 4)."""
+    values = times.assign(step=times["seconds"] / times["plies"] * times["num_envs"])
+    quantity = f"seconds per step of all {things}"
+    at = ("racer", "num_envs", "step")
+    return medians(values, *at, things=things, quantity=quantity, title=title)

@@ -40,7 +40,7 @@ def explore(draw: Callable, **controls: ipywidgets.Widget) -> ipywidgets.interac
 def rung_controls(
     threads: list[int], names: Sequence[str] = ("cpp", "openmp", "multiprocessing", "python")
 ) -> dict[str, ipywidgets.Widget]:
-    """Returns controls for what `nb10_scaling.one_point` measures, by its arguments' names."""
+    """Returns controls for what `over_boards.one_point` measures, by its arguments' names."""
     return {
         "rung": ipywidgets.ToggleButtons(options=names, value="openmp", description="rung"),
         "num_envs": ipywidgets.SelectionSlider(

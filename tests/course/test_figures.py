@@ -11,10 +11,12 @@ import pandas as pd
 import pytest
 
 from rungs_course import plots, rating, widgets
-from rungs_course.diagrams import filmstrip
+from rungs_course.diagrams import OPERA_GAME, filmstrip
+from rungs_course.machine import roofline
 from rungs_course.machine.roofline import CORRECTED, PAPER
 from rungs_course.machine.topology import Cache
 from rungs_course.measure import over_boards, results
+from rungs_course.measure.cost import Link
 from rungs_course.notebooks import nb00_start as nb00
 from rungs_course.notebooks import nb01_python as nb01
 from rungs_course.notebooks import nb02_parallel as nb02
@@ -33,7 +35,6 @@ from rungs_course.notebooks import nb14_cost_model as nb14
 from rungs_course.notebooks import nb15_training as nb15
 from rungs_course.notebooks import nb16_search as nb16
 from rungs_course.notebooks import nb17_versions as nb17
-from rungs_course.notebooks.nb14_cost_model import Link
 from rungs_course.paths import ROOT
 
 LINK = Link(1e-4, 1e9)
@@ -78,7 +79,7 @@ def paper_counters():
 
 def study_rooflines():
     processors = list(zip(PAPER, CORRECTED, strict=True))
-    return nb08.study_rooflines(processors, nb09.points(paper_counters()))
+    return nb08.study_rooflines(processors, roofline.points(paper_counters()))
 
 
 def shares_of_the_study():
@@ -184,8 +185,8 @@ PLOTS = {
     ),
     "wins": lambda: nb11.draw_wins(recorded("11_curves", seed=0), over="steps"),
     "learners": lambda: nb11.draw_ladder(load("11_learners_table")),
-    "peers' rates": lambda: nb12.draw_rates(load("12_cartpole"), "environments", "CartPole"),
-    "peers' steps": lambda: nb12.draw_step_times(recorded("12_alone", racer="rungs, board + bits")),
+    "peers' rates": lambda: plots.rates(load("12_cartpole"), "environments", "CartPole"),
+    "peers' steps": lambda: plots.step_times(recorded("12_alone", racer="rungs, board + bits")),
     "peers": lambda: nb12.draw_bars(first_boards("12_alone"), "rungs, board + bits", "Peers"),
     "CartPole's steps": lambda: nb13.draw_step_times(
         recorded("13_times", racer="cpp"), recorded("13_turning", racer="cpp")
@@ -215,7 +216,7 @@ PLOTS = {
 PICTURES = {
     "the course": lambda: nb00.course_map("07"),
     "the loop": nb00.rl_loop,
-    "plies": lambda: nb00.draw_plies(nb00.play(nb00.OPERA_GAME), [1, 33]),
+    "plies": lambda: nb00.draw_plies(nb00.play(OPERA_GAME), [1, 33]),
     "doublings": lambda: nb03_bitboards.draw_doublings(chess.Board(FEN), chess.A1),
     "bitboards": lambda: nb03_bitboards.draw_generator(chess.Board(FEN), chess.A1),
     "cache lines": lambda: nb04.draw_cache_lines(nb04_openmp.writes(32, 2)),
@@ -358,7 +359,7 @@ def test_a_widget_offers_what_there_is(alternatives):
     assert set(part.options) == set(shares["part"])
     slider, *_ = nb16.explore_search(grown, FEN).children
     assert set(slider.options) == set(grown["simulation"])
-    slider, *_ = nb00.explore_game(nb00.play(nb00.OPERA_GAME)).children
+    slider, *_ = nb00.explore_game(nb00.play(OPERA_GAME)).children
     assert (slider.min, slider.max, slider.value) == (1, 33, 33)
 
 

@@ -3,12 +3,13 @@
 import chess
 import pytest
 
+from rungs_course.diagrams import OPERA_GAME
 from rungs_course.notebooks import nb00_start
 from rungs_course.paths import ROOT
 
 
 def test_the_opera_game_is_what_python_chess_says():
-    game, board = nb00_start.play(nb00_start.OPERA_GAME), chess.Board()
+    game, board = nb00_start.play(OPERA_GAME), chess.Board()
     for row in game.itertuples():
         assert row.legal == board.legal_moves.count()
         board.push_uci(row.uci)

@@ -8,21 +8,22 @@ import pytest
 
 import rungs
 from rungs.errors import MismatchError, UnavailableError
+from rungs_course import teams
 from rungs_course.measure import over_boards
 from rungs_course.notebooks import nb04_counters, nb04_openmp
 from tests.proof import lockstep
 
 
 @pytest.mark.parametrize("boards", [1, 65])
-@pytest.mark.parametrize("way", nb04_openmp.WAYS + nb04_openmp.BARRIERS)
+@pytest.mark.parametrize("way", teams.WAYS + teams.BARRIERS)
 def test_every_way_plays_the_same_games(way, boards):
-    envs = [nb04_openmp.make(way, boards, 2), rungs.make("chess", "cpp", boards)]
+    envs = [teams.make(way, boards, 2), rungs.make("chess", "cpp", boards)]
     lockstep.play(*envs, seed=0, steps=120)
 
 
 def test_threads_that_never_meet_play_them_too_and_other_games_are_noticed():
     before, actions, after = nb04_openmp.random_games(9, 12, seed=0)
-    env = nb04_openmp.make("chunked", 9, 2)
+    env = teams.make("chunked", 9, 2)
     env.reset(seed=0)
     games = (env.boards, env.boards.play_apart, False, before, actions)
     assert nb04_openmp.seconds_of_games(*games, after) > 0

@@ -37,10 +37,10 @@ def test_a_program_above_a_roof_is_named():
     compute = pd.DataFrame({"peak": peaks, "threads": 1, "per_second": [100.0, 50.0]})
     levels = {"level": ["L1", "memory", "memory"], "stream": ["read", "read", "triad"]}
     bandwidth = pd.DataFrame(levels | {"threads": 1, "per_second": [1000.0, 15.0, 20.0]})
-    times = pd.DataFrame({"mask": "bits", "threads": 1, "repeat": range(5), "seconds": 2.0})
+    times = pd.DataFrame({"mask": "bits", "racer": 1, "plies": 4, "seconds": 5 * [2.0]})
     work = {"bits": {"operations": 10.0, "bytes": 30.0}}
-    above = nb08_roofline.above(times, work, 4, compute, bandwidth, 1)
+    above = nb08_roofline.above(times, work, compute, bandwidth, 1)
     assert list(above) == [("cpp, bits mask", "memory's bandwidth")]
     (factor,) = above.values()
     assert factor.middle == pytest.approx(30 * 4 / 2 / 20)
-    assert nb08_roofline.above(times, {}, 4, compute, bandwidth, 1) == {}
+    assert nb08_roofline.above(times, {}, compute, bandwidth, 1) == {}

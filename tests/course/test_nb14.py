@@ -5,9 +5,10 @@ import pandas as pd
 import pytest
 
 from rungs.errors import WorkerDiedError
+from rungs_course.measure.cost import Link, fit, position_bytes
 from rungs_course.notebooks import nb14_cost_model as nb14
 from rungs_course.notebooks import nb14_ranks
-from rungs_course.notebooks.nb14_cost_model import Line, Link, Update, all_reduce_seconds
+from rungs_course.notebooks.nb14_cost_model import Line, Update, all_reduce_seconds
 
 LINK = Link(latency=5e-5, bandwidth=2e9)
 UPDATE = Update(
@@ -48,8 +49,8 @@ class TestAllReduce:
 
 def test_no_cost_is_below_nothing():
     terms = np.array([(1, 1), (1, 10), (1, 100)])
-    assert nb14.fit(terms, terms @ (2.0, 3.0)) == pytest.approx((2.0, 3.0))
-    fixed, slope = nb14.fit(terms, terms @ (-0.5, 1.0))
+    assert fit(terms, terms @ (2.0, 3.0)) == pytest.approx((2.0, 3.0))
+    fixed, slope = fit(terms, terms @ (-0.5, 1.0))
     assert fixed == pytest.approx(0)
     assert slope >= 0
 
@@ -141,7 +142,7 @@ class TestNodes:
 
 
 def test_a_position_is_what_a_learner_learns_from():
-    sizes = nb14.position_bytes()
+    sizes = position_bytes()
     assert (sizes["observation"], sizes["mask"]) == (72, 584)
     assert sum(sizes.values()) == 72 + 584 + 4 + 1 + 8 + 4 + 4
 

@@ -32,7 +32,7 @@ COURSE = (
     ("cartpole", "compiled", "errors", "learners", "machine", "paths", "ready"),
     ("measure", "agents", "analysis", "outline"),
     ("peers",),
-    ("labs", "plots"),
+    ("labs", "plots", "teams"),
     ("tables", "diagrams", "widgets", "bench"),
     ("notebook", "adapters", "tournament", "rating"),
     ("notebooks",),
@@ -113,6 +113,23 @@ def test_modules_import_only_what_lies_below_them():
     arrows = gathered(TEACHING, "**/*.py", lambda file: imported(file, "rungs_course"))
     assert arrows
     assert not against(arrows, COURSE)
+
+
+def test_notebooks_modules_import_none_of_another_notebook():
+    modules = [*(TEACHING / "notebooks").glob("nb*.py")]
+    assert modules
+    for module in modules:
+        names = re.findall(r"^ *(?:from|import) .*\bnb(\d\d)_", module.read_text(), re.MULTILINE)
+        assert {*names} <= {module.name[2:4]}, module.name
+
+
+def test_pages_import_no_module_of_a_later_notebook():
+    folder = ROOT / "notebooks"
+    pages = [*folder.glob("[0-9]*.ipynb"), *folder.glob("*/[0-9]*.ipynb")]
+    assert pages
+    for page in pages:
+        names = re.findall(r'^ *"(?:from|import) .*\bnb(\d\d)_', page.read_text(), re.MULTILINE)
+        assert all(name <= page.name[:2] for name in names), page.name
 
 
 def test_what_is_private_does_not_import_the_public_modules_made_of_it():

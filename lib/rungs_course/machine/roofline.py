@@ -1,4 +1,4 @@
-"""The roofline: what a processor can do at most, from what is known of it.
+"""The roofline: what a processor can do at most, and where the study's programs stand in it.
 
 Two bounds: how many operations its cores can do a second, and how many bytes come from memory in
 that time. A program that does few operations per byte (its operational intensity) meets the second
@@ -8,6 +8,9 @@ first. Equations are those of "Optimizing Data Generation for Reinforcement Lear
 import dataclasses
 
 import numpy as np
+import pandas as pd
+
+from rungs._src.core.memory import CACHE_LINE
 
 CHANNEL_BITS = 64  # the width of a DDR memory channel
 
@@ -58,3 +61,44 @@ CORRECTED = (
 # The GPU of the study's section 4.3 and table 2, by NVIDIA's white paper (2020): 108 units of 64
 # lanes in single precision and 32 in double, and 5 stacks of 1024 bits of HBM2.
 A100 = Processor("NVIDIA A100, 40 GB", 108, 1.41e9, 2048, 2, 80, 2430e6)
+# The study's programs, and their rates in its table 1, `data/paper/chess_papi.csv`.
+PROGRAMS = {"sequential": "sequential Gflop/s", "OpenMP": "OpenMP Gflop/s"}
+
+
+def operations(table: pd.Series) -> float:
+    """Returns what the study counts as floating-point operations in its table."""
+    return table["instructions"] - table["loads and stores"]
+
+
+def seconds(table: pd.Series, program: str = "sequential") -> float:
+    """Returns how long a program of `PROGRAMS` took, by its rate."""
+    return operations(table) / (table[PROGRAMS[program]] * 1e9)
+
+
+def clock(table: pd.Series) -> float:
+    """Returns the cycles per second that a core needs for all instructions in that time."""
+    return table["instructions"] / table["instructions per cycle"] / seconds(table)
+
+
+def memory_rate(table: pd.Series, program: str) -> float:
+    """Returns the most bytes per second that can have come from memory: a line for each L1 miss."""
+    return table["L1 data misses"] * CACHE_LINE / seconds(table, program)
+
+
+def points(table: pd.Series) -> pd.DataFrame:
+    """Returns where the study's programs stand in a roofline, for several divisors.
+
+    A row per program and way: `name` (of `PROGRAMS`), `per` ("access, as drawn", "byte of an
+    access", "byte missing in L1"), `intensity`, `performance` (operations per second).
+    """
+    divisors = {
+        "access, as drawn": table["loads and stores"],
+        "byte of an access": table["loads and stores"] * 8,  # the most, without vectors
+        "byte missing in L1": table["L1 data misses"] * CACHE_LINE,
+    }
+    rows = [
+        (name, per, operations(table) / divisor, table[rate] * 1e9)
+        for per, divisor in divisors.items()
+        for name, rate in PROGRAMS.items()
+    ]
+    return pd.DataFrame(rows, columns=["name", "per", "intensity", "performance"])

@@ -1,4 +1,5 @@
-"""The cost of an update: the time of its parts, and floating-point operations, counted on paper.
+"""The cost of an update: the time of its parts, floating-point operations and bytes, counted on
+paper, and what a message takes.
 
 The time of training is updates * (generate + transfer + infer + backward): a rung changes the first
 part alone, so that its effect on training can be derived from its speed.
@@ -11,13 +12,18 @@ work lowers it.
 """
 
 import dataclasses
+from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
+import scipy.optimize
+import torch
 
+import rungs
 from rungs._src.chess.vector_env import ChessVectorEnv
 from rungs._src.train.layers import NUM_PIECES
 from rungs._src.train.network import LegalActionNetwork, PolicyValueNetwork
-from rungs._src.train.ppo import PARTS, Learner
+from rungs._src.train.ppo import PARTS, Learner, Rollout
 from rungs._src.train.settings import PpoSettings
 from rungs_course.learners import LADDER
 
@@ -72,3 +78,28 @@ def operations(network: PolicyValueNetwork, legal: float = LEGAL) -> Operations:
     # Each product has gradients of both its factors; the first layer only of its weights.
     backward = first + 2 * (products + scores)
     return Operations(infer=forward, learn=forward + backward)
+
+
+class Link(NamedTuple):
+    """A connection between processes."""
+
+    latency: float  # seconds that a message takes, however short it is
+    bandwidth: float  # bytes per second that a process sends while it receives as many
+
+
+def fit(terms, seconds) -> np.ndarray:
+    """Fits the coefficients, none below 0, of two terms whose sum is some times; (2,) float64.
+
+    Least squares of relative errors, so that a microsecond counts where there are few.
+    """
+    scaled = np.asarray(terms, float) / np.asarray(seconds, float)[:, None]
+    best, _ = scipy.optimize.nnls(scaled, np.ones(len(scaled)))
+    return best
+
+
+def position_bytes() -> dict[str, int]:
+    """Returns the bytes sent to a learner per position, by name of the array it learns from."""
+    env = rungs.make("chess", "cpp", 1, mask="bits")
+    rollout = Rollout(env, 1, torch.device("cpu"))
+    names = ("observation", "mask", "reward", "ended", "choice", "log_probability", "value")
+    return {name: getattr(rollout, name)[0].nbytes for name in names}

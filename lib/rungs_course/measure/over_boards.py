@@ -1,11 +1,12 @@
 """The same rungs raced at several numbers of boards, and what each gains over one of them."""
 
 from collections.abc import Iterable
+from typing import Any
 
 import pandas as pd
 
 import rungs
-from rungs._src.chess.keywords import ChessRung
+from rungs._src.chess.keywords import ChessRung, MaskFormat
 from rungs_course.measure.noise import Factor, factor
 from rungs_course.measure.quartiles import quartiles
 from rungs_course.measure.race import race, steps_of
@@ -59,3 +60,41 @@ def _ratios(times: pd.DataFrame, baseline: str):
     ratios = wide.drop(columns=baseline).rdiv(wide[baseline], axis=0)
     long = ratios.melt(ignore_index=False, var_name="racer", value_name="gain").reset_index()
     return long.groupby(["racer", "num_envs"])["gain"]
+
+
+# Plies of a segment that a reader waits for.
+_PLIES = {"python": 512, "multiprocessing": 512, "cpp": 40960, "openmp": 40960}
+
+
+def one_point(
+    rung: ChessRung,
+    num_envs: int,
+    *,
+    threads: int,
+    schedule: str,
+    mask: MaskFormat,
+    seed: int,
+    api=None,
+) -> tuple[float, float]:
+    """Makes a single short measurement: a rung against one thread of C++.
+
+    `threads` are "openmp"'s, or workers of "multiprocessing". Returns plies per second of the rung,
+    and how many times as fast as `cpp` it is, medians of three.
+    """
+    own: dict[str, dict[str, Any]] = {
+        "cpp": {"api": api},
+        "openmp": {"api": api, "threads": threads, "schedule": schedule},
+        "multiprocessing": {"workers": min(threads, num_envs)},
+    }
+    chosen: dict[str, ChessRung] = {"cpp": "cpp", "chosen": rung}
+    racers = {
+        name: rungs.make("chess", each, num_envs, mask=mask, **own.get(each, {}))
+        for name, each in chosen.items()
+    }
+    pilot = rungs.make("chess", "cpp", num_envs, mask=mask)
+    steps = steps_of(_PLIES[rung], num_envs)
+    times = race(racers, pilot, seed=seed, steps=steps, repeats=3, warmup=1)
+    for env in racers.values():
+        env.close()
+    median = times.groupby("racer")["seconds"].median()
+    return steps * num_envs / median["chosen"], median["cpp"] / median["chosen"]

@@ -11,12 +11,11 @@ from IPython.display import display
 
 from rungs._src.chess.actions import legal_actions, target_of
 from rungs_course import plots
-from rungs_course.diagrams import empty_board
-from rungs_course.notebooks import nb00_start
+from rungs_course.diagrams import OPERA_GAME, empty_board
 from rungs_course.plots import image
 from rungs_course.widgets import WHOLE_LABEL
 
-OPERA_GAME = nb00_start.OPERA_GAME.split()
+_MOVES = OPERA_GAME.split()
 # Squares from the piece that steps of one, two and four have reached together, and their colours.
 _STAGES = {1: plots.BLUE, 3: plots.SKY, 7: plots.ORANGE}
 
@@ -24,7 +23,7 @@ _STAGES = {1: plots.BLUE, 3: plots.SKY, 7: plots.ORANGE}
 def after(plies: int) -> chess.Board:
     """Returns the Opera Game's position after `plies` plies, seen from the side to move."""
     board = chess.Board()
-    for move in OPERA_GAME[:plies]:
+    for move in _MOVES[:plies]:
         board.push_uci(move)
     return board if board.turn else board.mirror()
 
@@ -119,7 +118,7 @@ def _draw_planes(axes, plane, board: chess.Board, square: int) -> None:
 def explore_bitboards(plies: int):
     """Shows a position of the Opera Game and a piece of the reader's choice."""
     position = ipywidgets.IntSlider(
-        plies, min=0, max=len(OPERA_GAME) - 1, description="plies played", style=WHOLE_LABEL
+        plies, min=0, max=len(_MOVES) - 1, description="plies played", style=WHOLE_LABEL
     )
     piece = ipywidgets.Dropdown(description="piece")
 

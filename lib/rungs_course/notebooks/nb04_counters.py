@@ -16,7 +16,7 @@ from rungs._src.machine.cpu import usable_cores
 from rungs._src.native import loader
 from rungs._src.threads import openmp
 from rungs.errors import MismatchError, UnavailableError
-from rungs_course import compiled
+from rungs_course import compiled, teams
 from rungs_course.measure.race import steps_of
 from rungs_course.measure.turns import timed_rounds
 from rungs_course.notebooks import nb04_openmp
@@ -168,7 +168,7 @@ def race_barriers(
         games = nb04_openmp.random_games(num_envs, 2 * steps_of(plies, num_envs), seed)
         racers = {}
         for way in ("one barrier", "two barriers"):
-            env = nb04_openmp.make(way, num_envs, threads)
+            env = teams.make(way, num_envs, threads)
             env.reset(seed=seed)
             for place, where in places.items():
                 racers[way, place] = functools.partial(_step, where, env.boards, games)

@@ -11,7 +11,8 @@ import seaborn as sns
 
 from rungs._src.core.memory import CACHE_LINE
 from rungs_course import plots, widgets
-from rungs_course.notebooks.nb04_openmp import BLOCK, StepCost, moves
+from rungs_course.notebooks.nb04_openmp import moves
+from rungs_course.teams import BLOCK, StepCost
 
 _SHOWN_LINES = 3
 _THREADS = [1, 2, 4, 8, 16, 32, 64]

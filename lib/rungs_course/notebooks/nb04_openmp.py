@@ -1,7 +1,5 @@
 """Threads that share a step: cache lines, barriers, calls from Python, and overlapping."""
 
-import ctypes
-import dataclasses
 import functools
 import time
 from collections.abc import Callable, Iterable
@@ -11,96 +9,20 @@ import numpy as np
 import pandas as pd
 
 import rungs
-from rungs._src.chess.boards.cpp import CppBoards
 from rungs._src.chess.keywords import MaskFormat
-from rungs._src.chess.settings import ChessSettings
-from rungs._src.chess.vector_env import ChessVectorEnv
-from rungs._src.core.memory import CACHE_LINE, whole_lines, zeroed_lines
+from rungs._src.core.memory import CACHE_LINE, whole_lines
 from rungs._src.native import loader
 from rungs._src.native.abi import described
-from rungs._src.threads import openmp
 from rungs.errors import MismatchError
-from rungs_course import compiled
+from rungs_course import teams
 from rungs_course.measure.noise import Factor, factor
 from rungs_course.measure.race import steps_of
 from rungs_course.measure.turns import timed_rounds
 
-# By `rungs::course::Way`'s names.
-WAYS = ("alone", "naive", "chunked", "gated", "padded", "padded runs")
-# And those that go through their boards twice, which differ in their barriers.
-BARRIERS = ("one barrier", "two barriers", "twice")
-_PADDED = ("padded", "padded runs")
-BLOCK = 8  # boards: `rungs::env::kBlock`
-
-
-class SharedBoards(CppBoards):
-    """The C++ rung's boards, shared out among threads in one of `WAYS` or `BARRIERS`.
-
-    Actions are not checked: each must be legal. Observations are "board", and there is no engine.
-    """
-
-    def __init__(
-        self, num_envs: int, first_board: int, settings: ChessSettings, *, way: str, threads: int
-    ):
-        super().__init__(num_envs, first_board, settings)
-        self.course = compiled.load_course()
-        ways = described(self.course).enumerations["Way"]
-        self._way, self._threads = ways[way.replace(" ", "_")], threads
-        openmp.team(self.api, threads)
-        self._play = self.course.rungs_chess_shared_play
-
-    def step_all(self) -> int:
-        return self._play(self._address, self.actions, 1, self._way, self._threads)
-
-    def play(self, actions: np.ndarray) -> int:
-        """Plays (steps, N) int64 actions in one call; returns how many episodes ended."""
-        return self._play(self._address, actions, len(actions), self._way, self._threads)
-
-    def play_apart(self, actions: np.ndarray) -> int:
-        """Plays the same with threads that wait for each other only at the end."""
-        play = self.course.rungs_chess_apart_play
-        return play(self._address, actions, len(actions), self._threads)
-
-
-class PaddedBoards(SharedBoards):
-    """The same boards, with whole cache lines for each block's part of each output.
-
-    Arguments are as for `SharedBoards`; `way` is "padded" or "padded runs".
-    """
-
-    def __init__(
-        self, num_envs: int, first_board: int, settings: ChessSettings, *, way: str, threads: int
-    ):
-        super().__init__(num_envs, first_board, settings, way=way, threads=threads)
-        self._apart = type(self.batch).from_buffer_copy(self.batch)
-        self._padded = {}
-        for name, array in [*vars(self.buffers).items(), ("chosen", self._chosen)]:
-            row = array.nbytes // num_envs * BLOCK
-            memory = zeroed_lines(whole_lines(row) * -(-num_envs // BLOCK))
-            self._padded[name] = memory.reshape(-1, whole_lines(row) or 1)[:, :row]
-            setattr(self._apart, name, memory.ctypes.data)
-        self._address = ctypes.addressof(self._apart)
-
-    def reset_all(self, marks: int, episode: int) -> None:
-        self.api.rungs_chess_serial_reset(self.address, marks, episode)
-
-    def step_all(self) -> int:
-        ended = super().step_all()
-        for name, array in vars(self.buffers).items():  # where the environment looks for them
-            ours = self._padded[name].reshape(-1)[: array.nbytes]
-            array[...] = ours.view(array.dtype).reshape(array.shape)
-        return ended
-
-
-def make(way: str, num_envs: int, threads: int, mask: str = "bool") -> ChessVectorEnv:
-    """Makes an environment whose steps are shared out in a way of `WAYS` or `BARRIERS`."""
-    boards = PaddedBoards if way in _PADDED else SharedBoards
-    return ChessVectorEnv(num_envs, boards, way=way, threads=threads, mask=mask)
-
 
 def owners(num_envs: int, threads: int, way: str) -> np.ndarray:
     """Returns which thread plays each block: in turn for "naive" and "padded", else in runs."""
-    blocks = np.arange(-(-num_envs // BLOCK))
+    blocks = np.arange(-(-num_envs // teams.BLOCK))
     return blocks % threads if way in ("naive", "padded") else blocks // -(-len(blocks) // threads)
 
 
@@ -110,7 +32,7 @@ def shared_lines(num_envs: int, threads: int) -> pd.DataFrame:
     Returns a row per way and array (the outputs, and "state"): `way`, `array`, `bytes` (of a
     block), `lines` (of all), `shared` (how many of those are written by more than one thread).
     """
-    env = rungs.make("chess", "cpp", BLOCK)
+    env = rungs.make("chess", "cpp", teams.BLOCK)
     sizes = {"state": described(loader.load()).constants["block_bytes"]}
     sizes |= {name: array.nbytes for name, array in vars(env.boards.buffers).items()}
     rows = []
@@ -147,8 +69,8 @@ def writes(num_envs: int, threads: int) -> pd.DataFrame:
         thread = owners(num_envs, threads, way)
         block = np.arange(len(thread))
         before = pd.Series(thread).groupby(thread).cumcount()
-        at = block * (CACHE_LINE if way == "padded" else BLOCK)
-        where = {"line": at // CACHE_LINE, "place": at % CACHE_LINE // BLOCK}
+        at = block * (CACHE_LINE if way == "padded" else teams.BLOCK)
+        where = {"line": at // CACHE_LINE, "place": at % CACHE_LINE // teams.BLOCK}
         what = {"way": way, "block": block, "thread": thread, "time": before.to_numpy()}
         frames.append(pd.DataFrame(what | where))
     return pd.concat(frames, ignore_index=True)
@@ -177,7 +99,7 @@ def where_time_goes(
     for num_envs in board_counts:
         steps = steps_of(plies, num_envs)
         before, actions, after = random_games(num_envs, 2 * steps, seed)
-        alone, team = (make(way, num_envs, threads) for way in ("alone", "chunked"))
+        alone, team = (teams.make(way, num_envs, threads) for way in ("alone", "chunked"))
         for env in (alone, team):
             env.reset(seed=seed)
         one: Any = alone.boards
@@ -267,23 +189,6 @@ def speedups(times: pd.DataFrame) -> pd.DataFrame:
     return gain.groupby("num_envs").median().reset_index()
 
 
-@dataclasses.dataclass(frozen=True)
-class StepCost:
-    """The cost of a step on one thread or several, as measured."""
-
-    ply: float  # seconds of a board's step
-    call: float  # seconds of a call from Python
-    meeting: float  # seconds that threads take to begin and end together
-
-    def seconds(self, boards: np.ndarray, threads: int) -> np.ndarray:
-        """Returns the seconds of a step of `boards` boards, shared evenly."""
-        return self.call + self.meeting * (threads > 1) + self.ply * np.ceil(boards / threads)
-
-    def speedup(self, boards: np.ndarray, threads: int) -> np.ndarray:
-        """Returns how many times as fast as one thread `threads` threads are."""
-        return self.seconds(boards, 1) / self.seconds(boards, threads)
-
-
 def costs(times: pd.DataFrame) -> pd.DataFrame:
     """Returns what each repeat of `where_time_goes` says of a step's cost.
 
@@ -301,9 +206,9 @@ def costs(times: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def fit_cost(times: pd.DataFrame) -> StepCost:
+def fit_cost(times: pd.DataFrame) -> teams.StepCost:
     """Returns the cost that `where_time_goes` found: the medians of `costs`, none below zero."""
-    return StepCost(**costs(times).median().clip(lower=0))
+    return teams.StepCost(**costs(times).median().clip(lower=0))
 
 
 def timeline(

@@ -9,9 +9,9 @@ import pandas as pd
 import seaborn as sns
 
 from rungs_course import plots, widgets
+from rungs_course.measure.cost import Link, fit
 from rungs_course.notebooks.nb05_messages import LATE, border
 from rungs_course.notebooks.nb05_mpi import WORKS, ring, typical_step
-from rungs_course.notebooks.nb14_cost_model import Link, fit
 
 
 def draw_step(found: pd.DataFrame, steps: dict[str, int] | None = None):

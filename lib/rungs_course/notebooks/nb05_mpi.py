@@ -17,9 +17,8 @@ from rungs._src.core.folder import temporary_dir
 from rungs._src.native import gpp, mpi
 from rungs._src.processes.ranks import launch
 from rungs.errors import WorkerDiedError
+from rungs_course import teams
 from rungs_course.measure.race import race
-from rungs_course.notebooks.nb04_openmp import StepCost
-from rungs_course.notebooks.nb04_openmp import make as make_team
 
 # Parts of a rank's step, in the order of time.
 WORKS = ("order", "check", "agree", "play", "send")
@@ -70,7 +69,7 @@ def main() -> None:
             return {}
         return {
             "openmp": rungs.make("chess", "openmp", threads=threads, **game),
-            "twice": make_team("twice", game["num_envs"], threads, game["mask"]),
+            "twice": teams.make("twice", game["num_envs"], threads, game["mask"]),
         }
 
     frames = _race_games(games, threads, race_settings, more_racers)
@@ -203,10 +202,10 @@ def costs(found: pd.DataFrame, num_envs: int) -> pd.DataFrame:
     return pd.DataFrame({"ply": busy * ranks / num_envs, "meeting": whole - busy})
 
 
-def fit_cost(found: pd.DataFrame, num_envs: int) -> StepCost:
+def fit_cost(found: pd.DataFrame, num_envs: int) -> teams.StepCost:
     """Returns the medians of `costs`, the meeting not below zero."""
     medians = costs(found, num_envs).median()
-    return StepCost(float(medians["ply"]), 0.0, max(0.0, float(medians["meeting"])))
+    return teams.StepCost(float(medians["ply"]), 0.0, max(0.0, float(medians["meeting"])))
 
 
 def ring(ranks: int) -> np.ndarray:

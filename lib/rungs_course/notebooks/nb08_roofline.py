@@ -18,8 +18,8 @@ from rungs_course import compiled, plots
 from rungs_course.learners import torch_threads
 from rungs_course.machine.roofline import Processor, attainable, ridge
 from rungs_course.measure.noise import Factor, factor
+from rungs_course.measure.over_boards import one_point
 from rungs_course.measure.turns import timed_rounds
-from rungs_course.notebooks import nb10_scaling
 from rungs_course.widgets import WHOLE_LABEL, predict_first, rung_controls
 
 
@@ -64,7 +64,6 @@ def shares(row, compute: pd.DataFrame, bandwidth: pd.DataFrame, cores: int) -> d
 def above(
     times: pd.DataFrame,
     work: dict[str, dict[str, float]],
-    boards: int,
     compute: pd.DataFrame,
     bandwidth: pd.DataFrame,
     cores: int,
@@ -72,18 +71,18 @@ def above(
     """Returns the roofs that programs lie above, by the median of repeats: how many times as high,
     by the names of both.
 
-    `times` has `mask`, `threads`, `repeat` and `seconds` of a step of all boards; masks without
-    `work` are left out.
+    `times` are rows of `race`, whose racers are numbers of threads, with a column `mask`; masks
+    without `work` are left out.
     """
     found = {}
-    for (mask, threads), rows in times.groupby(["mask", "threads"], sort=False):
+    for (mask, threads), rows in times.groupby(["mask", "racer"], sort=False):
         if mask not in work:
             continue
         vectors, slopes = roofs(compute, bandwidth, 1 if threads == 1 else cores)
         roofs_of = {("operations", "the vector peak"): max(vectors.values())}
         roofs_of |= {("bytes", f"{level}'s bandwidth"): slope for level, slope in slopes.items()}
         for (what, roof), most in roofs_of.items():
-            reached = factor(work[mask][what] * boards / rows["seconds"] / most)
+            reached = factor(work[mask][what] * rows["plies"] / rows["seconds"] / most)
             if reached.middle > 1:
                 name = f"{'cpp' if threads == 1 else 'openmp'}, {mask} mask"
                 found[name, roof] = reached
@@ -199,7 +198,7 @@ def predict_roofline(
         return roofline(*bounds, shown, title=title, guess=expected)
 
     def measure(choice):
-        rate, _ = nb10_scaling.one_point(**choice, seed=seed, api=api)
+        rate, _ = one_point(**choice, seed=seed, api=api)
         return rate
 
     masks = ipywidgets.ToggleButtons(options=["bits", "bool"], description="mask")

@@ -19,49 +19,6 @@ from rungs_course.measure.turns import timed_rounds
 
 _HUGE = 2**21  # bytes of a huge page; pages are 4,096 bytes otherwise
 HUGE_FROM = 2 * _HUGE  # the smallest working set that is timed in them
-_WORD = 8  # bytes that an access moves at most, but for those of vectors
-PROGRAMS = {"sequential": "sequential Gflop/s", "OpenMP": "OpenMP Gflop/s"}
-
-
-def operations(table: pd.Series) -> float:
-    """Returns what the study counts as floating-point operations in its table 1,
-    `data/paper/chess_papi.csv`.
-    """
-    return table["instructions"] - table["loads and stores"]
-
-
-def seconds(table: pd.Series, program: str = "sequential") -> float:
-    """Returns how long a program of `PROGRAMS` took, by its rate."""
-    return operations(table) / (table[PROGRAMS[program]] * 1e9)
-
-
-def clock(table: pd.Series) -> float:
-    """Returns the cycles per second that a core needs for all instructions in that time."""
-    return table["instructions"] / table["instructions per cycle"] / seconds(table)
-
-
-def memory_rate(table: pd.Series, program: str) -> float:
-    """Returns the most bytes per second that can have come from memory: a line for each L1 miss."""
-    return table["L1 data misses"] * CACHE_LINE / seconds(table, program)
-
-
-def points(table: pd.Series) -> pd.DataFrame:
-    """Returns where the study's programs stand in a roofline, for several divisors.
-
-    A row per program and way: `name` (of `PROGRAMS`), `per` ("access, as drawn", "byte of an
-    access", "byte missing in L1"), `intensity`, `performance` (operations per second).
-    """
-    divisors = {
-        "access, as drawn": table["loads and stores"],
-        "byte of an access": table["loads and stores"] * _WORD,
-        "byte missing in L1": table["L1 data misses"] * CACHE_LINE,
-    }
-    rows = [
-        (name, per, operations(table) / divisor, table[rate] * 1e9)
-        for per, divisor in divisors.items()
-        for name, rate in PROGRAMS.items()
-    ]
-    return pd.DataFrame(rows, columns=["name", "per", "intensity", "performance"])
 
 
 def instructions_by_header(boards: int, steps: int, mask: str) -> pd.DataFrame:
@@ -115,7 +72,7 @@ def chain(num_bytes: int, rng: np.random.Generator, *, huge_pages: bool = False)
         memory.madvise(mmap.MADV_HUGEPAGE if huge_pages else mmap.MADV_NOHUGEPAGE)
     whole = np.frombuffer(memory, np.uint8)
     start = -whole.ctypes.data % _HUGE
-    lines = whole[start : start + num_bytes].view(np.int64).reshape(-1, CACHE_LINE // _WORD)
+    lines = whole[start : start + num_bytes].view(np.int64).reshape(-1, CACHE_LINE // 8)
     order = rng.permutation(len(lines))
     lines[order, 0] = np.roll(order, -1) * CACHE_LINE
     return lines

@@ -14,6 +14,7 @@ import rungs
 from rungs._src.chess.keywords import ChessRung, MaskFormat
 from rungs._src.chess.vector_env import ChessVectorEnv
 from rungs_course import plots
+from rungs_course.measure.over_boards import one_point
 from rungs_course.measure.quartiles import quartiles
 from rungs_course.measure.race import race, segments, steps_of
 from rungs_course.measure.turns import timed_rounds
@@ -98,44 +99,6 @@ def _step_times(
     for env, _ in envs.values():
         env.close()
     return rows
-
-
-# Plies of a segment that a reader waits for.
-_PLIES = {"python": 512, "multiprocessing": 512, "cpp": 40960, "openmp": 40960}
-
-
-def one_point(
-    rung: ChessRung,
-    num_envs: int,
-    *,
-    threads: int,
-    schedule: str,
-    mask: MaskFormat,
-    seed: int,
-    api=None,
-) -> tuple[float, float]:
-    """Makes a single short measurement: a rung against one thread of C++.
-
-    `threads` are "openmp"'s, or workers of "multiprocessing". Returns plies per second of the rung,
-    and how many times as fast as `cpp` it is, medians of three.
-    """
-    own: dict[str, dict[str, Any]] = {
-        "cpp": {"api": api},
-        "openmp": {"api": api, "threads": threads, "schedule": schedule},
-        "multiprocessing": {"workers": min(threads, num_envs)},
-    }
-    chosen: dict[str, ChessRung] = {"cpp": "cpp", "chosen": rung}
-    racers = {
-        name: rungs.make("chess", each, num_envs, mask=mask, **own.get(each, {}))
-        for name, each in chosen.items()
-    }
-    pilot = rungs.make("chess", "cpp", num_envs, mask=mask)
-    steps = steps_of(_PLIES[rung], num_envs)
-    times = race(racers, pilot, seed=seed, steps=steps, repeats=3, warmup=1)
-    for env in racers.values():
-        env.close()
-    median = times.groupby("racer")["seconds"].median()
-    return steps * num_envs / median["chosen"], median["cpp"] / median["chosen"]
 
 
 def _openmp(num_envs: int, threads: int, mask: MaskFormat, api=None):

@@ -6,7 +6,6 @@ import functools
 import itertools
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import matplotlib.ticker
@@ -25,8 +24,7 @@ from rungs._src.train.learners import kind
 from rungs._src.train.network import PolicyValueNetwork
 from rungs._src.train.ppo import PARTS, Learner
 from rungs._src.train.ranks import Ranks
-from rungs._src.train.settings import PpoSettings, Training
-from rungs._src.train.training import EVALUATIONS, METRICS, train
+from rungs._src.train.settings import PpoSettings
 from rungs.errors import CompilerError, UnavailableError
 from rungs_course import peers, plots, widgets
 from rungs_course.learners import LADDER
@@ -317,29 +315,6 @@ def learners_table(
     table["learn_share"] = positions * learnt / table["backward"] / bounds
     table["share"] = table["steps_per_second"] * work.update(settings) / bounds
     return table.rename_axis("learner").reset_index()
-
-
-def train_each(
-    runs: Iterable[tuple[Mapping[str, Any], Training]], out: Path, *, say=print
-) -> tuple[pd.DataFrame, pd.DataFrame, Learner]:
-    """Trains one run after the other, each in a folder of its own, named by the values of its
-    columns.
-
-    Returns all runs' `metrics.csv` and `evaluations.csv`, with the columns that name them, and the
-    learner of the last.
-    """
-    tables: dict[str, list[pd.DataFrame]] = {METRICS: [], EVALUATIONS: []}
-    for labels, training in runs:
-        name = "-".join(map(str, labels.values()))
-
-        def named(line: str, name: str = name) -> None:
-            say(f"{name}: {line}")
-
-        learner = train(training, out / name, make=peers.make, say=named)
-        for file, frames in tables.items():
-            frames.append(pd.read_csv(out / name / file).assign(**labels))
-    metrics, evaluations = (pd.concat(frames, ignore_index=True) for frames in tables.values())
-    return metrics, evaluations, learner  # type: ignore[return-value]  # no MPI
 
 
 def time_to_wins(evaluations: pd.DataFrame, wins: float) -> pd.DataFrame:

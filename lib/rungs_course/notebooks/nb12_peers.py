@@ -6,22 +6,6 @@ from rungs_course import plots, widgets
 from rungs_course.measure.quartiles import quartiles
 
 
-def draw_rates(times: pd.DataFrame, things: str, title: str):
-    """Draws steps per second over the number of environments, a line for each racer."""
-    values = times.assign(rate=times["plies"] / times["seconds"])
-    quantity = f"steps per second of all {things} together"
-    at = ("racer", "num_envs", "rate")
-    return plots.medians(values, *at, things=things, quantity=quantity, title=title)
-
-
-def draw_step_times(times: pd.DataFrame, things: str = "boards", title: str = "Time per step"):
-    """Draws the time of a step of all over their number (chess study's figure 2, CartPole's 4)."""
-    values = times.assign(step=times["seconds"] / times["plies"] * times["num_envs"])
-    quantity = f"seconds per step of all {things}"
-    at = ("racer", "num_envs", "step")
-    return plots.medians(values, *at, things=things, quantity=quantity, title=title)
-
-
 def draw_bars(times: pd.DataFrame, ours: str, title: str):
     """Draws steps per second of each racer, and how many times as many `ours` makes."""
     rates = times.assign(rate=times["plies"] / times["seconds"])

@@ -15,11 +15,10 @@ import seaborn
 
 import rungs
 from rungs_course import plots
+from rungs_course.measure.cost import fit
 from rungs_course.measure.noise import Factor, factor, factor_apart
 from rungs_course.measure.quartiles import quartiles
 from rungs_course.measure.verify import verify_games
-from rungs_course.notebooks import nb12_peers as nb12
-from rungs_course.notebooks.nb14_cost_model import fit
 from rungs_course.peers import race as peer_race
 from rungs_course.peers.cartpole import OurCartPole
 from rungs_course.peers.race import Entry
@@ -228,7 +227,7 @@ def step_bytes(dtype: str = "float64") -> dict[str, int]:
 
 def draw_step_times(times: pd.DataFrame, turning: pd.DataFrame):
     """Draws the time of a step over the number of environments; a tick marks each turning point."""
-    figure = nb12.draw_step_times(times, "environments")
+    figure = plots.step_times(times, "environments")
     (axes,) = figure.axes
     for row in turning.dropna().itertuples():
         line = next(line for line in axes.lines if line.get_label() == row.racer)

@@ -20,13 +20,10 @@ import matplotlib.patches
 import matplotlib.ticker
 import numpy as np
 import pandas as pd
-import scipy.optimize
 import seaborn
-import torch
 
-import rungs
-from rungs._src.train.ppo import Rollout
 from rungs_course import plots, widgets
+from rungs_course.measure.cost import Link, fit
 from rungs_course.measure.noise import Factor, factor
 from rungs_course.measure.quartiles import quartiles
 from rungs_course.notebooks.nb14_ranks import PARTS
@@ -44,13 +41,6 @@ class Line(NamedTuple):
 
     def __call__(self, count):
         return self.fixed + self.each * count
-
-
-class Link(NamedTuple):
-    """A connection between processes."""
-
-    latency: float  # seconds that a message takes, however short it is
-    bandwidth: float  # bytes per second that a process sends while it receives as many
 
 
 # Messages that each of p processes sends one after the other in an all-reduce: around a ring to add
@@ -75,16 +65,6 @@ def all_reduce_seconds(
     """
     moved = 2 * (processes - 1) / processes * num_bytes
     return messages * ROUNDS[algorithm](processes) * link.latency + moved / link.bandwidth
-
-
-def fit(terms, seconds) -> np.ndarray:
-    """Fits the coefficients, none below 0, of two terms whose sum is some times; (2,) float64.
-
-    Least squares of relative errors, so that a microsecond counts where there are few.
-    """
-    scaled = np.asarray(terms, float) / np.asarray(seconds, float)[:, None]
-    best, _ = scipy.optimize.nnls(scaled, np.ones(len(scaled)))
-    return best
 
 
 def fit_link(messages: pd.DataFrame, processes: int = 2) -> Link:
@@ -262,14 +242,6 @@ def predict(
         weak[name] = scale(update, link, nodes, boards * length, **how)
         strong[name] = scale(update, link, nodes, shared, **how)
     return weak, strong
-
-
-def position_bytes() -> dict[str, int]:
-    """Returns the bytes sent to a learner per position, by name of the array it learns from."""
-    env = rungs.make("chess", "cpp", 1, mask="bits")
-    rollout = Rollout(env, 1, torch.device("cpu"))
-    names = ("observation", "mask", "reward", "ended", "choice", "log_probability", "value")
-    return {name: getattr(rollout, name)[0].nbytes for name in names}
 
 
 def saving(before: float, after: float, inferring):

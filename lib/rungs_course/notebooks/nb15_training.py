@@ -10,8 +10,8 @@ import pandas as pd
 from rungs._src.train.ppo import PARTS, Learner
 from rungs._src.train.settings import Training
 from rungs.errors import MismatchError
-from rungs_course import plots, widgets
-from rungs_course.notebooks.nb11_full_system import train_each
+from rungs_course import peers, plots, widgets
+from rungs_course.learners import train_each
 
 
 def train_on(
@@ -31,7 +31,7 @@ def train_on(
     runs = [({"rung": name}, dataclasses.replace(training, rung=name)) for name in names]
     if last:
         runs[-1] = (runs[-1][0], dataclasses.replace(runs[-1][1], seconds=last))
-    metrics, evaluations, learner = train_each(runs, out, say=say)
+    metrics, evaluations, learner = train_each(runs, out, make=peers.make, say=say)
     for table in (metrics, evaluations):
         check_same(table)
     return metrics, evaluations, learner

@@ -14,6 +14,7 @@ from rungs_course.labs.inside.building import build
 from rungs_course.labs.tasks import advantages, bottleneck, clipped_loss, puct
 from rungs_course.labs.tasks.bottleneck import Stage, System
 from rungs_course.labs.tasks.peer_bug import PEERS, Game
+from rungs_course.measure.cost import Link
 from rungs_course.notebooks import nb14_cost_model as nb14
 
 
@@ -246,7 +247,7 @@ def halving(processes):
 @pytest.mark.parametrize("algorithm", [ring, halving])
 def test_an_all_reduce_takes_as_long_as_its_messages(processes, algorithm):
     numbers = np.arange(processes)[:, None] + 1000.0 * np.arange(processes)
-    total, link = numbers.sum(0), nb14.Link(latency=3e-6, bandwidth=2e9)
+    total, link = numbers.sum(0), Link(latency=3e-6, bandwidth=2e9)
     seconds = 0.0
     for add, messages in algorithm(processes):
         before = numbers.copy()
