@@ -18,7 +18,7 @@ import importlib
 import sys
 from typing import TYPE_CHECKING
 
-from rungs._src.native import loader
+from rungs.devel import loader
 from rungs.errors import UnavailableError, install_hint
 
 if TYPE_CHECKING:

@@ -13,12 +13,12 @@ import numpy as np
 import pandas as pd
 
 import rungs
-from rungs._src.chess.keywords import ChessRung, MaskFormat
-from rungs._src.chess.policy import random_actions
-from rungs._src.core.memory import on_host
-from rungs._src.machine.describe import in_words
+from rungs.chess import ChessRung, random_actions
+from rungs.devel.envs import MaskFormat
 from rungs.errors import UnavailableError
+from rungs.memory import on_host
 from rungs_course import paths
+from rungs_course.machine.naming import in_words
 from rungs_course.measure import results
 from rungs_course.measure.quartiles import quartiles
 from rungs_course.peers.race import timed_steps, timed_turns

@@ -12,18 +12,14 @@ import warnings
 from collections.abc import Callable
 from pathlib import Path
 
-from rungs._src.core.atomic import UNFINISHED, reraise_as_storage_error
-from rungs._src.provenance import provenance
-from rungs._src.search.search import Evaluator
-from rungs._src.selfplay import agent as files
-from rungs._src.selfplay import learning
-from rungs._src.selfplay.agent import MATCHES, POOL, Agent, frozen_in, untrained
-from rungs._src.train.cpp_network import flat_weights
-from rungs._src.train.network import PolicyValueNetwork
-from rungs._src.train.runs import CHECKPOINT
-from rungs._src.train.torch_file import tensor_flaw
-from rungs._src.train.training import checkpoint
+from rungs.devel import UNFINISHED, provenance, reraise_as_storage_error
+from rungs.devel.envs import Evaluator
+from rungs.devel.selfplay import MATCHES, POOL, Agent, frozen_in, learning
+from rungs.devel.selfplay import agent as files
+from rungs.devel.train import CHECKPOINT, tensor_flaw
 from rungs.errors import CompilerError, ConfigurationError, InvalidStateError, RungsError
+from rungs.selfplay import untrained
+from rungs.train import PolicyValueNetwork, checkpoint, flat_weights
 from rungs_course import paths
 
 MAX_RECORDED = 2  # they are in the repository

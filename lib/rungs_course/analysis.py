@@ -7,9 +7,9 @@ import chess
 import numpy as np
 
 import rungs
-from rungs._src.chess.actions import action_on, move_of
-from rungs._src.selfplay.matches import MASK, Table
-from rungs._src.selfplay.players import NetworkPlayer, search_in_words
+from rungs.chess import action_on, move_of
+from rungs.devel.selfplay import MASK, Table, search_in_words
+from rungs.selfplay import NetworkPlayer
 
 
 @dataclasses.dataclass(frozen=True)

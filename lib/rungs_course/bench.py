@@ -14,16 +14,12 @@ from typing import Any
 
 import pandas as pd
 
-from rungs._src.conformance import environments
-from rungs._src.conformance.run import FAILS, NOT_OFFERED, PASSES, run_aside
-from rungs._src.conformance.suite import load as load_suite
-from rungs._src.core.atomic import atomic_write
-from rungs._src.core.progress import Say, line
-from rungs._src.core.schema import check_is_file, schema_error
-from rungs._src.machine.describe import SAME, slug_of
-from rungs._src.provenance import provenance
+from rungs.conformance import load as load_suite
+from rungs.devel import Say, atomic_write, check_is_file, line, provenance, schema_error
+from rungs.devel.envs import FAILS, NOT_OFFERED, PASSES, environments, run_aside
 from rungs.errors import ConfigurationError
 from rungs_course import paths, peers
+from rungs_course.machine.naming import SAME, slug_of
 from rungs_course.measure import disturbance
 from rungs_course.measure.peaks import core_speed, writing_seconds
 from rungs_course.peers import race

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from rungs._src.cli import (
+from rungs.devel.cli import (
     add_conformance,
     add_parameters,
     add_quiet,
@@ -23,7 +23,7 @@ RUN = paths.ROOT / "data" / "run"
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs a command of the course; returns the exit status, see `rungs._src.cli.run_command`."""
+    """Runs a command of the course; returns the exit status, see `rungs.devel.cli.run_command`."""
     return run_command("python -m rungs_course", _add_commands, arguments)
 
 

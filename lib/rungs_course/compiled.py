@@ -1,8 +1,6 @@
 """The C++ of `cpp/course`, compiled by g++ and loaded."""
 
-from rungs._src.native import gpp
-from rungs._src.native.abi import Api
-from rungs._src.threads import openmp
+from rungs.devel import Api, gpp, openmp
 
 
 def load_course() -> Api:

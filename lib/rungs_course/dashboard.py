@@ -6,12 +6,12 @@ from pathlib import Path
 import ipywidgets
 import pandas as pd
 
-from rungs._src.machine.cpu import usable_cores
-from rungs._src.machine.describe import describe, differing
-from rungs._src.native import gpp
+from rungs.devel import gpp
 from rungs.errors import ConfigurationError, RungsError, UnavailableError
+from rungs.machine import describe, usable_cores
 from rungs_course.diagrams import OPERA_GAME
 from rungs_course.labs import record
+from rungs_course.machine.naming import differing
 from rungs_course.measure import peaks, valgrind
 from rungs_course.measure import results as saved
 from rungs_course.notebooks import (

@@ -8,8 +8,8 @@ import matplotlib.patheffects
 import numpy as np
 import pandas as pd
 
-from rungs._src.chess.actions import NUM_PLANES, target_of
-from rungs._src.chess.observation import HISTORY, NUMBER_PLANES, PLANE_NAMES
+from rungs.chess import NUM_PLANES, PLANE_NAMES, target_of
+from rungs.devel.envs import HISTORY, NUMBER_PLANES
 from rungs_course import plots
 
 _LIGHT, _DARK, _MOVED = "#F5F5F5", "#C9CFD6", "#F3D28B"

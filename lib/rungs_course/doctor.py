@@ -11,19 +11,27 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from rungs._src import registry
-from rungs._src.chess.keywords import ChessRung
-from rungs._src.core.progress import Say, line, silent
-from rungs._src.machine import gpu
-from rungs._src.machine.cpu import usable_cores
-from rungs._src.machine.describe import describe, in_words
-from rungs._src.native import cling, gpp, loader, wheel
-from rungs._src.processes import ranks
-from rungs._src.programs import COMPILING, find_program, run_program
+import rungs
+from rungs.chess import ChessRung, find_program
+from rungs.devel import (
+    COMPILING,
+    Say,
+    cling,
+    gpp,
+    gpu,
+    launch,
+    line,
+    loader,
+    run_program,
+    silent,
+    wheel,
+)
 from rungs.errors import CompilerError, RungsError, UnavailableError, install_hint
+from rungs.machine import describe, usable_cores
 from rungs.version import __version__
 from rungs_course import cartpole, peers
 from rungs_course.machine import counters, optional
+from rungs_course.machine.naming import in_words
 from rungs_course.measure.verify import verify_games
 
 _STEPS = 40
@@ -60,7 +68,7 @@ def examine() -> Iterator[Finding]:
     yield from _examine_quickly()
     yield _tried("compilers", _compilers, needed=True)
     cartpole.register()
-    for rung in registry.rungs_of("cartpole"):
+    for rung in rungs.rungs_of("cartpole"):
         yield _tried(f"cartpole on {rung.name}", partial(_balance, rung.name), rung.name in _NEEDED)
 
 
@@ -101,7 +109,7 @@ def _examine_quickly() -> Iterator[Finding]:
     yield _tried("C++", _compiled, needed=True)
     yield _tried("cppyy", _cling)
     yield _tried("OpenMP", _openmp)
-    for rung in registry.rungs_of("chess"):
+    for rung in rungs.rungs_of("chess"):
         yield _tried(f"{_CHESS}{rung.name}", partial(_play, rung.name), rung.name in _NEEDED)
     yield _tried("two MPI ranks", _ranks)
     yield _tried("g++", gpp.version)
@@ -146,7 +154,7 @@ def _compilers() -> str:
             loader.load(name)
             here.append(name)
     for env_id, settings in (("chess", {}), ("cartpole", {"dtype": "float32"})):
-        make = partial(registry.make, env_id, "cpp", 16, **settings)
+        make = partial(rungs.make, env_id, "cpp", 16, **settings)
         envs = {name: make(compiler=name) for name in here}
         verify_games(envs, seed=0, steps=_STEPS)
     return f"{_STEPS} steps, the same by {' and '.join(here)}"
@@ -160,8 +168,8 @@ def _play(rung: ChessRung) -> str:
     """Plays random chess on a rung, and the same games on python-chess."""
     if rung == "cuda":
         gpu.require()  # before PyTorch is imported, which takes seconds
-    env = registry.make("chess", rung, 2)
-    oracle = registry.make("chess", "python", 2)
+    env = rungs.make("chess", rung, 2)
+    oracle = rungs.make("chess", "python", 2)
     with contextlib.closing(env), contextlib.closing(oracle):
         verify_games({"python": oracle, rung: env}, seed=0, steps=_STEPS)
     return f"{_STEPS} plies, as python-chess plays them"
@@ -169,7 +177,7 @@ def _play(rung: ChessRung) -> str:
 
 def _balance(rung: Any) -> str:
     """Plays CartPole, pushed at random."""
-    with contextlib.closing(registry.make("cartpole", rung, 2)) as env:
+    with contextlib.closing(rungs.make("cartpole", rung, 2)) as env:
         verify_games({rung: env}, seed=0, steps=_STEPS)  # with nothing to compare it with
     return f"{_STEPS} steps"
 
@@ -177,7 +185,7 @@ def _balance(rung: Any) -> str:
 def _ranks() -> str:
     _package("mpi4py", install_hint("mpi"))
     with contextlib.redirect_stdout(io.StringIO()) as printed:
-        ranks.launch(2, "mpi4py.bench", ["helloworld"], module=True)
+        launch(2, "mpi4py.bench", ["helloworld"], module=True)
     return printed.getvalue().splitlines()[-1]
 
 

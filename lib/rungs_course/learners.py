@@ -11,14 +11,27 @@ from typing import Any
 import pandas as pd
 import torch
 
-from rungs._src.train.adam import Adam
-from rungs._src.train.layers import SparseSquares
-from rungs._src.train.learners import LEARNERS, LearnerKind
-from rungs._src.train.legal_actions import Legal, Packed, Padded
-from rungs._src.train.network import LegalActionNetwork, PolicyValueNetwork, scores_in_place
-from rungs._src.train.ppo import Learner, TorchPpo
-from rungs._src.train.settings import PpoSettings, Training
-from rungs._src.train.training import EVALUATIONS, METRICS, train
+from rungs.devel.train import (
+    EVALUATIONS,
+    LEARNERS,
+    METRICS,
+    Adam,
+    LearnerKind,
+    Padded,
+    TorchPpo,
+    scores_in_place,
+)
+from rungs.train import (
+    Learner,
+    Legal,
+    LegalActionNetwork,
+    Packed,
+    PolicyValueNetwork,
+    PpoSettings,
+    SparseSquares,
+    Training,
+    train,
+)
 
 
 def reference(

@@ -18,13 +18,10 @@ from IPython.core.getipython import get_ipython
 from IPython.display import HTML, Markdown, display
 from matplotlib.figure import Figure
 
-from rungs._src.core.arguments import choice
-from rungs._src.core.atomic import atomic_write
-from rungs._src.core.folder import user_dir
-from rungs._src.core.schema import schema_error
-from rungs._src.machine import describe
+from rungs.devel import atomic_write, choice, schema_error, user_dir
 from rungs.errors import ConfigurationError
 from rungs_course import paths
+from rungs_course.machine import naming
 from rungs_course.measure import results
 from rungs_course.measure.disturbance import disturbances, usage
 from rungs_course.measure.noise import Factor
@@ -173,7 +170,7 @@ class NotebookRun:
             return
         facts = tables[table].attrs["provenance"]
         try:
-            source = f"{describe.in_words(facts)}, {facts['date'][:10]}, size `{facts['size']}`"
+            source = f"{naming.in_words(facts)}, {facts['date'][:10]}, size `{facts['size']}`"
             figure = draw(tables.pop(table), **tables)
         except (KeyError, IndexError, ValueError) as error:  # it may lack this size's boards
             say(f"*Recorded data can't be drawn here: {type(error).__name__}, {error}.*")

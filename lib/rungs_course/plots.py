@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from IPython.display import HTML
 
-from rungs._src.core.atomic import atomic_write
+from rungs.devel import atomic_write
 
 # Seaborn imports scipy for densities and trees, which no figure here has, and does without where it
 # is missing: two of the five seconds that a kernel's imports take.

@@ -9,30 +9,29 @@ from typing import Any, Final
 
 import pandas as pd
 
-from rungs._src.chess.engine import UciEngine, engine_name
-from rungs._src.core.arguments import choice, integer
-from rungs._src.core.atomic import atomic_write
-from rungs._src.core.folder import Folder, locked_output_dir
-from rungs._src.core.progress import Say, line
-from rungs._src.machine.describe import differing, in_words
-from rungs._src.programs import find_program
-from rungs._src.search.settings import MAX_SIMULATIONS, Policy
-from rungs._src.selfplay import elo, matches
-from rungs._src.selfplay.agent import POOL, Agent, frozen_in
-from rungs._src.selfplay.matches import Match, Player
-from rungs._src.selfplay.players import (
+from rungs.base import integer
+from rungs.chess import UciEngine, find_program
+from rungs.devel import Folder, Say, atomic_write, choice, line, locked_output_dir
+from rungs.devel.envs import MAX_SIMULATIONS, Policy, engine_name
+from rungs.devel.selfplay import (
     NOISELESS,
+    POOL,
+    Agent,
     EnginePlayer,
-    NetworkPlayer,
+    Match,
+    Player,
     RandomPlayer,
+    frozen_in,
+    matches,
     search_in_words,
     stronger_rule,
 )
-from rungs._src.train.evaluate import Evaluation, interval_of_share
-from rungs._src.train.runs import EVALUATIONS
-from rungs._src.train.training import ENGINE_TIMEOUT
+from rungs.devel.train import ENGINE_TIMEOUT, EVALUATIONS
 from rungs.errors import ConfigurationError
+from rungs.selfplay import NetworkPlayer, elo
+from rungs.train import Evaluation, interval_of_share
 from rungs_course import agents, paths
+from rungs_course.machine.naming import differing, in_words
 from rungs_course.measure import results
 
 # Stockfish's settings, the weakest first: none depends on the machine's speed. `UCI_Elo` is for
@@ -81,7 +80,7 @@ def rate(
     `simulations` of 0 play by the network's policy alone; `policies` are by default the rule that
     is stronger with each number. `games` of each match are an even number. `out` receives
     `matches.csv`, `ratings.csv` and `games.pgn`, which are complete after every match, and replace
-    those of a rating before. Returns the table of `rungs._src.selfplay.elo.rate`, in Elo above
+    those of a rating before. Returns the table of `rungs.selfplay.elo.rate`, in Elo above
     random play.
     """
     agent = agents.load(path)

@@ -1,5 +1,5 @@
 """Compiles the C++ when imported: once, for all processes that `preload`'s server forks."""
 
-from rungs._src.native import loader
+from rungs.devel import loader
 
 loader.load()

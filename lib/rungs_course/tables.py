@@ -4,7 +4,7 @@ import re
 
 import pandas as pd
 
-from rungs._src.registry import rungs_of
+from rungs import rungs_of
 from rungs_course.measure.noise import factor, factor_apart
 from rungs_course.plots import duration, ratio, speed
 

@@ -5,12 +5,10 @@ import dataclasses
 
 import numpy as np
 
-from rungs._src.chess.boards.cpp import CppBoards
-from rungs._src.chess.settings import ChessSettings
-from rungs._src.chess.vector_env import ChessVectorEnv
-from rungs._src.core.memory import whole_lines, zeroed_lines
-from rungs._src.native.abi import described
-from rungs._src.threads import openmp
+from rungs.chess import ChessSettings, ChessVectorEnv
+from rungs.devel import described, openmp, whole_lines
+from rungs.devel.envs import CppBoards
+from rungs.memory import zeroed_lines
 from rungs_course import compiled
 
 # By `rungs::course::Way`'s names.

@@ -10,20 +10,17 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from rungs._src.core.atomic import atomic_write
-from rungs._src.core.folder import locked_output_dir
-from rungs._src.core.progress import Say, line
-from rungs._src.machine.describe import describe, in_words
-from rungs._src.provenance import now
-from rungs._src.search.settings import Policy
-from rungs._src.selfplay import agent, elo, matches
-from rungs._src.selfplay.matches import Match, Player
-from rungs._src.selfplay.players import NetworkPlayer, RandomPlayer, search_in_words
+from rungs.devel import Say, atomic_write, line, locked_output_dir, now
+from rungs.devel.envs import Policy
+from rungs.devel.selfplay import Match, Player, RandomPlayer, agent, matches, search_in_words
 from rungs.errors import ConfigurationError, RungsError
+from rungs.machine import describe
+from rungs.selfplay import NetworkPlayer, elo
 from rungs_course import agents
 from rungs_course.labs.grading import cell
 from rungs_course.labs.judging import assess, one_line, plain
 from rungs_course.labs.sandbox import choose_launcher
+from rungs_course.machine.naming import in_words
 
 MAX_SECONDS, MAX_CORES = 600, 2  # of an agent's training
 POLICY: Policy = "gumbel"  # of all searches

@@ -11,11 +11,12 @@ import platformdirs
 import pytest
 
 import rungs_course
-from rungs._src.machine.describe import describe, slug
 from rungs._src.native import gpp, loader
 from rungs.errors import ConfigurationError, install_hint
+from rungs.machine import describe
 from rungs_course import dashboard, plots, widgets
 from rungs_course.labs.lab import labs
+from rungs_course.machine.naming import slug
 from rungs_course.measure import peaks, results, valgrind
 from rungs_course.paths import ROOT
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rungs._src import registry
+import rungs
 from rungs._src.native import cling
 from rungs.errors import MismatchError, UnavailableError
 from rungs_course import cli, doctor
@@ -30,14 +30,14 @@ def test_all_that_is_needed_works_here():
 
 @pytest.mark.parametrize("error", [UnavailableError("no such thing"), OSError("no such thing")])
 def test_whatever_breaks_is_said_and_the_rest_goes_on(monkeypatch, error):
-    make = registry.make
+    make = rungs.make
 
     def break_one(env_id, rung, num_envs):
         if rung == "multiprocessing":
             raise error
         return make(env_id, rung, num_envs)
 
-    monkeypatch.setattr(registry, "make", break_one)
+    monkeypatch.setattr(rungs, "make", break_one)
     monkeypatch.setattr(cling, "load", lambda: None)  # which takes 20 s
     findings = {}
     for finding in doctor._examine_quickly():
@@ -78,24 +78,24 @@ def test_a_compiler_whose_code_plays_other_games_is_found(monkeypatch):
     detail = doctor._compilers()
     assert "g++" in detail
     assert "cling" in detail
-    make = registry.make
+    make = rungs.make
 
     def make_shorter(env_id, rung, num_envs, compiler, **settings):
         if (env_id, compiler) == ("cartpole", "g++"):
             settings["max_episode_steps"] = 3
         return make(env_id, rung, num_envs, compiler=compiler, **settings)
 
-    monkeypatch.setattr(registry, "make", make_shorter)
+    monkeypatch.setattr(rungs, "make", make_shorter)
     with pytest.raises(MismatchError, match=r"cling: .* in step"):
         doctor._compilers()
 
 
 def test_a_rung_that_plays_other_games_is_found(monkeypatch):
-    make = registry.make
+    make = rungs.make
 
     def make_shorter(env_id, rung, num_envs):
         return make(env_id, rung, num_envs, **({"max_plies": 3} if rung == "cpp" else {}))
 
-    monkeypatch.setattr(registry, "make", make_shorter)
+    monkeypatch.setattr(rungs, "make", make_shorter)
     with pytest.raises(MismatchError, match=r"cpp: .* in step"):
         doctor._play("cpp")

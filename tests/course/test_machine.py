@@ -18,6 +18,7 @@ from rungs.chess import NUM_ACTIONS
 from rungs.errors import CompilerError, UnavailableError
 from rungs_course import compiled
 from rungs_course.machine import counters
+from rungs_course.machine.naming import differing, slug_of
 from rungs_course.machine.roofline import A100, CORRECTED, PAPER, attainable, ridge
 from rungs_course.machine.topology import Cache, caches, topology
 from rungs_course.measure import peaks
@@ -270,3 +271,32 @@ def test_operations_and_bytes():
     counts = work_per_ply(8, 10, "bool")
     assert 0 < counts["operations"] < counts["instructions"]
     assert counts["bytes"] > NUM_ACTIONS  # those of the mask
+
+
+ZEN_4 = {"machine": "AMD EPYC", "gpu": None, "cores": 2, "microarchitecture": "Zen 4"}
+ZEN_4 |= {"cpu_vendor": "AuthenticAMD", "cpu_family": 25, "cpu_model": 17, "cpu_stepping": 1}
+ZEN_5 = ZEN_4 | {"microarchitecture": "Zen 5", "cpu_family": 26, "cpu_model": 2}
+
+
+@pytest.mark.parametrize(
+    ("facts", "name"),
+    [
+        (ZEN_5 | {"cores": 64}, "amd-zen5-64-cores"),
+        (ZEN_5 | {"microarchitecture": "unknown"}, "amd-family26-model2-2-cores"),
+        (
+            {"machine": "Neoverse V2", "gpu": None, "cores": 4, "cpu_vendor": None},
+            "neoverse-v2-4-cores",
+        ),
+        (ZEN_5 | {"gpu": "NVIDIA H200"}, "nvidia-h200"),
+    ],
+)
+def test_a_folder_is_named_after_the_microarchitecture(facts, name):
+    assert slug_of(facts) == name
+    # In a table, facts are text.
+    assert slug_of({key: str(value) for key, value in facts.items()}) == name
+
+
+def test_two_generations_of_one_name_are_two_machines():
+    assert not differing(ZEN_4, {key: str(value) for key, value in ZEN_4.items()})
+    assert "microarchitecture" in differing(ZEN_5, ZEN_4)
+    assert differing({"machine": "AMD EPYC", "cores": "2"}, ZEN_4)  # an unknown fact differs

@@ -7,8 +7,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from rungs._src.machine.describe import slug_of
 from rungs_course import adapters, paths
+from rungs_course.machine.naming import slug_of
 from rungs_course.measure import results
 from rungs_course.pages import course, machines, numbers
 from rungs_course.runner import recorded as records

@@ -9,9 +9,10 @@ import pytest
 
 from rungs._src import provenance
 from rungs._src.core.progress import silent
-from rungs._src.machine.describe import SAME, describe, slug, slug_of
 from rungs.errors import ConfigurationError
+from rungs.machine import describe
 from rungs_course import cli, paths
+from rungs_course.machine.naming import SAME, slug, slug_of
 from rungs_course.measure import disturbance, results
 from rungs_course.runner import chain, eta, manifest, recorded
 from tests.course import notebooks as tiny

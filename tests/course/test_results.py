@@ -7,8 +7,9 @@ import pytest
 
 from rungs import __version__
 from rungs._src import provenance
-from rungs._src.machine import describe as machine
 from rungs.errors import ConfigurationError
+from rungs.machine import describe
+from rungs_course.machine import naming
 from rungs_course.measure import results
 from rungs_course.measure.peaks import core_speed
 
@@ -23,8 +24,8 @@ def test_a_result_says_where_it_comes_from(tmp_path):
     assert facts["seed"] == "4"
     for fact in ("numpy", "torch", "cppyy", "g++", "commit", "date"):
         assert facts[fact] not in ("", "None")
-    here = machine.describe() | core_speed()
-    for name in (*machine.SAME, *core_speed()):
+    here = describe() | core_speed()
+    for name in (*naming.SAME, *core_speed()):
         assert facts[name] == str(here[name])
 
 
@@ -84,7 +85,7 @@ def test_recorded_results_of_this_machine_come_first(tmp_path):
     for name in ("zzz", "aaa"):
         (recorded / name).mkdir(parents=True)
     assert [path.name for path in results.recorded_folders(tmp_path)] == ["aaa", "zzz"]
-    this_machine = machine.slug()
+    this_machine = naming.slug()
     (recorded / this_machine).mkdir()
     assert [path.name for path in results.recorded_folders(tmp_path)] == [
         this_machine,
@@ -98,5 +99,5 @@ def test_recorded_results_of_this_machine_come_first(tmp_path):
     [("fpu hypervisor", True), ("fpu sse", False), ("fp asimd", None), ("", None)],
 )
 def test_virtual_only_where_the_system_tells(monkeypatch, features, virtual):
-    monkeypatch.setattr(machine, "cpu_features", lambda: features)
-    assert machine.describe()["virtual"] is virtual
+    monkeypatch.setattr("rungs._src.machine.describe.cpu_features", lambda: features)
+    assert describe()["virtual"] is virtual

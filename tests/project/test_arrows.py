@@ -52,8 +52,9 @@ CPP = (
     ("course",),
 )
 LIBRARY = ROOT / "lib" / "rungs"
-# The modules that only list public names; no other module imports them.
+# The modules that only list names; no other module imports them.
 PUBLIC = {*LIBRARY.glob("[!_]*.py")} - {LIBRARY / "errors.py", LIBRARY / "version.py"}
+DEVEL = {*LIBRARY.glob("devel/*.py")}
 TEACHING = ROOT / "lib" / "rungs_course"
 
 
@@ -100,7 +101,7 @@ def against(arrows: dict[str, set[str]], order) -> list[str]:
 
 def gathered(root: Path, pattern: str, read) -> dict[str, set[str]]:
     arrows = {}
-    for file in sorted({*root.glob(pattern)} - PUBLIC):
+    for file in sorted({*root.glob(pattern)} - PUBLIC - DEVEL):
         name = next(part for part in file.relative_to(root).parts if part != "_src")
         arrows.setdefault(name.removesuffix(".py"), set()).update(read(file))
     return arrows
@@ -133,8 +134,9 @@ def test_pages_import_no_module_of_a_later_notebook():
 
 
 def test_what_is_private_does_not_import_the_public_modules_made_of_it():
-    public = {path.stem for path in PUBLIC}
-    assert public
+    public = {path.stem for path in PUBLIC} | {"devel"}
+    assert PUBLIC
+    assert DEVEL
     names = re.compile(r"^\s*(?:from|import) rungs(?:\.(\w+)| import (\w+))", re.MULTILINE)
     files = [*(LIBRARY / "_src").rglob("*.py")]
     assert not public & {a or b for file in files for a, b in names.findall(file.read_text())}
@@ -144,6 +146,13 @@ def test_the_library_does_not_know_the_course():
     files = [*LIBRARY.rglob("*.py")]
     assert files
     assert not [file for file in files if imported(file, "rungs_course")]
+
+
+def test_the_course_imports_nothing_private_of_the_library():
+    files = [*TEACHING.rglob("*.py"), *(ROOT / "notebooks").rglob("*.ipynb")]
+    assert files
+    private = re.compile(r'^[ "]*(?:from|import) rungs(?:\._| import .*\b_)', re.MULTILINE)
+    assert not [file for file in files if private.search(file.read_text())]
 
 
 def test_headers_include_only_what_lies_below_them():

@@ -41,9 +41,9 @@ from rungs._src.chess.boards.native import parse_fen
 from rungs._src.chess.perft import read_epd
 from rungs._src.chess.reason import Reason
 from rungs._src.core.memory import zeroed_lines
-from rungs._src.machine.describe import slug
 from rungs._src.native import loader
 from rungs_course import compiled
+from rungs_course.machine.naming import slug
 from rungs_course.notebooks import nb17_versions
 from rungs_course.peers.open_spiel import TO_OURS, load_chess, to_open_spiel
 

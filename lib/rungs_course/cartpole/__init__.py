@@ -3,7 +3,7 @@
 import os
 
 import rungs
-from rungs._src.machine import gpu
+from rungs.devel import gpu
 
 
 def simulated_if_absent() -> bool:

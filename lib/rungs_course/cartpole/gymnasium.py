@@ -7,10 +7,9 @@ import numpy as np
 from gymnasium.envs.classic_control.cartpole import CartPoleEnv
 from gymnasium.vector import AutoresetMode
 
-from rungs._src.cartpole.carts.carts import CartPoleSettings, HostCarts
-from rungs._src.cartpole.physics import physics
-from rungs._src.core.arguments import Seed, seed_and_number
-from rungs._src.core.philox import Purpose, words
+from rungs.cartpole import CartPoleSettings
+from rungs.devel import Purpose, Seed, philox, physics, seed_and_number
+from rungs.devel.envs import HostCarts
 from rungs.errors import ConfigurationError
 
 _PHYSICS = physics()
@@ -29,7 +28,7 @@ class OneCartPole(CartPoleEnv):
     def begin(self, seed: int, number: int, episode: int) -> np.ndarray:
         """Begins an episode of a seed and a number, and returns the observation."""
         self._seed, self._number, self.episode, self.steps = seed, number, episode, 0
-        start_words = words(seed, number, episode, 0, Purpose.CARTPOLE_START)
+        start_words = philox.words(seed, number, episode, 0, Purpose.CARTPOLE_START)
         self.state = np.array([_PHYSICS.start(word) for word in start_words])
         self.steps_beyond_terminated = None
         return self.state.astype(np.float32)

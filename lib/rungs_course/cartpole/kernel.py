@@ -12,9 +12,7 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from numba import config, cuda
 
-from rungs._src.cartpole.physics import FORCE, SECONDS, Physics, physics
-from rungs._src.core import philox
-from rungs._src.core.philox import Purpose
+from rungs.devel import FORCE, SECONDS, Physics, Purpose, philox, physics
 
 SIMULATED = bool(config.ENABLE_CUDASIM)
 

@@ -6,9 +6,9 @@ from typing import Any
 import torch
 from numba import cuda
 
-from rungs._src.cartpole.carts.carts import CartPoleSettings
-from rungs._src.cartpole.carts.torch import TensorCarts
-from rungs._src.core.arguments import integer
+from rungs.cartpole import CartPoleSettings
+from rungs.devel import integer
+from rungs.devel.train import TensorCarts
 from rungs.errors import UnavailableError
 from rungs_course.cartpole import kernel
 

@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
-from rungs._src.cartpole.carts.carts import CartPoleSettings
-from rungs._src.core.arguments import Seed, seconds
-from rungs._src.processes.workers import (
+from rungs.cartpole import CartPoleSettings
+from rungs.devel import (
     TIMEOUT,
+    Seed,
     end_if_unguarded,
     failure,
     limit,
     preload,
+    seconds,
     stop,
 )
 from rungs.errors import ConfigurationError, RungsError, UnavailableError, install_hint

@@ -11,8 +11,7 @@ import statistics
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from rungs._src.core.folder import temporary_dir
-from rungs._src.programs import run_program
+from rungs.devel import run_program, temporary_dir
 from rungs.errors import CompilerError, UnavailableError
 from rungs_course.labs.inside.building import included
 from rungs_course.labs.lab import Lab

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rungs._src.core.atomic import reraise_as_storage_error
-from rungs._src.core.progress import Say, line, watched
+from rungs.devel import Say, line, reraise_as_storage_error, watched
 from rungs.errors import ConfigurationError, UnavailableError
 from rungs_course.labs import record
 from rungs_course.labs.judging import assess, one_line, plain

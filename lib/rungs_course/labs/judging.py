@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from rungs._src.native import cling
+from rungs.devel import cling
 from rungs.errors import RungsError, UnavailableError
 from rungs_course.labs import explaining, record, submissions
 from rungs_course.labs.arrays import same

@@ -9,10 +9,7 @@ from typing import Any
 
 import filelock
 
-from rungs._src.core.arguments import shown
-from rungs._src.core.atomic import atomic_write
-from rungs._src.core.folder import user_dir
-from rungs._src.core.schema import schema_error
+from rungs.devel import atomic_write, schema_error, shown, user_dir
 from rungs.errors import ConfigurationError
 from rungs_course.labs.lab import labs
 from rungs_course.labs.verdict import Verdict

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rungs._src.programs import start_program
+from rungs.devel import start_program
 from rungs.errors import UnavailableError
 from rungs_course.labs.inside import wire
 from rungs_course.labs.inside.building import SubmissionError

@@ -4,9 +4,7 @@ import os
 import sys
 from pathlib import Path
 
-from rungs._src import paths
-from rungs._src.native import cache
-from rungs._src.programs import run_program
+from rungs.devel import cache, paths, run_program
 from rungs.errors import UnavailableError
 
 _INSIDE = Path(__file__).with_name("inside")

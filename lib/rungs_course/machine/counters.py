@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Callable, Sequence
 
-from rungs._src.programs import run_program
+from rungs.devel import run_program
 from rungs.errors import UnavailableError
 
 # PAPI's names, by ours.

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from rungs._src.programs import find_program
+from rungs.chess import find_program
 
 
 @dataclasses.dataclass(frozen=True)

@@ -10,7 +10,7 @@ import dataclasses
 import numpy as np
 import pandas as pd
 
-from rungs._src.core.memory import CACHE_LINE
+from rungs.devel import CACHE_LINE
 
 CHANNEL_BITS = 64  # the width of a DDR memory channel
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from rungs._src.machine.cpu import cpu_features, cpu_name, cpu_quota, usable_cores
-from rungs._src.machine.describe import describe
+from rungs.devel import cpu_quota
+from rungs.machine import cpu_features, cpu_name, describe, usable_cores
 
 _CPU0 = Path("/sys/devices/system/cpu/cpu0")
 

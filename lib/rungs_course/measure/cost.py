@@ -20,11 +20,9 @@ import scipy.optimize
 import torch
 
 import rungs
-from rungs._src.chess.vector_env import ChessVectorEnv
-from rungs._src.train.layers import NUM_PIECES
-from rungs._src.train.network import LegalActionNetwork, PolicyValueNetwork
-from rungs._src.train.ppo import PARTS, Learner, Rollout
-from rungs._src.train.settings import PpoSettings
+from rungs.chess import ChessVectorEnv
+from rungs.devel.train import NUM_PIECES, PARTS, Rollout
+from rungs.train import Learner, LegalActionNetwork, PolicyValueNetwork, PpoSettings
 from rungs_course.learners import LADDER
 
 ONE_STEP = PpoSettings(num_steps=1, update_epochs=1, num_minibatches=1)

@@ -6,13 +6,13 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
-from rungs._src.programs import start_program
+from rungs.devel import start_program
 
 # It ends with its parent: else it would keep a core busy for ever if the parent is killed. It
 # requests that itself, as a `preexec_fn` would run in a copy of a process with threads.
 _BUSY = """
 import signal
-from rungs._src.processes.parent_death import signalled_at_parents_death
+from rungs.devel import signalled_at_parents_death
 signalled_at_parents_death(signal.SIGKILL)()
 print(flush=True)
 while True: pass

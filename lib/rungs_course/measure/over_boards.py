@@ -6,7 +6,8 @@ from typing import Any
 import pandas as pd
 
 import rungs
-from rungs._src.chess.keywords import ChessRung, MaskFormat
+from rungs.chess import ChessRung
+from rungs.devel.envs import MaskFormat
 from rungs_course.measure.noise import Factor, factor
 from rungs_course.measure.quartiles import quartiles
 from rungs_course.measure.race import race, steps_of

@@ -7,11 +7,9 @@ from collections.abc import Callable, Collection, Iterable
 
 import pandas as pd
 
-from rungs._src.core.memory import whole_lines, zeroed_lines
-from rungs._src.native import loader
-from rungs._src.native.abi import Api, described
-from rungs._src.threads import openmp
+from rungs.devel import Api, described, loader, openmp, whole_lines
 from rungs.errors import CompilerError, UnavailableError
+from rungs.memory import zeroed_lines
 from rungs_course import compiled
 from rungs_course.machine.topology import caches
 

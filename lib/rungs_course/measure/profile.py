@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from gymnasium.vector import VectorEnv
 
-from rungs._src.core.atomic import atomic_write
+from rungs.devel import atomic_write
 from rungs_course.measure.verify import any_actions
 
 

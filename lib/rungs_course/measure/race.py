@@ -15,8 +15,7 @@ import numpy as np
 import pandas as pd
 from gymnasium.vector import VectorEnv
 
-from rungs._src.chess.policy import random_actions
-from rungs._src.chess.vector_env import ChessVectorEnv
+from rungs.chess import ChessVectorEnv, random_actions
 from rungs.errors import MismatchError
 from rungs_course.measure.peaks import writing_seconds
 from rungs_course.measure.turns import Name, rounds

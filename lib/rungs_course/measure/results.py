@@ -10,11 +10,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from rungs._src.core.atomic import atomic_write
-from rungs._src.core.schema import check_is_file
-from rungs._src.machine.describe import slug
-from rungs._src.provenance import provenance
+from rungs.devel import atomic_write, check_is_file, provenance
 from rungs.errors import ConfigurationError
+from rungs_course.machine.naming import slug
 from rungs_course.measure.peaks import core_speed
 
 

@@ -13,11 +13,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from rungs._src import paths
-from rungs._src.core.folder import temporary_dir
-from rungs._src.machine.cpu import cpu_features, usable_cores
-from rungs._src.native import gpp
-from rungs._src.programs import find_program
+from rungs.chess import find_program
+from rungs.devel import gpp, paths, temporary_dir
+from rungs.machine import cpu_features, usable_cores
 from rungs_course.machine.topology import Cache
 
 MACHINE = "x86-64-v3"

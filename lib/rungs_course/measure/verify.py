@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from gymnasium.vector import VectorEnv
 
-from rungs._src.chess.policy import random_actions
-from rungs._src.core.memory import on_host
+from rungs.chess import random_actions
 from rungs.errors import MismatchError
+from rungs.memory import on_host
 
 _FINAL = ("final_obs", "final_info")
 

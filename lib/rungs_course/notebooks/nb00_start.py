@@ -10,9 +10,7 @@ import pandas as pd
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
 import rungs
-from rungs._src.chess.actions import NUM_ACTIONS, from_uci
-from rungs._src.chess.policy import random_actions
-from rungs._src.chess.reason import Reason
+from rungs.chess import NUM_ACTIONS, Reason, from_uci, random_actions
 from rungs_course import diagrams, plots, widgets
 from rungs_course.outline import outline
 

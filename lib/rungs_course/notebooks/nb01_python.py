@@ -11,11 +11,8 @@ import numpy as np
 import pandas as pd
 import seaborn as sns
 
-from rungs._src.chess.actions import legal_actions
-from rungs._src.chess.boards.python import PythonBoards
-from rungs._src.chess.env import ChessEnv
-from rungs._src.chess.settings import ChessSettings
-from rungs._src.chess.vector_env import ChessVectorEnv
+from rungs.chess import ChessSettings, ChessVectorEnv, legal_actions
+from rungs.devel.envs import ChessEnv, PythonBoards
 from rungs_course import plots, widgets
 
 

@@ -22,17 +22,12 @@ import joblib
 import numpy as np
 import pandas as pd
 
-from rungs._src.chess.boards.python import PythonBoards
-from rungs._src.chess.policy import random_actions
-from rungs._src.chess.settings import ChessSettings, share_ends
-from rungs._src.chess.vector_env import ChessVectorEnv
-from rungs._src.core.buffers import Buffers
-from rungs._src.machine.cpu import usable_cores
-from rungs._src.machine.describe import describe
-from rungs._src.processes.workers import CONTEXT, Workers, preload
-from rungs._src.programs import run_program
-from rungs._src.registry import make
+from rungs import make
+from rungs.chess import Buffers, ChessSettings, ChessVectorEnv, random_actions
+from rungs.devel import CONTEXT, Workers, preload, run_program
+from rungs.devel.envs import PythonBoards, share_ends
 from rungs.errors import UnavailableError
+from rungs.machine import describe, usable_cores
 from rungs_course import paths, plots, widgets
 from rungs_course.measure import over_boards
 from rungs_course.measure.race import race, steps_of

@@ -10,12 +10,8 @@ from multiprocessing.queues import Queue
 
 import numpy as np
 
-from rungs._src.chess.boards.python import PythonBoards
-from rungs._src.chess.buffers import OUTPUTS
-from rungs._src.chess.env import ChessEnv
-from rungs._src.chess.policy import random_actions
-from rungs._src.chess.settings import ChessSettings
-from rungs._src.core.buffers import Buffers
+from rungs.chess import Buffers, ChessSettings, random_actions
+from rungs.devel.envs import OUTPUTS, ChessEnv, PythonBoards
 
 _now = time.perf_counter
 

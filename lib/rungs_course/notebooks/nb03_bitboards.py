@@ -9,7 +9,7 @@ import ipywidgets
 import matplotlib.patches
 from IPython.display import display
 
-from rungs._src.chess.actions import legal_actions, target_of
+from rungs.chess import legal_actions, target_of
 from rungs_course import plots
 from rungs_course.diagrams import OPERA_GAME, empty_board
 from rungs_course.plots import image

@@ -14,7 +14,7 @@ from typing import Any
 import chess
 import pandas as pd
 
-from rungs._src.programs import start_program
+from rungs.devel import start_program
 from rungs.errors import ConfigurationError, EngineError, MismatchError
 from rungs_course import plots
 from rungs_course.measure.turns import timed_rounds

@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from rungs._src.chess.boards.openmp import SCHEDULES as _SCHEDULES
-from rungs._src.core.memory import zeroed_lines
-from rungs._src.machine.cpu import usable_cores
-from rungs._src.native import loader
-from rungs._src.threads import openmp
+from rungs.devel import loader, openmp
+from rungs.devel.envs import SCHEDULES as _SCHEDULES
 from rungs.errors import MismatchError, UnavailableError
+from rungs.machine import usable_cores
+from rungs.memory import zeroed_lines
 from rungs_course import compiled, teams
 from rungs_course.measure.race import steps_of
 from rungs_course.measure.turns import timed_rounds

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import seaborn as sns
 
-from rungs._src.core.memory import CACHE_LINE
+from rungs.devel import CACHE_LINE
 from rungs_course import plots, widgets
 from rungs_course.notebooks.nb04_openmp import moves
 from rungs_course.teams import BLOCK, StepCost

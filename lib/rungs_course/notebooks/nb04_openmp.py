@@ -9,10 +9,8 @@ import numpy as np
 import pandas as pd
 
 import rungs
-from rungs._src.chess.keywords import MaskFormat
-from rungs._src.core.memory import CACHE_LINE, whole_lines
-from rungs._src.native import loader
-from rungs._src.native.abi import described
+from rungs.devel import CACHE_LINE, described, loader, whole_lines
+from rungs.devel.envs import MaskFormat
 from rungs.errors import MismatchError
 from rungs_course import teams
 from rungs_course.measure.noise import Factor, factor

@@ -12,10 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from rungs._src import paths
-from rungs._src.core.folder import temporary_dir
-from rungs._src.native import gpp, mpi
-from rungs._src.processes.ranks import launch
+from rungs.devel import gpp, launch, mpi, paths, temporary_dir
 from rungs_course.measure.turns import timed_rounds
 
 LATE = 1e-3  # seconds after which the other rank receives what was sent early

@@ -12,10 +12,7 @@ import numpy as np
 import pandas as pd
 
 import rungs
-from rungs._src import paths
-from rungs._src.core.folder import temporary_dir
-from rungs._src.native import gpp, mpi
-from rungs._src.processes.ranks import launch
+from rungs.devel import gpp, launch, mpi, paths, temporary_dir
 from rungs.errors import WorkerDiedError
 from rungs_course import teams
 from rungs_course.measure.race import race

@@ -13,9 +13,8 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 import rungs
-from rungs._src.chess.boards.device import Host
-from rungs._src.native import loader
-from rungs._src.native.abi import described
+from rungs.devel import described, loader
+from rungs.devel.train import Host
 from rungs.errors import ConfigurationError, MismatchError
 from rungs_course import plots, widgets
 from rungs_course.measure.race import steps_of

@@ -10,8 +10,9 @@ import ipywidgets
 import pandas as pd
 
 import rungs
-from rungs._src.chess.keywords import ChessRung, MaskFormat
-from rungs._src.programs import run_program
+from rungs.chess import ChessRung
+from rungs.devel import run_program
+from rungs.devel.envs import MaskFormat
 from rungs.errors import UnavailableError
 from rungs_course import paths, plots, widgets
 from rungs_course.measure.peaks import measure_writing

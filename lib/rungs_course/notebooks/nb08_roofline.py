@@ -10,9 +10,7 @@ import numpy as np
 import pandas as pd
 import torch
 
-from rungs._src.native import loader
-from rungs._src.native.abi import described
-from rungs._src.threads.pool import workers_of
+from rungs.devel import described, loader, workers_of
 from rungs.errors import MismatchError
 from rungs_course import compiled, plots
 from rungs_course.learners import torch_threads

@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 import seaborn
 
-from rungs._src import paths
-from rungs._src.core.memory import CACHE_LINE
+from rungs.devel import CACHE_LINE, paths
 from rungs_course import compiled, plots
 from rungs_course.machine.topology import Cache
 from rungs_course.measure import valgrind

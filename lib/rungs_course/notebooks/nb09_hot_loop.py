@@ -12,12 +12,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from rungs._src import paths
-from rungs._src.core.memory import zeroed_lines
-from rungs._src.machine.cpu import cpu_features
-from rungs._src.native import gpp
-from rungs._src.programs import run_program
+from rungs.devel import gpp, paths, run_program
 from rungs.errors import MismatchError, UnavailableError
+from rungs.machine import cpu_features
+from rungs.memory import zeroed_lines
 from rungs_course.measure.turns import timed_rounds
 
 # Builds of the same file: flags, and the processor features that they need, by Linux's names.

@@ -11,8 +11,8 @@ import pandas as pd
 import seaborn
 
 import rungs
-from rungs._src.chess.keywords import ChessRung, MaskFormat
-from rungs._src.chess.vector_env import ChessVectorEnv
+from rungs.chess import ChessRung, ChessVectorEnv
+from rungs.devel.envs import MaskFormat
 from rungs_course import plots
 from rungs_course.measure.over_boards import one_point
 from rungs_course.measure.quartiles import quartiles

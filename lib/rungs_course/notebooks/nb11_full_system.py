@@ -15,17 +15,11 @@ import scipy.special
 import seaborn
 import torch
 
-from rungs._src.chess.boards.cpp import CppBoards
-from rungs._src.chess.buffers import POSITION
-from rungs._src.chess.policy import random_actions
-from rungs._src.chess.vector_env import ChessVectorEnv
-from rungs._src.core.buffers import Buffers
-from rungs._src.train.learners import kind
-from rungs._src.train.network import PolicyValueNetwork
-from rungs._src.train.ppo import PARTS, Learner
-from rungs._src.train.ranks import Ranks
-from rungs._src.train.settings import PpoSettings
+from rungs.chess import Buffers, ChessVectorEnv, random_actions
+from rungs.devel.envs import POSITION, CppBoards
+from rungs.devel.train import PARTS, Ranks, kind
 from rungs.errors import CompilerError, UnavailableError
+from rungs.train import Learner, PolicyValueNetwork, PpoSettings
 from rungs_course import peers, plots, widgets
 from rungs_course.learners import LADDER
 from rungs_course.learners import mask as learner_mask

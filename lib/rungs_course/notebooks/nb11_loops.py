@@ -13,14 +13,10 @@ import torch
 from torch import nn
 
 import rungs
-from rungs._src.chess.actions import NUM_ACTIONS
-from rungs._src.chess.keywords import MaskFormat
-from rungs._src.chess.vector_env import ChessVectorEnv
-from rungs._src.train.layers import SparseSquares
-from rungs._src.train.legal_actions import Packed, Positions, from_lists
-from rungs._src.train.network import PolicyValueNetwork
-from rungs._src.train.ppo import Batch, advantages, ppo_loss
-from rungs._src.train.settings import PpoSettings
+from rungs.chess import NUM_ACTIONS, ChessVectorEnv
+from rungs.devel.envs import MaskFormat
+from rungs.devel.train import Batch, Positions, advantages, ppo_loss
+from rungs.train import Packed, PolicyValueNetwork, PpoSettings, SparseSquares, from_lists
 from rungs_course.measure.quartiles import quartiles
 from rungs_course.measure.turns import timed_rounds
 from rungs_course.notebooks import nb11_full_system as nb11

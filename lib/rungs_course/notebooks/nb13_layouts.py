@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 import seaborn
 
-from rungs._src.core.memory import zeroed_lines
 from rungs.errors import MismatchError
+from rungs.memory import zeroed_lines
 from rungs_course import compiled, plots
 from rungs_course.machine.topology import Cache
 from rungs_course.measure.turns import timed_rounds

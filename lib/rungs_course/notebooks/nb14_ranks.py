@@ -18,12 +18,10 @@ import torch.distributed as dist
 from torch import nn
 
 import rungs
-from rungs._src.core.folder import temporary_dir
-from rungs._src.processes.parent_death import signalled_at_parents_death
-from rungs._src.programs import run_program
-from rungs._src.train.ppo import Learner
-from rungs._src.train.ranks import Ranks, all_ranks
+from rungs.devel import run_program, signalled_at_parents_death, temporary_dir
+from rungs.devel.train import Ranks, all_ranks
 from rungs.errors import WorkerDiedError
+from rungs.train import Learner
 
 PARTS = ("generate", "infer", "backward", "wait", "all-reduce")
 

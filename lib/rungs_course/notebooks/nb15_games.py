@@ -7,10 +7,8 @@ import numpy as np
 import pandas as pd
 
 import rungs
-from rungs._src.chess.actions import move_of
-from rungs._src.chess.policy import random_actions
-from rungs._src.chess.reason import Reason
-from rungs._src.train.evaluate import NetworkPolicy
+from rungs.chess import Reason, move_of, random_actions
+from rungs.train import NetworkPolicy
 
 
 def games(

@@ -7,9 +7,9 @@ from pathlib import Path
 import ipywidgets
 import pandas as pd
 
-from rungs._src.train.ppo import PARTS, Learner
-from rungs._src.train.settings import Training
+from rungs.devel.train import PARTS
 from rungs.errors import MismatchError
+from rungs.train import Learner, Training
 from rungs_course import peers, plots, widgets
 from rungs_course.learners import train_each
 

@@ -11,12 +11,11 @@ import numpy as np
 import pandas as pd
 
 import rungs
-from rungs._src.chess.actions import move_of
-from rungs._src.chess.reason import Reason
-from rungs._src.search.result import Result, Tree
-from rungs._src.search.search import Evaluator, Search, uniform
-from rungs._src.search.settings import Puct
-from rungs._src.selfplay.players import RULES, NetworkPlayer
+from rungs.chess import Reason, move_of
+from rungs.devel.envs import Evaluator
+from rungs.devel.selfplay import RULES
+from rungs.search import Puct, Result, Search, Tree, uniform
+from rungs.selfplay import NetworkPlayer
 from rungs_course import diagrams, plots, rating, widgets
 from rungs_course.analysis import think
 from rungs_course.measure.turns import timed_rounds

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import chess
 
-from rungs._src.chess.actions import action_of
+from rungs.chess import action_of
 
 PAWN, KNIGHT, BISHOP, ROOK, QUEEN, KING = range(1, 7)
 

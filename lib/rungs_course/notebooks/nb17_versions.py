@@ -21,17 +21,11 @@ import numpy as np
 import pandas as pd
 
 import rungs
-from rungs._src import paths
-from rungs._src.chess.actions import NUM_ACTIONS, legal_actions, move_of
-from rungs._src.chess.boards.native import parse_fen
-from rungs._src.chess.keywords import ChessRung
-from rungs._src.chess.policy import random_actions
-from rungs._src.chess.reason import Reason
-from rungs._src.core.folder import temporary_dir
-from rungs._src.core.memory import zeroed_lines
-from rungs._src.native import gpp, loader
-from rungs._src.native.abi import Api
+from rungs.chess import NUM_ACTIONS, ChessRung, Reason, legal_actions, move_of, random_actions
+from rungs.devel import Api, gpp, loader, paths, temporary_dir
+from rungs.devel.envs import parse_fen
 from rungs.errors import MismatchError
+from rungs.memory import zeroed_lines
 from rungs_course import plots
 from rungs_course.machine import counters
 from rungs_course.measure import valgrind
@@ -169,7 +163,7 @@ class VersionBoards:
         return time.perf_counter() - start
 
     def perft(self, fen: str, depth: int) -> int:
-        """Counts the leaves of the tree of legal moves from `fen`, as `rungs._src.chess.perft`."""
+        """Counts the leaves of the tree of moves from `fen`, as `rungs.chess.perft_python`."""
         position = parse_fen(loader.load(), fen)
         return self._api.rungs_steps_perft(self._boards, position.ctypes.data, depth)
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from rungs._src.machine.describe import in_words
 from rungs_course import bench, peers
+from rungs_course.machine.naming import in_words
 from rungs_course.measure import results
 from rungs_course.pages.numbers import GAINS, smallest_gains
 from rungs_course.peers import race

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from rungs._src.machine.describe import in_words, slug_of
+from rungs_course.machine.naming import in_words, slug_of
 from rungs_course.measure import results
 from rungs_course.pages.numbers import GAINS, LADDER, RACE, ladder_rates, smallest_gains
 from rungs_course.plots import ratio, speed

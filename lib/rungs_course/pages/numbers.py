@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from rungs._src.machine.describe import in_words
-from rungs._src.registry import DEFAULT_RUNG
-from rungs._src.search.settings import POLICIES
-from rungs._src.selfplay.players import RULES, search_in_words
-from rungs._src.train.evaluate import Evaluation
-from rungs._src.train.ppo import PARTS
+from rungs.devel import DEFAULT_RUNG
+from rungs.devel.envs import POLICIES
+from rungs.devel.selfplay import RULES, search_in_words
+from rungs.devel.train import PARTS
+from rungs.train import Evaluation
 from rungs_course import peers, rating
+from rungs_course.machine.naming import in_words
 from rungs_course.measure import results
 from rungs_course.measure.noise import Factor, factor, factor_apart
 from rungs_course.measure.quartiles import quartiles

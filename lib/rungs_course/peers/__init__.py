@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import rungs
-from rungs._src.chess.vector_env import ChessVectorEnv
-from rungs._src.conformance import environments
-from rungs._src.core.arguments import shown
-from rungs._src.provenance import commit_of
+from rungs.chess import ChessVectorEnv
+from rungs.devel import commit_of, shown
+from rungs.devel.envs import environments
 from rungs.errors import ConfigurationError, UnavailableError, install_hint
 from rungs.version import __version__
 

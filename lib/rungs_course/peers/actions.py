@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import chess
 import numpy as np
 
-from rungs._src.chess.actions import NUM_ACTIONS, action_of
+from rungs.chess import NUM_ACTIONS, action_of
 
 # The 73 planes of OpenSpiel (`MoveToAction` in its games/chess/chess.cc) and of Pgx (`Action` in
 # its _src/games/chess.py), see `to_ours`:

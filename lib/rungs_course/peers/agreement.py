@@ -6,8 +6,7 @@ import chess
 import numpy as np
 import pandas as pd
 
-from rungs._src.chess.actions import action_of, move_of
-from rungs._src.chess.reason import Reason
+from rungs.chess import Reason, action_of, move_of
 from rungs_course.peers.peer import ChessPeer
 
 # Random games end in most ways, but seldom in these.

@@ -7,7 +7,7 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 
 import rungs
-from rungs._src.processes.workers import preload
+from rungs.devel import preload
 from rungs_course.cartpole import register
 from rungs_course.peers import imported
 from rungs_course.peers.envpool import maker

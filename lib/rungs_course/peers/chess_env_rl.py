@@ -5,8 +5,8 @@ from typing import Any, ClassVar
 import chess
 import numpy as np
 
-from rungs._src.chess.actions import action_of
-from rungs._src.conformance.environment import check_not_asked
+from rungs.chess import action_of
+from rungs.devel.envs import check_not_asked
 from rungs.errors import UnsupportedError
 from rungs_course.peers import imported
 from rungs_course.peers.peer import ListedMoves, Step

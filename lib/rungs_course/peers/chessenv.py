@@ -12,8 +12,8 @@ from typing import ClassVar
 import chess
 import numpy as np
 
-from rungs._src.chess.actions import NUM_ACTIONS, action_of
-from rungs._src.conformance.environment import Outcome
+from rungs.chess import NUM_ACTIONS, action_of
+from rungs.conformance import Outcome
 from rungs_course.peers import imported
 from rungs_course.peers.peer import ChessPeer, Step
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import gymnasium
 import numpy as np
 
-from rungs._src.conformance.environment import Outcome
+from rungs.conformance import Outcome
 from rungs_course.peers import imported
 from rungs_course.peers.actions import our_mask
 from rungs_course.peers.peer import ChessPeer, Step

@@ -6,9 +6,10 @@ from typing import Any, ClassVar
 import chess
 import numpy as np
 
-from rungs._src.chess.actions import NUM_ACTIONS, action_of
-from rungs._src.conformance.environment import Outcome, check_not_asked
-from rungs._src.core.arguments import integer
+from rungs.base import integer
+from rungs.chess import NUM_ACTIONS, action_of
+from rungs.conformance import Outcome
+from rungs.devel.envs import check_not_asked
 from rungs.errors import ConfigurationError
 from rungs_course.peers import imported
 from rungs_course.peers.actions import SPIEL_PLANES, inverse, our_mask, to_ours

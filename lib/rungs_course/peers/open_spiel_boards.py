@@ -17,12 +17,10 @@ from itertools import chain
 import chess
 import numpy as np
 
-from rungs._src.chess.actions import NUM_ACTIONS, NUM_PLANES, action_of
-from rungs._src.chess.boards.boards import Boards, illegal_action
-from rungs._src.chess.reason import Reason
-from rungs._src.chess.settings import ChessSettings
-from rungs._src.core.arguments import Seed
-from rungs._src.core.philox import Purpose, below, philox
+from rungs.base import Purpose, philox
+from rungs.chess import NUM_ACTIONS, NUM_PLANES, ChessSettings, Reason, action_of
+from rungs.devel import Seed, below
+from rungs.devel.envs import Boards, illegal_action
 from rungs.errors import ConfigurationError, UnavailableError
 from rungs_course.peers import imported
 from rungs_course.peers.open_spiel import CASTLING_OF, TO_OURS, TO_THEIRS, load_chess

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import chess
 import numpy as np
 
-from rungs._src.chess.actions import NUM_ACTIONS, action_on, move_of
-from rungs._src.chess.policy import random_actions
-from rungs._src.conformance.environment import Environment, Outcome, check_not_asked
+from rungs.chess import NUM_ACTIONS, action_on, move_of, random_actions
+from rungs.conformance import Environment, Outcome
+from rungs.devel.envs import check_not_asked
 from rungs.errors import UnsupportedError
 
 

@@ -5,7 +5,7 @@ from typing import ClassVar
 import chess
 import numpy as np
 
-from rungs._src.conformance.environment import Outcome
+from rungs.conformance import Outcome
 from rungs_course.peers import imported
 from rungs_course.peers.actions import inverse, our_mask, to_ours
 from rungs_course.peers.peer import ChessPeer, Step

@@ -4,8 +4,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from rungs._src.conformance.environment import Outcome, check_not_asked
-from rungs._src.native import cache
+from rungs.conformance import Outcome
+from rungs.devel import cache
+from rungs.devel.envs import check_not_asked
 from rungs_course.peers import imported
 from rungs_course.peers.actions import SPIEL_PLANES, inverse, our_mask, to_ours
 from rungs_course.peers.peer import ChessPeer, Step

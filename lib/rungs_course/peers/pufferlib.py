@@ -17,13 +17,12 @@ from typing import Any, ClassVar
 import chess
 import numpy as np
 
-from rungs._src import paths
-from rungs._src.chess.actions import NUM_ACTIONS, action_of
-from rungs._src.conformance.environment import Outcome, check_not_asked
-from rungs._src.machine.cpu import cpu_features
-from rungs._src.native import cache, gpp
-from rungs._src.threads import openmp
+from rungs.chess import NUM_ACTIONS, action_of
+from rungs.conformance import Outcome
+from rungs.devel import cache, gpp, openmp, paths
+from rungs.devel.envs import check_not_asked
 from rungs.errors import ConfigurationError, UnavailableError, UnsupportedError
+from rungs.machine import cpu_features
 from rungs_course.peers import PROJECTS
 from rungs_course.peers.peer import ChessPeer, Step
 

@@ -19,11 +19,10 @@ import numpy as np
 import pandas as pd
 
 from rungs import conformance
-from rungs._src.chess.settings import share_ends
-from rungs._src.conformance import environments
-from rungs._src.machine.cpu import usable_cores
-from rungs._src.processes.workers import Workers, preload
 from rungs.conformance import Case, Result
+from rungs.devel import Workers, preload
+from rungs.devel.envs import environments, share_ends
+from rungs.machine import usable_cores
 from rungs_course import peers
 from rungs_course.measure.noise import Factor, factor_apart
 from rungs_course.measure.quartiles import quartiles

@@ -10,12 +10,16 @@ from pathlib import Path
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 
-from rungs._src.core.atomic import UNFINISHED, reraise_as_storage_error
-from rungs._src.core.folder import locked_output_dir, temporary_dir
-from rungs._src.machine.describe import in_words
-from rungs._src.programs import run_program
+from rungs.devel import (
+    UNFINISHED,
+    locked_output_dir,
+    reraise_as_storage_error,
+    run_program,
+    temporary_dir,
+)
 from rungs_course import paths
 from rungs_course.errors import BookError
+from rungs_course.machine.naming import in_words
 from rungs_course.pages.machines import filled
 from rungs_course.runner import bundle
 from rungs_course.runner import manifest as manifests

@@ -16,7 +16,7 @@ from pathlib import Path
 import chess
 import chess.svg
 
-from rungs._src.selfplay import agent as files
+from rungs.devel.selfplay import agent as files
 from rungs_course import agents, paths, rating
 from rungs_course.errors import BookError
 from rungs_course.pages import numbers

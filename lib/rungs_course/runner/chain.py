@@ -5,9 +5,16 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from rungs._src.core.atomic import remove_leftovers
-from rungs._src.core.folder import Folder, locked_output_dir, resolved
-from rungs._src.core.progress import Say, is_shown, line, watched
+from rungs.devel import (
+    Folder,
+    Say,
+    is_shown,
+    line,
+    locked_output_dir,
+    remove_leftovers,
+    resolved,
+    watched,
+)
 from rungs.errors import ConfigurationError, UnavailableError
 from rungs_course import paths
 from rungs_course.errors import NotebookError

@@ -6,12 +6,11 @@ import importlib.metadata
 import json
 from pathlib import Path
 
-from rungs._src.core.atomic import atomic_write
-from rungs._src.core.schema import check_is_file, schema_error
-from rungs._src.machine.describe import describe, differing
-from rungs._src.provenance import commit, now
+from rungs.devel import atomic_write, check_is_file, commit, now, schema_error
 from rungs.errors import ConfigurationError
+from rungs.machine import describe
 from rungs_course import paths
+from rungs_course.machine.naming import differing
 from rungs_course.measure.peaks import core_speed
 
 _SOURCES = ("lib/**/*.py", "cpp/**/*", "data/paper/*", "pyproject.toml")

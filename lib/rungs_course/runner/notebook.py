@@ -9,7 +9,7 @@ from nbclient.exceptions import CellControlSignal, DeadKernelError
 from papermill.exceptions import PapermillExecutionError
 from traitlets.config import Config
 
-from rungs._src.core.atomic import atomic_write
+from rungs.devel import atomic_write
 from rungs.errors import UnavailableError
 from rungs_course.errors import NotebookError
 from rungs_course.runner.kernel_client import WatchfulClient

@@ -8,10 +8,11 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from rungs._src.core.atomic import atomic_write
-from rungs._src.machine.describe import describe, differing, slug, slug_of
+from rungs.devel import atomic_write
 from rungs.errors import ConfigurationError
+from rungs.machine import describe
 from rungs_course import paths
+from rungs_course.machine.naming import differing, slug, slug_of
 from rungs_course.measure import results
 from rungs_course.measure.disturbance import MAX_BUSY, Stolen
 from rungs_course.pages import bench as bench_page

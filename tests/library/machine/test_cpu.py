@@ -6,7 +6,7 @@ import pytest
 
 from rungs._src import programs
 from rungs._src.machine import cpu
-from rungs._src.machine.describe import describe, differing, slug, slug_of
+from rungs._src.machine.describe import describe
 from rungs_course.machine.optional import optional_tools
 
 
@@ -62,36 +62,6 @@ def test_the_machine_is_described():
     assert facts["microarchitecture"]
     assert {"cpu_vendor", "cpu_family", "cpu_model", "cpu_stepping"} <= facts.keys()
     assert facts["memory_bytes"] > 2**20
-    assert slug().endswith(f"-{facts['cores']}-cores")
-
-
-ZEN_4 = {"machine": "AMD EPYC", "gpu": None, "cores": 2, "microarchitecture": "Zen 4"}
-ZEN_4 |= {"cpu_vendor": "AuthenticAMD", "cpu_family": 25, "cpu_model": 17, "cpu_stepping": 1}
-ZEN_5 = ZEN_4 | {"microarchitecture": "Zen 5", "cpu_family": 26, "cpu_model": 2}
-
-
-@pytest.mark.parametrize(
-    ("facts", "name"),
-    [
-        (ZEN_5 | {"cores": 64}, "amd-zen5-64-cores"),
-        (ZEN_5 | {"microarchitecture": "unknown"}, "amd-family26-model2-2-cores"),
-        (
-            {"machine": "Neoverse V2", "gpu": None, "cores": 4, "cpu_vendor": None},
-            "neoverse-v2-4-cores",
-        ),
-        (ZEN_5 | {"gpu": "NVIDIA H200"}, "nvidia-h200"),
-    ],
-)
-def test_a_folder_is_named_after_the_microarchitecture(facts, name):
-    assert slug_of(facts) == name
-    # In a table, facts are text.
-    assert slug_of({key: str(value) for key, value in facts.items()}) == name
-
-
-def test_two_generations_of_one_name_are_two_machines():
-    assert not differing(ZEN_4, {key: str(value) for key, value in ZEN_4.items()})
-    assert "microarchitecture" in differing(ZEN_5, ZEN_4)
-    assert differing({"machine": "AMD EPYC", "cores": "2"}, ZEN_4)  # an unknown fact differs
 
 
 def test_family_model_and_stepping_are_read(monkeypatch):

@@ -8,8 +8,7 @@ import types
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from rungs._src import paths
-from rungs._src.native import cling
+from rungs.devel import cling, paths
 from rungs.errors import RungsError, UnavailableError
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")

@@ -48,7 +48,7 @@ def serve(descriptor: int, memory: int) -> None:
     lab = SimpleNamespace(**link.receive(arrays))
     try:
         if lab.language == "cpp":
-            from rungs._src.native import cling
+            from rungs.devel import cling
 
             cling.interpreter()  # the first time it writes larger files than are allowed below
         limit_resources()
