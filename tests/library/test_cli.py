@@ -47,7 +47,8 @@ def epd(tmp_path):
 
 def test_no_command_waits_for_a_package_that_it_does_not_use():
     code = (
-        "import sys, rungs._src.cli; print(*{'torch', 'pandas', 'matplotlib'} & sys.modules.keys())"
+        "import sys, rungs.devel.cli, rungs.devel.envs\n"
+        "print(*{'torch', 'pandas', 'matplotlib', 'numba', 'cppyy'} & sys.modules.keys())"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
