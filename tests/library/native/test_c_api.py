@@ -12,6 +12,7 @@ import rungs
 from rungs._src.chess.observation import OBSERVATIONS, format_name
 from rungs._src.chess.settings import ChessSettings
 from rungs._src.native import gpp
+from rungs._src.native.abi import described
 from tests.library.native import c_handles
 from tests.library.native.c_handles import (
     FORMATS,
@@ -260,7 +261,8 @@ def test_what_comes_too_early_and_what_is_wrong_is_refused():
 
 def test_an_older_program_gets_defaults_and_a_newer_one_is_told_of_fields_that_are_missing():
     class Newer(ctypes.Structure):
-        _fields_ = (("known", c_handles.ChessConfig), ("more", ctypes.c_int64))
+        known = described(gpp.load()).structures["rungs_chess_config"]
+        _fields_ = (("known", known), ("more", ctypes.c_int64))
 
     api, handle = c_handles.library(), ctypes.c_void_p()
     for more in (0, 1):
