@@ -429,10 +429,13 @@ def in_state(program):
 @pytest.mark.parametrize(
     ("error", "change"),
     [
-        (ConfigurationError, lambda program: setting({"opponent": program}, "training", "how")),
         (
             ConfigurationError,
-            lambda program: setting({"opponent": {"path": program}}, "training", "how"),
+            lambda program: setting({"opponent": program}, "training", "rung_settings"),
+        ),
+        (
+            ConfigurationError,
+            lambda program: setting({"opponent": {"path": program}}, "training", "rung_settings"),
         ),
         (InvalidStateError, in_state),
     ],

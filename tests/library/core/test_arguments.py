@@ -249,7 +249,7 @@ def test_adapters_refuse_useless_arguments():
 
 @pytest.mark.parametrize("name", ["seed", 5])
 def test_a_training_refuses_settings_that_it_would_overwrite(name):
-    assert str(name) in refusal(Training, how={name: 1})
+    assert str(name) in refusal(Training, rung_settings={name: 1})
 
 
 def test_values_are_shown_on_one_short_line():

@@ -168,7 +168,10 @@ def test_ranks_on_a_machine_share_its_cores(monkeypatch):
         assert share_of_cores() == Training().torch_threads == share
         for rung in ("openmp", "threads"):
             assert make_env(Training(rung=rung, num_envs=2)).boards.threads == share
-    assert make_env(Training(rung="openmp", num_envs=2, how={"threads": 2})).boards.threads == 2
+    assert (
+        make_env(Training(rung="openmp", num_envs=2, rung_settings={"threads": 2})).boards.threads
+        == 2
+    )
 
 
 @pytest.mark.system

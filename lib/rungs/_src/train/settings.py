@@ -80,7 +80,7 @@ class RunSettings:
 class Training(RunSettings):
     """The settings of a training run by PPO.
 
-    `how` is a dict of the rung's own settings, such as {"threads": 4}, and `ppo` a
+    `rung_settings` is a dict of the rung's own settings, such as {"threads": 4}, and `ppo` a
     `rungs.train.PpoSettings`; the other arguments are below.
 
     Raises:
@@ -104,14 +104,14 @@ class Training(RunSettings):
         f"how learning is computed: {', '.join(learners.LEARNERS)}",
         choices=lambda: tuple(learners.LEARNERS),
     )
-    how: dict = dataclasses.field(default_factory=dict)
+    rung_settings: dict = dataclasses.field(default_factory=dict)
     ppo: PpoSettings = dataclasses.field(default_factory=PpoSettings)
 
     def __post_init__(self):
         super().__post_init__()
-        if not isinstance(self.how, dict):
-            raise ConfigurationError(f"how={shown(self.how)} is not a dict")
-        for name in self.how:
+        if not isinstance(self.rung_settings, dict):
+            raise ConfigurationError(f"rung_settings={shown(self.rung_settings)} is not a dict")
+        for name in self.rung_settings:
             if not isinstance(name, str) or name in _FIXED:
                 raise ConfigurationError(f"{shown(name)} is not a rung's setting: training sets it")
         if not isinstance(self.ppo, PpoSettings):
@@ -145,7 +145,9 @@ def add_options(parser: argparse.ArgumentParser, *kinds: type) -> None:
 def given(options: argparse.Namespace, settings: type) -> dict:
     """Returns the fields of some settings that the command line gave a value."""
     names = {field.name for field in dataclasses.fields(settings)}
-    return {name: value for name, value in vars(options).items() if name in names - {"how"}}
+    return {
+        name: value for name, value in vars(options).items() if name in names - {"rung_settings"}
+    }
 
 
 def lengthened(saved: RunSettings, **limits: Any) -> Any:
@@ -168,4 +170,4 @@ def training_of(options: argparse.Namespace, rung_settings: dict) -> Training:
     settings.
     """
     ppo = PpoSettings(**given(options, PpoSettings))
-    return Training(**given(options, Training), how=rung_settings, ppo=ppo)
+    return Training(**given(options, Training), rung_settings=rung_settings, ppo=ppo)

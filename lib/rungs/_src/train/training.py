@@ -36,17 +36,17 @@ _make = functools.partial(rungs.make, "chess")
 
 
 def _settings(saved: dict) -> Training:
-    rung_settings, ppo = dict(**saved["how"]), PpoSettings(**saved["ppo"])
-    return Training(**saved | {"how": rung_settings, "ppo": ppo})
+    rung_settings, ppo = dict(**saved["rung_settings"]), PpoSettings(**saved["ppo"])
+    return Training(**saved | {"rung_settings": rung_settings, "ppo": ppo})
 
 
 # "job" is torchrun's id of the run; "learner", `Learner.state_dict` less "own"; "own", the state of
 # each rank: generator and environment.
 checkpoint = Checkpoint(
     "training",
-    schema=3,
+    schema=4,
     form={
-        "training": {"opponent": str, "rung": str, "how": {}, "ppo": {}},
+        "training": {"opponent": str, "rung": str, "rung_settings": {}, "ppo": {}},
         "job": (str, type(None)),
         "clock": float,
         "learner": {"network": {...: torch.Tensor}, "optimizer": {}, "updates": int, "steps": int},
@@ -150,7 +150,7 @@ def make_env(training: Training, rank: int = 0, make: Callable = _make):
     opponent = training.opponent if training.opponent == "random" else weakest(training.opponent)
     # By default every rank would have a thread on each core.
     settings = {"threads": share_of_cores()} if training.rung in ("openmp", "threads") else {}
-    settings |= training.how | {
+    settings |= training.rung_settings | {
         "seed": training.seed,
         "first_board": rank * training.num_envs,
         "opponent": opponent,
