@@ -1,6 +1,7 @@
 """What tests do with what was saved: look at it, change it behind its checksum, fill the disk."""
 
 import contextlib
+import csv
 import hashlib
 import json
 import resource
@@ -62,6 +63,12 @@ def contents(folder):
     """Returns the bytes of all files of a folder, by relative path."""
     files = [path for path in folder.rglob("*") if path.is_file()]
     return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+
+
+def rows_of(path):
+    """Returns the rows of a CSV file, each a dict of texts."""
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))
 
 
 @contextlib.contextmanager

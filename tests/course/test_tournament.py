@@ -1,6 +1,5 @@
 """A tournament judges all entries, and its page has a result for each."""
 
-import csv
 import io
 import json
 import re
@@ -19,6 +18,7 @@ from rungs_course import agents, cli, tournament
 from rungs_course.labs.lab import find
 from rungs_course.labs.sandbox import Sandbox
 from rungs_course.labs.verdict import Verdict
+from tests.saved import rows_of
 
 FACTS = {"kind": "self-play", "seconds": "600", "cores": "2"}
 
@@ -49,11 +49,6 @@ def quick(monkeypatch):
     monkeypatch.setattr(Sandbox, "problem", lambda self: None)
 
 
-def table(path):
-    with open(path, newline="") as file:
-        return list(csv.DictReader(file))
-
-
 def games_in(path):
     text = io.StringIO(path.read_text())
     return list(iter(lambda: chess.pgn.read_game(text), None))
@@ -65,7 +60,7 @@ def test_agents_play_each_other_and_random_play(quick, tmp_path):
         enter(tmp_path / "agents", name, seed)
     out = tmp_path / "out"
     assert cli.main(["tournament", str(tmp_path), "--out", str(out), "--games", "2"]) == 0
-    rows = table(out / "agents.csv")
+    rows = rows_of(out / "agents.csv")
     points = dict.fromkeys([*names, "random"], 0)
     assert {row["player"] for row in rows} == {*points}
     assert {row["games"] for row in rows} == {"4"}
@@ -108,7 +103,7 @@ def test_an_agent_against_the_rules_is_refused_and_the_others_play(quick, tmp_pa
     (folder / "broken.pt").write_bytes(b"no agent")
     (folder / "gone.pt").symlink_to("nowhere")
     tournament.hold(tmp_path, tmp_path / "out", games=2)
-    rows = table(tmp_path / "out" / "agents.csv")
+    rows = rows_of(tmp_path / "out" / "agents.csv")
     assert {row["player"] for row in rows if row["elo"]} == {"fair", "random"}
     reasons = {row["player"]: row["why"] for row in rows if not row["elo"]}
     expected = {name: named for name, (_, named) in REFUSED.items()}
@@ -131,7 +126,7 @@ def test_steps_are_ranked_by_what_they_gain(quick, tmp_path):
     (folder / "binary.hpp").write_bytes(b"\xff\xfe")
     (folder / "gone.hpp").symlink_to("nowhere")
     page = tournament.hold(tmp_path, tmp_path / "out")
-    rows = table(tmp_path / "out" / "steps.csv")
+    rows = rows_of(tmp_path / "out" / "steps.csv")
     assert [row["entry"] for row in rows[:3]] == ["fast", "'=cmd()", "slow"]
     assert [float(row["gain"]) for row in rows[:3]] == [8, 4, 2]
     states = {row["entry"]: row["state"] for row in rows[3:]}
@@ -144,7 +139,7 @@ def test_a_games_names_are_those_of_files_whatever_they_are_called(quick, tmp_pa
     for name in ("a\nb", 'c"d', "e\\"):
         enter(tmp_path / "agents", name)
     tournament.hold(tmp_path, tmp_path / "out", games=2)
-    names = {row["player"] for row in table(tmp_path / "out" / "agents.csv")}
+    names = {row["player"] for row in rows_of(tmp_path / "out" / "agents.csv")}
     games = games_in(tmp_path / "out" / "games.pgn")
     assert not any(game.errors for game in games)
     headers = [{game.headers["White"], game.headers["Black"]} for game in games]
@@ -194,6 +189,6 @@ def test_real_steps_are_judged_and_real_searches_play(tmp_path, monkeypatch):
     for seed, name in enumerate("ab"):
         enter(tmp_path / "agents", name, seed)
     tournament.hold(tmp_path, tmp_path / "out", games=2)
-    states = {row["entry"]: row["state"] for row in table(tmp_path / "out" / "steps.csv")}
+    states = {row["entry"]: row["state"] for row in rows_of(tmp_path / "out" / "steps.csv")}
     assert states == {"solution": "right", "baseline": "right", "stub": "wrong"}
-    assert len(table(tmp_path / "out" / "agents.csv")) == 3
+    assert len(rows_of(tmp_path / "out" / "agents.csv")) == 3

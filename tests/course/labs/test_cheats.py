@@ -4,14 +4,12 @@ Protection by the place of oracle, inputs and clock is tested without a sandbox,
 protection by a sandbox needs bubblewrap.
 """
 
-import csv
 import json
 import os
 import socket
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import pytest
@@ -21,6 +19,8 @@ from rungs_course.labs.judging import assess
 from rungs_course.labs.lab import Call, find
 from rungs_course.labs.remote import Answer, Clocks
 from rungs_course.labs.sandbox import Sandbox, Trusted
+from tests.browser import poll
+from tests.saved import rows_of
 
 pytestmark = pytest.mark.system
 
@@ -136,10 +136,7 @@ inline void list_legal(const std::uint64_t* masks, std::int16_t* lists, std::int
 CAUGHT = [
     ("01", FORGES_REPLIES, "game 0"),
     ("01", sends('{"right": true}'), "interfered"),
-    ("01", sends('{"list": {}}'), "interfered"),
-    ("01", sends('{"dict": [["x", 1]]}'), "interfered"),
     ("01", sends('{"dict": [["value", 1]]}'), "interfered"),
-    ("01", sends('{"dict": [["value", [1, 2]]]}'), "interfered"),
     ("15a", CHANGES_ITS_PROCESS, "the advantage of"),
     ("15a", RETURNS_FIRST_RESULTS, "advantages"),
     ("05", RANKS_MEET_IN_MEMORY, "of 2 ranks"),
@@ -299,14 +296,6 @@ def test_a_sandbox_has_limits(statement, names):
     assert names in verdict.problem
 
 
-def eventually(condition):
-    """Waits for a condition; returns whether it came true."""
-    deadline = time.monotonic() + 60
-    while not (holds := condition()) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    return holds
-
-
 STARTS_TWO = """
 import os
 def third_times(keys):
@@ -324,9 +313,9 @@ def test_all_processes_of_a_paused_answer_are_stopped(launcher):
         answer.third_times([1])
         assert len(states(answer)) >= 3
         answer.pause()
-        assert eventually(lambda: set(states(answer)) == {"T"})
+        poll(lambda: set(states(answer)) == {"T"})
         answer.resume()
-        assert eventually(lambda: "T" not in states(answer))
+        poll(lambda: "T" not in states(answer))
 
 
 def states(answer):
@@ -358,18 +347,13 @@ def test_no_process_stays_behind():
         answer.third_times([1])
         processes = answer._processes()
         assert len(processes) == 1 + Sandbox.started_by + 1
-    assert eventually(lambda: not any(os.path.exists(f"/proc/{number}") for number in processes))
+    poll(lambda: not any(os.path.exists(f"/proc/{number}") for number in processes))
 
 
-HONEST = [(lab, Trusted()) for lab in ("00", "open")]
-HONEST += [pytest.param(lab, Sandbox(), marks=needs_sandbox) for lab in ("03a", "05", "13")]
-
-
-@pytest.mark.parametrize(("lab", "launcher"), HONEST)
-def test_an_honest_answer_is_right(lab, launcher):
-    verdict = assess(lab, solution(lab), launcher)
-    assert verdict.right, verdict
-    assert len({len(costs) for costs in verdict.costs.values()}) == 1
+@needs_sandbox
+@pytest.mark.parametrize("lab", ["05", "13"])  # of ranks, and by Numba
+def test_an_honest_answer_is_right_in_a_sandbox(lab):
+    assert assess(lab, solution(lab), Sandbox()).right
 
 
 @pytest.mark.parametrize("trust", [True, pytest.param(False, marks=needs_sandbox)])
@@ -383,8 +367,7 @@ def test_what_is_handed_in_is_judged_anew(trust, tmp_path):
         entry = {"right": True, "tries": 1, "share": 9.0, "code": code}
         (folder / f"{student}.json").write_text(json.dumps({"01": entry}))
     assert grading.grade(folder, out, say=lambda line: None, trust=trust) == 0
-    with open(out, newline="") as file:
-        rows = {(row["student"], row["lab"]): row for row in csv.DictReader(file)}
+    rows = {(row["student"], row["lab"]): row for row in rows_of(out)}
     assert rows["liar", "01"]["state"] == "wrong"
     assert not rows["liar", "01"]["share"]
     assert rows["honest", "01"]["state"] in ("right", "target reached")

@@ -3,7 +3,6 @@
 import csv
 import json
 import os
-import resource
 
 import pytest
 
@@ -13,6 +12,7 @@ from rungs_course.labs import grading
 from rungs_course.labs.lab import find, labs
 from rungs_course.labs.sandbox import Sandbox, Trusted
 from rungs_course.labs.verdict import Verdict
+from tests.saved import full_disk, rows_of
 
 LAB = "01"
 GOOD = json.dumps({LAB: {"right": True, "tries": 1, "code": "good"}})
@@ -52,11 +52,6 @@ def folder(tmp_path):
 
 def hand_in(folder, name, code, lab=LAB, **fields):
     (folder / f"{name}.json").write_text(json.dumps({lab: {"code": code} | fields}))
-
-
-def rows_of(out):
-    with open(out, newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def graded(folder, out):
@@ -167,29 +162,17 @@ def test_no_cell_is_a_formula(begins, folder, tmp_path):
     assert not [cell for cell in cells if cell.lstrip()[:1] in ("=", "+", "-", "@")]
 
 
-def test_texts_that_no_file_can_hold_are_escaped(folder, tmp_path):
-    (folder / os.fsdecode(b"anna\xff.json")).write_text(json.dumps({"\udc80": {}, LAB: {}}))
+def test_names_and_texts_that_no_line_or_file_can_hold_are_escaped(folder, tmp_path):
+    (folder / os.fsdecode(b"an\xff\tn\na.json")).write_text(json.dumps({"\udc80\n": {}, LAB: {}}))
     hand_in(folder, "ben", "\udc80 \0")
     _, rows = graded(folder, tmp_path / "grades.csv")
-    assert rows[r"anna\udcff", r"\udc80"]["state"] == "no such lab"
+    assert rows[r"an\udcff\tn\na", r"\udc80\n"]["state"] == "no such lab"
     assert r"\udc80 \x00" in rows["ben", LAB]["why"]
 
 
-def test_a_row_is_a_line_whatever_a_file_is_called(folder, tmp_path, capsys):
-    (folder / "an\tn\na.json").write_text(json.dumps({"b\nc": {}}))
-    _, rows = graded(folder, tmp_path / "grades.csv")
-    assert rows[r"an\tn\na", r"b\nc"]["state"] == "no such lab"
-    assert r"an\tn\na" in capsys.readouterr().out
-
-
 def test_a_full_disk_is_an_error_that_names_the_table(folder, tmp_path):
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (400, limits[1]))
-    try:
-        with pytest.raises(StorageError, match=r"grades\.csv"):
-            grading.grade(folder, tmp_path / "grades.csv", lambda text: None)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    with full_disk(400), pytest.raises(StorageError, match=r"grades\.csv"):
+        grading.grade(folder, tmp_path / "grades.csv", lambda text: None)
     assert not (tmp_path / "grades.csv").exists()
 
 

@@ -34,16 +34,6 @@ RAISES_WHAT_CAN_NOT_BE_SHOWN = """class Odd(ValueError):
 def third_times(keys):
     raise Odd
 """
-EVERY_FILE = """import os
-def third_times(keys):
-    for number in range(3, 4096):
-        try:
-            os.{}
-        except OSError:
-            pass
-    return [keys[:i].count(key) > 1 for i, key in enumerate(keys)]
-"""
-COSTS = b'{"costs": {"yours": [1e-9], "baseline": [1], "solution": [1]}}\n'
 # Exact where times are, but NaN for the noisy times of some machines.
 NAN = """import numpy as np
 def fit(threads, seconds):
@@ -60,15 +50,9 @@ FAILURES = {
     "exits": ("01", PYTHON.format("import os; os._exit(3)"), "code 3"),
     "hoards": ("01", PYTHON.format("return bytearray(1 << 40)"), "MemoryError"),
     "writes past its array": ("17a", WRITES_PAST_ITS_ARRAY, "SIGSEGV"),
-    "raises a long text": (
-        "01",
-        PYTHON.format(r"raise ValueError('\udc80' + 'z' * 10_000_000)"),
-        r"ValueError: \udc80zzz",
-    ),
     "raises what can't be shown": ("01", RAISES_WHAT_CAN_NOT_BE_SHOWN, "line 6, in third_times"),
     "costs no number": ("10", NAN, "nan"),
-    "closes all files": ("01", EVERY_FILE.format("close(number)"), "code 1"),
-    "claims to be fast": ("01", EVERY_FILE.format(f"write(number, {COSTS!r})"), "interfered"),
+    "closes all files": ("01", PYTHON.format("import os; os.closerange(3, 4096)"), "code 1"),
 }
 
 
@@ -196,11 +180,6 @@ def test_a_package_that_is_not_there_is_named():
         build(find("13"), {"yours": "\nimport no_such_package"})
 
 
-def test_an_unknown_lab_is_named():
-    with pytest.raises(ConfigurationError, match=r"'99'.* 01"):
-        check("99", "")
-
-
 def verdict_of(name, cost, other_costs=(2.0, 1.0), **fields):
     """A verdict on an answer that always costs the same, or that costs this in each repeat."""
     cost = cost if isinstance(cost, list) else [cost] * 11
@@ -208,18 +187,17 @@ def verdict_of(name, cost, other_costs=(2.0, 1.0), **fields):
     return Verdict(find(name), costs={"yours": cost} | costs, **fields)
 
 
-@pytest.mark.parametrize("slow", range(12))
-def test_a_verdict_on_the_target_is_what_the_numbers_say(slow):
-    verdict = verdict_of("01", [1.6] * slow + [1.25] * (11 - slow))  # a share of 62 % or 80 %
+@pytest.mark.parametrize("share", [0.69499, 0.695, 0.69501, 0.6999, 0.7, 0.7001])
+def test_a_share_is_shown_as_it_is_judged(share):
+    verdict = verdict_of("01", 1 / share)
     assert verdict.lab.target == 0.7
-    assert verdict.reached == ("80% of the best" in str(verdict))
-    assert ("noise" in str(verdict)) == (verdict.share.low < 0.7 <= verdict.share.high)
+    assert verdict.reached == ("70% of the best known" in str(verdict))
 
 
 def test_turns_that_disagree_are_told():
     for slow, busy in ((1, False), (5, True), (10, False)):
         verdict = verdict_of("01", [2.5] * slow + [1.25] * (11 - slow))
-        assert verdict.turns_disagree == busy == ("busy" in str(verdict))
+        assert verdict.turns_disagree == busy
 
 
 def test_a_time_below_the_bound_is_refused(monkeypatch):
@@ -232,24 +210,9 @@ def test_a_time_below_the_bound_is_refused(monkeypatch):
         assert verdict.right == bool(verdict.costs) == right
 
 
-@pytest.mark.parametrize("share", [0.69499, 0.695, 0.69501, 0.6999, 0.7, 0.7001])
-def test_a_share_is_shown_as_it_is_judged(share):
-    verdict = verdict_of("01", 1 / share)
-    assert verdict.reached == ("70% of the best known" in str(verdict))
-
-
 def test_a_counted_cost_is_shown_as_it_is_judged():
     for cost, reached in ((2.1, True), (2.12, False)):
         assert verdict_of("06", [cost], (16.0, 2.0)).reached == reached
-
-
-@pytest.mark.system
-def test_masked_arrays_are_wrong():
-    code = find("15a").code("solution").replace("def advantages(", "def honest(")
-    masked = "return np.ma.masked_array(honest(*args), mask=True)"
-    verdict = check("15a", f"{code}\n\ndef advantages(*args):\n    {masked}\n")
-    assert verdict.difference
-    assert "masked" in verdict.difference.got
 
 
 @pytest.mark.system
@@ -302,9 +265,6 @@ def test_a_right_answer_that_was_not_raced_is_kept_until_one_is(tmp_path):
 @pytest.mark.parametrize(
     "text",
     [
-        "[1]",
-        "{",
-        "[" * 200_000,
         '{"01": []}',
         '{"01": {"right": [1]}}',
         '{"01": {"tries": "3"}}',

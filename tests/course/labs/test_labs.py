@@ -33,7 +33,6 @@ def test_its_notebook_holds_a_stub_a_prediction_and_a_check(lab):
     assert 10 <= head.minutes <= (240 if lab.bound else 40)
     assert (ROOT / "notebooks" / f"{head.notebook}.ipynb").exists()
     assert 0 < lab.target <= 1
-    assert f"{lab.target:.0%}" in "\n".join(parts)
     assert lab.cause in CAUSES
     assert lab.unit == "s" or lab.cause == "exercise"
     for name in lab.defines:
@@ -47,7 +46,7 @@ def test_its_notebook_holds_a_stub_a_prediction_and_a_check(lab):
     order = [next(i for i, part in enumerate(parts) if part.startswith(b)) for b in beginnings]
     assert order == sorted(order)
     hints = parts[-1]
-    assert hints.count("<details>") == hints.count("</details>") > 0
+    assert "<details>" in hints
     assert f'rungs_course.labs.solution("{lab.name}")' in hints
     assert lab.code("solution") in str(shown_solution(lab.name).data)
     assert f"(../notebooks/labs/{lab.notebook.name})" in (ROOT / "docs" / "labs.md").read_text()
