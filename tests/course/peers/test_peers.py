@@ -18,7 +18,7 @@ from rungs._src.native import cache
 from rungs.errors import CompilerError, ConfigurationError, UnavailableError
 from rungs_course import peers
 from rungs_course.paths import ROOT
-from rungs_course.peers import agreement, cartpole, pettingzoo, pgx, pufferlib
+from rungs_course.peers import agreement, cartpole, open_spiel, pettingzoo, pgx, pufferlib
 from rungs_course.peers.peer import ChessPeer, Step
 
 
@@ -103,17 +103,11 @@ def test_what_pgx_compiles_is_kept_where_nobody_else_writes():
     assert Path(jax.config.jax_compilation_cache_dir).parent == cache.directory()
 
 
-@pytest.mark.parametrize("peer", [pgx, pettingzoo])
+@pytest.mark.parametrize("peer", [pgx, pettingzoo, open_spiel])
 def test_actions_are_a_bijection_on_the_board(peer):
     on_board = np.array([a for a in range(NUM_ACTIONS) if target_of(a) is not None])
     np.testing.assert_array_equal(peer.TO_OURS[peer.TO_THEIRS[on_board]], on_board)
     assert (np.delete(peer.TO_THEIRS, on_board) == -1).all()
-
-
-def test_castling_is_what_pgx_has_for_it():
-    # From e1: two squares to the left and to the right, by the ids its source has for castling.
-    castling = [64 * (8 + 6) + chess.E1, 64 * (8 + 2) + chess.E1]
-    assert pgx.TO_THEIRS[castling].tolist() == [2364, 2367]
 
 
 @pytest.mark.parametrize(
