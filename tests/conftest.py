@@ -49,7 +49,6 @@ def pytest_addoption(parser):
         metavar="COMMIT",
         help="of the system tier, run only what the changes since then can have broken",
     )
-    parser.addoption("--update", action="store_true", help="write the golden files anew")
 
 
 def pytest_ignore_collect(collection_path, config):

@@ -16,7 +16,7 @@ from rungs_course.pages import bench as bench_page
 from rungs_course.pages.numbers import GAINS, smallest_gains
 from rungs_course.peers.ours import OUTPUTS, OurChess
 from rungs_course.tables import fill, with_interval
-from tests.golden import assert_same_facts
+from tests.facts import assert_same_facts
 
 
 class SlowChess(OurChess):

@@ -13,10 +13,8 @@ from rungs_course.measure import results
 from rungs_course.pages import course, machines, numbers
 from rungs_course.runner import recorded as records
 from rungs_course.tables import ladder_table
-from tests.golden import assert_golden, assert_same_facts
+from tests.facts import assert_same_facts
 
-GOLDEN = Path(__file__).parent / "golden"
-RECORDED = Path("data/recorded/somewhere")
 MACHINE = {"machine": "AMD EPYC", "cores": 2, "microarchitecture": "Zen 9", "gpu": None}
 SECTIONS = ("ladder", "headlines", "rungs", "steps", "generators", "learners-measured")
 SECTIONS += ("self-play", "ablations", "searches", "strength")
@@ -27,14 +25,22 @@ def section(page, name):
     return text
 
 
-def test_numbers_are_recorded_ones_of_one_machine():
-    text = "".join((paths.ROOT / page).read_text() for page in numbers.PAGES)
-    (folder,) = set(re.findall(r"\((?:\.\./)?(data/recorded/[\w-]+)/\w+\.\w+\)", text))
-    machine = records.read(paths.ROOT / folder)["machine"]
-    assert Path(folder).name == slug_of(machine)
-    usable = records.of_runs(paths.ROOT / folder)
-    for name, expected in numbers.sections(paths.ROOT, Path(folder), machine, usable).items():
-        assert_same_facts(section(text, name), expected)
+TEXT = "".join((paths.ROOT / page).read_text() for page in numbers.PAGES)
+
+
+@pytest.fixture(scope="module")
+def recorded():
+    """The folder, below the source tree, of the one machine whose numbers pages show."""
+    (folder,) = set(re.findall(r"\((?:\.\./)?(data/recorded/[\w-]+)/\w+\.\w+\)", TEXT))
+    return Path(folder)
+
+
+def test_numbers_are_recorded_ones_of_one_machine(recorded):
+    machine = records.read(paths.ROOT / recorded)["machine"]
+    assert recorded.name == slug_of(machine)
+    usable = records.of_runs(paths.ROOT / recorded)
+    for name, expected in numbers.sections(paths.ROOT, recorded, machine, usable).items():
+        assert_same_facts(section(TEXT, name), expected)
     for page, sections in adapters.sections().items():
         for name, expected in sections.items():
             assert_same_facts(section(page.read_text(), name), expected)
@@ -47,39 +53,32 @@ def test_tables_of_notebooks_are_current():
         assert (paths.ROOT / name).read_text() == page
 
 
-@pytest.fixture
-def root(tmp_path):
-    """A source tree with a recorded machine, whose page has a place for every section."""
-    shutil.copytree(GOLDEN / "recorded", tmp_path / RECORDED)
-    places = "".join(f"<!-- {name} -->\n`old`\n<!-- /{name} -->\n" for name in SECTIONS)
-    (tmp_path / "README.md").write_text(f"`before`\n{places}`after`\n")
+@pytest.mark.parametrize(
+    ("everything", "figures", "left_out"),
+    [
+        (True, {"ladder", "steps", "elo", "wins"}, set()),
+        (False, {"ladder"}, {*SECTIONS} - {"ladder", "headlines", "rungs"}),
+    ],
+)
+def test_a_page_and_its_figures_are_of_what_is_recorded(
+    recorded, everything, figures, left_out, tmp_path
+):
+    for folder in (recorded, Path("data/ablations"))[: 1 + everything]:
+        shutil.copytree(paths.ROOT / folder, tmp_path / folder)
+    places = "".join(f"<!-- {name} -->\nold\n<!-- /{name} -->\n" for name in SECTIONS)
+    (tmp_path / "README.md").write_text(places)
     (tmp_path / "figures").mkdir()
     for figure in ("steps", "wins"):
         (tmp_path / "figures" / f"{figure}.png").write_bytes(b"of another run")
-    return tmp_path
-
-
-def filled(root, usable):
-    numbers.write(root, RECORDED, MACHINE, {*usable})
-    figures = {path.stem for path in (root / "figures").iterdir()}
-    return (root / "README.md").read_text(), figures
-
-
-def test_a_page_shows_all_that_is_recorded(root, request):
-    shutil.copytree(GOLDEN / "ablations", root / "data" / "ablations")
-    page, figures = filled(root, [path.name for path in (root / RECORDED).iterdir()])
-    update = request.config.getoption("--update", False)
-    assert_golden(GOLDEN / "all.md", page, update=update)
-    assert figures == {"ladder", "steps", "elo", "wins"}
-    assert (root / "figures" / "steps.png").read_bytes().startswith(b"\x89PNG")
-
-
-def test_a_page_leaves_out_what_is_not_recorded_and_its_old_figures(root, request):
+    usable = records.of_runs(tmp_path / recorded) if everything else {*numbers.NEEDED}
     for _ in range(2):
-        page, figures = filled(root, numbers.NEEDED)
-    update = request.config.getoption("--update", False)
-    assert_golden(GOLDEN / "least.md", page, update=update)
-    assert figures == {"ladder"}
+        numbers.write(tmp_path, recorded, MACHINE, usable)
+    page = (tmp_path / "README.md").read_text()
+    shown = re.compile(r"^\| ---|^!\[", re.MULTILINE)  # a table or a picture
+    assert {name for name in SECTIONS if not shown.search(section(page, name))} == left_out
+    pictures = {path.stem: path.read_bytes() for path in (tmp_path / "figures").iterdir()}
+    assert pictures.keys() == figures
+    assert all(picture.startswith(b"\x89PNG") for picture in pictures.values())
 
 
 @pytest.fixture

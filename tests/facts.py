@@ -20,13 +20,6 @@ def assert_same_facts(page: str, expected: str) -> None:
         assert _value(number) == pytest.approx(_value(wanted), rel=0.01, abs=last_digit), line
 
 
-def assert_golden(path, page: str, *, update: bool) -> None:
-    """Compares a page with a file, which `update` writes anew."""
-    if update:
-        path.write_text(page)
-    assert_same_facts(page, path.read_text())
-
-
 def _facts(page: str) -> tuple[list[str], list[tuple[str, str]]]:
     """Returns names and tables' rows without their numbers, and the numbers with their lines."""
     names, numbers = [], []
