@@ -4,6 +4,7 @@ import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from rungs._src.core.atomic import atomic_write
+from rungs._src.machine.describe import describe
 from rungs.errors import UnavailableError
 from rungs_course.errors import NotebookError
 
@@ -20,6 +21,16 @@ def write(folder, name, *cells, parameters=PARAMETERS):
     )
     folder.mkdir(parents=True, exist_ok=True)
     nbformat.write(notebook, folder / f"{name}.ipynb")
+
+
+def manifest_of(notebooks, size="full", commit="abc1234"):
+    """Returns the manifest of a run of these notebooks on this machine."""
+    return {
+        **{"machine": describe(), "versions": {"numpy": "2.4.6"}, "commit": commit},
+        **{"started": "2026-01-01T00:00:00+00:00", "sources": {}, "expected": {}},
+        "settings": {"size": size, "parameters": {}, "cell_seconds": 600},
+        "notebooks": notebooks,
+    }
 
 
 def execute(notebook, executed, parameters, cell_seconds, bar):

@@ -56,6 +56,7 @@ FOREIGN = [
     ("manifest.json", '{"name": "my web app"}'),
     ("results/measurement.csv", "precious"),
     ("figures/plot.png", "precious"),
+    ("notebooks/mine.ipynb", "precious"),
     ("rungs.json", '{"tool": "another", "schema": 1, "kind": "run", "names": [], "files": []}'),
     ("rungs.json", "[" * 100_000),
 ]
@@ -241,6 +242,12 @@ def test_what_is_no_manifest_is_named(out, content):
         chain.resume(out=out)
 
 
+def test_a_pipe_is_no_manifest_and_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "manifest.json")
+    with pytest.raises(ConfigurationError, match=str(tmp_path)):
+        manifest.read(tmp_path)
+
+
 @pytest.fixture
 def resume_changed(run, out, notebooks, tmp_path, monkeypatch):
     """Resumes a run from elsewhere, which brings a notebook, after a change of its manifest.
@@ -296,6 +303,7 @@ CODE = "seed = 1; import os; os.mkdir('pwned')  #"
         (setting({"../../evil/01_a": {"status": "to do"}}, "notebooks"), "evil"),
         (setting({"77_a": {"status": "to do"}}, "notebooks"), "77"),
         (setting({"lib/rungs/_src/cli.py": "0"}, "sources"), r"cli\.py"),
+        (setting("Zen 99", "machine", "microarchitecture"), "Zen 99"),
     ],
 )
 def test_a_manifest_says_nothing_that_is_not_here(resume_changed, change, named):
