@@ -107,6 +107,11 @@ def browser():
         chromium.close()
 
 
+def square(page, name):
+    """Returns a square of a page's board."""
+    return page.locator(f"[data-square={name}]")
+
+
 def assert_fits_a_phone(page, name):
     """Looks at a page on a phone, in the dark, and keeps a picture of it."""
     page.set_viewport_size(PHONE["viewport"])

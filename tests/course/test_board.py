@@ -1,14 +1,10 @@
 """The board of pages, as a reader uses it in Chromium."""
 
-import random
-
-import chess
 import pytest
 
-from rungs._src.chess.actions import legal_actions
 from rungs_course import paths
 from rungs_course.runner import bundle
-from tests.browser import PHONE, SCREENSHOTS, needs_chromium
+from tests.browser import SCREENSHOTS, needs_chromium, square
 
 pytestmark = [pytest.mark.system, needs_chromium]
 
@@ -31,7 +27,6 @@ globalThis.board = new Board(document.getElementById("board"), {{
 """
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 PROMOTING = "3n3k/2P5/8/8/8/8/8/K7 w - - 0 1"
-CASTLING = "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1"
 
 
 @pytest.fixture(scope="module")
@@ -58,10 +53,6 @@ def opened(open_page, address):
         return page
 
     return show
-
-
-def square(page, name):
-    return page.locator(f"[data-square={name}]")
 
 
 def label(page, name):
@@ -116,41 +107,8 @@ def test_the_keyboard_moves_and_promotes(opened):
     assert square(page, "c7").get_attribute("aria-selected") == "false"
 
 
-def test_touch_chooses_on_a_flipped_board_with_marks(opened):
-    black = {"fen": START.replace(" w ", " b "), "moves": ["g8f6"], "flipped": True}
-    marks = {"marks": {"e5": "fill pinned"}, "check": "e8"}
-    page = opened(black | marks, **PHONE, color_scheme="dark")
-    assert page.locator("[role=gridcell]").first.get_attribute("data-square") == "h1"
-    assert label(page, "e5") == "e5, empty, fill pinned"
-    assert label(page, "e8") == "e8, black king, in check"
-    square(page, "g8").tap()
-    square(page, "f6").tap()
-    assert events(page) == ["g8", "g8f6"]
-    box = square(page, "e4").bounding_box()
-    assert box["width"] == pytest.approx(box["height"], abs=1)
-    assert box["width"] > 36  # a finger's
-    page.screenshot(path=SCREENSHOTS / "board_phone.png")
-
-
 def test_what_no_longer_may_move_is_not_selected(opened):
     page = opened({"fen": START, "moves": ["e2e4"]})
     square(page, "e2").click()
     page.evaluate("board.show({ moves: ['d2d4'] })")
     assert square(page, "e2").get_attribute("aria-selected") == "false"
-
-
-def test_actions_are_written_as_uci(opened):
-    page = opened({"fen": START})
-    fens = [fen.replace(" w ", f" {side} ") for fen in (PROMOTING, CASTLING) for side in "wb"]
-    boards = [chess.Board(fen) for fen in fens]
-    board, rng = chess.Board(), random.Random(1)
-    for _ in range(80):
-        boards.append(board.copy())
-        board.push(rng.choice(list(board.legal_moves)))
-    legal = [legal_actions(board) for board in boards]
-    positions = [[list(moves), board.fen()] for moves, board in zip(legal, boards, strict=True)]
-    written = page.evaluate(
-        "(all) => all.map(([actions, fen]) => actions.map((action) => toUci(action, fen)))",
-        positions,
-    )
-    assert written == [[move.uci() for move in moves.values()] for moves in legal]

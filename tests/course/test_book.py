@@ -14,7 +14,7 @@ import pytest
 from rungs_course import paths
 from rungs_course.errors import BookError
 from rungs_course.runner import book, manifest
-from tests.browser import PHONE, ROOT, SCREENSHOTS, needs_chromium
+from tests.browser import ROOT, SCREENSHOTS, needs_chromium
 
 pytestmark = pytest.mark.system
 
@@ -148,18 +148,6 @@ def test_every_page_in_a_browser(pages, address, open_page):
             if name.name in PICTURED:
                 file = f"book_{name.parent.name}_{name.stem}_{size}_{scheme}.png"
                 page.screenshot(path=SCREENSHOTS / file, full_page=True)
-
-
-@needs_chromium
-def test_the_search_finds_and_the_menu_leads_on(address, open_page):
-    page = open_page(f"{address}/index.html", levels=("error", "warning"), **PHONE)
-    page.locator("label[for=__navigation]:visible").first.click()
-    page.get_by_placeholder("Search").fill("false sharing")
-    page.keyboard.press("Enter")
-    page.locator("ul.search li a", has_text="OpenMP").first.click()
-    page.wait_for_url("**/04_openmp.html*")
-    page.get_by_role("link", name="Next").click()
-    page.wait_for_url("**/05_mpi.html*")
 
 
 def test_a_notebook_without_outputs_says_why(smoke, tmp_path, monkeypatch):

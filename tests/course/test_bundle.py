@@ -1,6 +1,5 @@
 """How modules are put into pages that are opened from a folder."""
 
-import re
 import subprocess
 
 import pytest
@@ -36,19 +35,6 @@ def test_a_bundle_does_what_its_modules_do(sources):
     text = bundle.bundle(folder / "a.js")
     done = subprocess.run(["node", "--input-type=module", "--eval", text], capture_output=True)
     assert (done.stdout, done.stderr) == (b"once\n2 1\n", b"")
-
-
-def test_a_workers_modules_are_in_the_page(sources):
-    folder = sources(
-        a_js='const worker = new Worker(new URL("./b.js", import.meta.url), { type: "module" });\n',
-        b_js='import { one } from "./c.js";\npostMessage(one);\n',
-        c_js="export const one = 1;\n",
-    )
-    text = bundle.bundle(folder / "a.js")
-    assert "import" not in text
-    assert re.search(r'new Worker\(URL\.createObjectURL\(new Blob\(\["\\"use strict', text)
-    assert "const module_c = " in text
-    assert 'type: "module"' not in text
 
 
 def test_what_cannot_be_bundled_is_named(sources, tmp_path):

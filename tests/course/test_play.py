@@ -8,7 +8,7 @@ import pytest
 
 from rungs_course import agents
 from rungs_course.runner import bundle
-from tests.browser import SCREENSHOTS, assert_fits_a_phone, needs_chromium
+from tests.browser import SCREENSHOTS, assert_fits_a_phone, needs_chromium, square
 
 pytestmark = [
     pytest.mark.system,
@@ -41,10 +41,6 @@ def opened(open_page, address):
 def names():
     """The agents, in the order in which the page lists them."""
     return list(agents.known())
-
-
-def square(page, name):
-    return page.locator(f"[data-square={name}]")
 
 
 def played(page):
