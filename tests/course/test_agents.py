@@ -10,7 +10,7 @@ from rungs._src.selfplay import agent as files
 from rungs._src.train.network import PolicyValueNetwork
 from rungs.errors import ConfigurationError, InvalidStateError, StorageError
 from rungs_course import agents
-from tests.saved import contents
+from tests.saved import contents, full_disk
 
 FACTS = {"kind": "self-play", "seconds": "90"}
 
@@ -117,15 +117,13 @@ def test_what_can_not_be_recorded_is_named_and_what_was_stays(root, save):
 
 def test_what_was_recorded_stays_where_the_disk_is_full(root, monkeypatch):
     before, folder = recorded(root), agents.recorded_in(root)
-    save, calls = files.save, []
+    save, disks = files.save, iter([full_disk(1 << 30), full_disk(0)])
 
-    def full(agent, path):
-        calls.append(path)
-        if len(calls) == 2:
-            raise StorageError(f"{path} can't be written: No space left on device")
-        save(agent, path)
+    def save_on_the_next(agent, path):
+        with next(disks):
+            save(agent, path)
 
-    monkeypatch.setattr(files, "save", full)
+    monkeypatch.setattr(files, "save", save_on_the_next)
     with pytest.raises(StorageError):
         agents.record([folder / "1.pt", folder / "0.pt"], root)
     assert recorded(root) == before

@@ -1,6 +1,5 @@
 """The dashboard draws what is saved, names what is missing, and measures only when asked."""
 
-import functools
 import json
 import subprocess
 import sys
@@ -11,13 +10,12 @@ import platformdirs
 import pytest
 
 import rungs_course
-from rungs._src.native import gpp, loader
 from rungs.errors import ConfigurationError, install_hint
 from rungs.machine import describe
 from rungs_course import dashboard, plots, widgets
 from rungs_course.labs.lab import labs
 from rungs_course.machine.naming import slug
-from rungs_course.measure import peaks, results, valgrind
+from rungs_course.measure import results, valgrind
 from rungs_course.paths import ROOT
 
 RECORDED = ROOT / "data" / "recorded"
@@ -74,15 +72,6 @@ def test_a_missing_table_is_named(folder):
         assert str(folder) in panel(explorer, name).value
 
 
-def test_the_ladder_needs_the_rest_of_a_batch_too(folder):
-    race = pd.DataFrame({"racer": ["python", "cpp"], "repeat": 0, "plies": 8, "seconds": 0.1})
-    race = race.assign(mask="bool", num_envs=8)
-    results.save(race, folder / "07_race.csv", {"size": "smoke"})
-    assert "07_ladder.csv" in panel(rungs_course.explore(folder), "ladder").value
-    results.save(race, folder / "07_ladder.csv", {"size": "smoke", "rest_of_batch_seconds": 0.5})
-    assert isinstance(panel(rungs_course.explore(folder), "ladder"), ipywidgets.interactive)
-
-
 def test_labs_that_are_right_are_listed(folder, tmp_path, monkeypatch):
     monkeypatch.setattr(platformdirs, "user_data_dir", lambda name: str(tmp_path / name))
     (tmp_path / "rungs").mkdir()
@@ -109,12 +98,6 @@ def test_a_panel_shows_where_its_tables_come_from(folder):
 def test_a_folder_without_results_is_refused(tmp_path):
     with pytest.raises(ConfigurationError, match="nowhere"):
         rungs_course.explore(tmp_path / "nowhere")
-
-
-def test_numbers_of_unknown_origin_are_not_drawn(tmp_path):
-    (tmp_path / "07_race.csv").write_text("racer,seconds\ncpp,1\n")
-    (message,) = chosen(rungs_course.explore(tmp_path), "ladder")
-    assert "07_race.csv" in message.value
 
 
 @pytest.mark.parametrize("machine", [path.name for path in RECORDED.iterdir() if path.is_dir()])
@@ -180,23 +163,6 @@ def test_live_panels_are_drawn_over_what_this_machine_measured(folder, monkeypat
 def test_the_roofline_needs_valgrind(folder, monkeypatch):
     monkeypatch.setattr(valgrind, "have_valgrind", lambda: False)
     assert "valgrind" in panel(rungs_course.explore(folder), "roofline, live").value
-
-
-def briefly_measured(measure, threads, *, repeats, seconds):
-    return measure(threads, repeats=1, seconds=seconds / 100)
-
-
-def test_the_roofline_is_measured_where_no_table_is_of_this_machine(folder, monkeypatch):
-    for measure in (peaks.measure_compute, peaks.measure_bandwidth):
-        briefly = functools.partial(briefly_measured, measure)
-        monkeypatch.setattr(peaks, measure.__name__, briefly)
-    monkeypatch.setattr(peaks, "working_sets", lambda threads: {"L1": 2**14, "memory": 2**22})
-    work = dict.fromkeys(("operations", "instructions", "bytes"), 1000.0)
-    monkeypatch.setattr(valgrind, "have_valgrind", lambda: True)
-    monkeypatch.setattr(valgrind, "work_per_ply", lambda boards, steps, mask: work)
-    monkeypatch.setattr(gpp, "load", lambda march: loader.load())  # compiled for valgrind alone
-    *_, guessing, _ = panel(rungs_course.explore(folder), "roofline, live").children
-    assert guessing.children[1].disabled
 
 
 @pytest.mark.system

@@ -4,7 +4,6 @@ import ctypes.util
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 from unittest import mock
 
@@ -19,12 +18,13 @@ from rungs.errors import CompilerError, UnavailableError
 from rungs_course import compiled
 from rungs_course.machine import counters
 from rungs_course.machine.naming import differing, slug_of
-from rungs_course.machine.roofline import A100, CORRECTED, PAPER, attainable, ridge
+from rungs_course.machine.roofline import attainable, ridge
 from rungs_course.machine.topology import Cache, caches, topology
 from rungs_course.measure import peaks
 from rungs_course.measure.load import busy_process
 from rungs_course.measure.peaks import core_speed, measure_compute, working_sets
 from rungs_course.measure.valgrind import counts_per_ply, simulated, work_per_ply
+from tests.browser import poll
 
 
 def write(root, files):
@@ -72,12 +72,9 @@ def test_what_is_not_reported_is_unknown(tmp_path):
 @pytest.mark.parametrize(
     ("vendor", "family", "model", "name", "flops"),
     [
-        ("AuthenticAMD", 0x17, 0x01, "Zen", None),
         ("AuthenticAMD", 0x19, 0x01, "Zen 3", 4),
         ("AuthenticAMD", 0x19, 0x11, "Zen 4", 2),
-        ("AuthenticAMD", 0x1A, 0x02, "Zen 5", 4),
         ("AuthenticAMD", 0x1A, 0x24, "Zen 5", None),
-        ("GenuineIntel", 6, 0x3F, "Haswell", 4),
         ("GenuineIntel", 6, 0x8F, "Sapphire Rapids", 4),
         ("GenuineIntel", 6, 1, None, None),
         ("AuthenticAMD", 6, 0x8F, None, None),
@@ -90,26 +87,8 @@ def test_a_processor_is_known_or_not_guessed_at(vendor, family, model, name, flo
     assert (known and known.name, known and known.flops_per_lane) == (name, flops)
 
 
-needs_papi = pytest.mark.skipif(
-    not ctypes.util.find_library("papi"), reason="no PAPI: apt-get install papi-tools"
-)
-
-
 def work():
     return sum(range(100_000))
-
-
-@needs_papi
-@pytest.mark.parametrize(
-    ("event", "least"),
-    [("PAPI_TOT_INS", 100_000), ("perf::TASK-CLOCK", 1)],  # the latter needs no hardware
-)
-def test_an_event_is_counted_or_refused_with_its_name(event, least):
-    try:
-        counted, reason = counters.count(work, {"count": event}), ""
-    except UnavailableError as error:
-        counted, reason = {}, str(error)
-    assert event in reason or counted["count"] >= least
 
 
 @pytest.mark.parametrize(
@@ -131,22 +110,6 @@ def test_a_counter_that_stays_at_0_is_not_believed(monkeypatch):
     assert counters.count(work, events) == {"instructions": 5}
     with pytest.raises(UnavailableError, match="PAPI_TOT_CYC"):
         counters.count(work, {"cycles": "PAPI_TOT_CYC"})
-
-
-@pytest.mark.parametrize(
-    ("processor", "single", "double", "bandwidth"),
-    [
-        (PAPER[0], 2560e9, 1280e9, 76.8e9),
-        (PAPER[1], 6553.6e9, 3276.8e9, 51.2e9),
-        (CORRECTED[0], 2560e9, 1280e9, 2 * 76.8e9),  # two sockets
-        (CORRECTED[1], 6553.6e9 / 4, 3276.8e9 / 4, 4 * 51.2e9),  # modules share a unit
-        (A100, 19.49184e12, 9.74592e12, 1555.2e9),
-    ],
-)
-def test_peaks_of_data_sheets(processor, single, double, bandwidth):
-    assert processor.peak_flops(32) == pytest.approx(single)
-    assert processor.peak_flops(64) == pytest.approx(double)
-    assert processor.peak_bandwidth() == pytest.approx(bandwidth)
 
 
 def test_memory_bounds_left_of_the_ridge_and_computing_right_of_it():
@@ -238,10 +201,7 @@ def test_a_busy_process_ends_with_who_started_it():
         busy = Path("/proc", starter.stdout.readline().decode().strip())
         assert busy.exists()
         starter.kill()
-    deadline = time.monotonic() + 60
-    while busy.exists() and "zombie" not in (busy / "status").read_text():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    poll(lambda: not busy.exists() or "zombie" in (busy / "status").read_text())
 
 
 FIRST, LAST = Cache(1, 32768, 8, 64, 1), Cache(2, 2**20, 8, 64, 1)

@@ -11,8 +11,6 @@ from rungs_course.machine.topology import Cache
 from rungs_course.measure.noise import Factor
 from rungs_course.notebooks import nb13_cartpole as nb13
 from rungs_course.notebooks import nb13_layouts
-from rungs_course.peers.cartpole import OurCartPole
-from rungs_course.peers.race import Entry
 
 
 def test_rungs_that_differ_are_named():
@@ -23,48 +21,20 @@ def test_rungs_that_differ_are_named():
         nb13.check_same(racers, num_envs=5, steps=60, seed=1)
 
 
-class TestRaces:
-    @pytest.fixture
-    def steps_played(self, monkeypatch):
-        """Has races take a microsecond for a step of one environment, a quarter where fused.
+def test_single_steps_have_a_share_of_their_bound_and_many_in_a_call_a_gain(monkeypatch):
+    def race(entries, counts, *, steps, repeats):
+        """A step takes a microsecond, a quarter of one where there are many in a call."""
+        many = "at_once" in entries["a"].arguments
+        rows = [("a", 20, repeat, 20, 5e-6 if many else 2e-5) for repeat in range(repeats)]
+        return pd.DataFrame(rows, columns=["racer", "num_envs", "repeat", "plies", "seconds"])
 
-        Returns:
-            Steps, by the number of environments, of each race.
-        """
-        races = []
-
-        def race(entries, counts, *, steps, repeats):
-            races.append({num_envs: steps(num_envs) for num_envs in counts})
-            rows = []
-            for name, entry in entries.items():
-                at_once = entry.arguments.get("at_once", 1)
-                for num_envs, calls in races[-1].items():
-                    plies = calls * at_once * num_envs
-                    seconds = plies * 1e-6 / (4 if at_once > 1 else 1)
-                    rows += [(name, num_envs, repeat, plies, seconds) for repeat in range(repeats)]
-            return pd.DataFrame(rows, columns=["racer", "num_envs", "repeat", "plies", "seconds"])
-
-        monkeypatch.setattr(nb13.peer_race, "race", race)
-        return races
-
-    def test_a_budget_is_shared_out_among_environments(self, steps_played):
-        times = nb13.step_times({"cpp": Entry(OurCartPole)}, [1, 4, 500], budget=4000, repeats=1)
-        assert steps_played == [{1: 2000, 4: 1000, 500: 8}]
-        assert times["call"].tolist() == pytest.approx([1e-6, 4e-6, 5e-4])
-
-    def test_many_steps_stand_beside_single_ones(self, steps_played):
-        rung_settings = {"single": {"rung": "cpp", "dtype": "float32"}}
-        table = nb13.fusing(
-            rung_settings, {"single": 71e9}, steps={20: 32, 300: 8}, at_once=16, repeats=3
-        )
-        assert steps_played == [{20: 32, 300: 8}, {20: 2, 300: 1}]
-        assert table["num_envs"].tolist() == [20, 300]
-        for row in table.itertuples():
-            assert (row.racer, row.bytes, row.bound) == ("single", 71, 1e9)
-            assert (row.alone, row.fused) == pytest.approx((1e6, 4e6))
-            share, gain = nb13.share_of_bound(row), nb13.gain_of(row)
-            assert (share.low, share.middle, share.high) == pytest.approx((1e-3, 1e-3, 1e-3))
-            assert (gain.low, gain.middle, gain.high) == pytest.approx((4, 4, 4))
+    monkeypatch.setattr(nb13.peer_race, "race", race)
+    settings = {"a": {"rung": "cpp", "dtype": "float32"}}
+    table = nb13.fusing(settings, {"a": 71e7}, steps={20: 32}, at_once=16, repeats=3)
+    (row,) = table.itertuples()
+    assert (row.bytes, row.bound, row.alone) == pytest.approx((71, 1e7, 1e6))
+    assert nb13.share_of_bound(row).middle == pytest.approx(0.1)
+    assert nb13.gain_of(row).middle == pytest.approx(4)
 
 
 def test_a_turning_point_is_where_call_and_environments_cost_the_same():

@@ -12,7 +12,7 @@ from rungs.errors import ConfigurationError
 from rungs_course import notebook, paths
 from rungs_course.measure import results
 from rungs_course.measure.noise import factor
-from rungs_course.notebook import Guesses, NotebookRun, at_size, in_words, source
+from rungs_course.notebook import Guesses, NotebookRun, at_size, source
 from rungs_course.plots import axes
 
 FASTER, SLOWER = factor([1.5, 1.4, 1.6, 1.5, 1.5]), factor([0.5, 0.4, 0.6, 0.5, 0.5])
@@ -198,19 +198,8 @@ def code(file, *names):
         ("cpp/course/mpi_calls.cpp", "noted", "template <class Call>\nint noted(", "}\n"),
         ("cpp/chess/position.hpp", "Position.occupied", "Bitboard occupied() const {", "\n}\n"),
         ("cpp/course/step_lanes.hpp", "memory.Board.write_legal", "//", "}\n"),
-        ("lib/rungs_course/plots.py", "axes", "def axes(", "\n"),
-        (
-            COST_MODEL,
-            "Update",
-            "@dataclasses.dataclass(",
-            "\n",
-        ),
-        (
-            COST_MODEL,
-            "Update.compute",
-            "def compute(self, ",
-            "\n",
-        ),
+        (COST_MODEL, "Update", "@dataclasses.dataclass(", "\n"),
+        (COST_MODEL, "Update.compute", "def compute(self, ", "\n"),
     ],
 )
 def test_the_code_that_a_page_shows_is_the_files(file, name, start, end):
@@ -299,12 +288,6 @@ def test_a_file_of_something_else_is_refused(file, text):
     file.write_text(text)
     with pytest.raises(ConfigurationError, match=file.name):
         Guesses("07", file)
-
-
-def test_a_factor_claims_no_more_than_its_noise_allows():
-    assert in_words(FASTER) == "1.5× (1.4 to 1.6)"
-    for uncertain, interval in ((NOISE, "1.1× (0.9 to 1.3)"), (FEW, "2× (2 to 2)")):
-        assert in_words(uncertain).startswith(f"{interval}, ")
 
 
 def test_a_size_that_a_notebook_does_not_have_is_named_with_those_it_has():

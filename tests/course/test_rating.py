@@ -69,11 +69,8 @@ def test_it_plays_all_opponents_by_each_rule_and_both_rules_each_other(rated):
     assert list(zip(played["player"], played["opponent"], strict=True)) == expected
     assert set(table["player"]) == {"random", recorded, *mine}
     assert table["elo"].between(table["low"], table["high"]).all()
-    for row in table.itertuples():
-        assert any(f"{row.player}: Elo {row.elo:.0f}" in line for line in lines)
     assert played["simulations"].dropna().tolist() == [0, 0, 2, 2, 2, 2, 2]
     assert played["policy"].dropna().tolist() == ["gumbel"] * 4 + ["puct"] * 2 + ["gumbel"]
-    assert str(matches.MAX_PLIES) in played.attrs["provenance"]["rule"]
     (missing,) = (line for line in lines if "Stockfish" in line)
     assert f"random and {recorded}" in missing  # the scale
 
