@@ -207,7 +207,7 @@ def race(
             lambda actions: [(num_envs, step(actions))],
         )
 
-    racers = {name: functools.partial(turn, *made) for name, made in environments.items()}
+    racers = {name: functools.partial(turn, *pair) for name, pair in environments.items()}
     times = timed_turns(racers, repeats=repeats, warmup=warmup, num_envs=num_envs)
     times = times.rename(columns={"racer": "adapter"})
     times["package"] = times["adapter"].map(lambda name: ADAPTERS[name][0])

@@ -26,21 +26,21 @@ class SharedBoards(CppBoards):
     """
 
     def __init__(
-        self, num_envs: int, first_board: int, settings: ChessSettings, *, way: str, threads: int
+        self, num_envs: int, first_board: int, settings: ChessSettings, *, layout: str, threads: int
     ):
         super().__init__(num_envs, first_board, settings)
         self.course = compiled.load_course()
         ways = described(self.course).enumerations["Way"]
-        self._way, self._threads = ways[way.replace(" ", "_")], threads
+        self._layout, self._threads = ways[layout.replace(" ", "_")], threads
         openmp.team(self.api, threads)
         self._play = self.course.rungs_chess_shared_play
 
     def step_all(self) -> int:
-        return self._play(self._address, self.actions, 1, self._way, self._threads)
+        return self._play(self._address, self.actions, 1, self._layout, self._threads)
 
     def play(self, actions: np.ndarray) -> int:
         """Plays (steps, N) int64 actions in one call; returns how many episodes ended."""
-        return self._play(self._address, actions, len(actions), self._way, self._threads)
+        return self._play(self._address, actions, len(actions), self._layout, self._threads)
 
     def play_apart(self, actions: np.ndarray) -> int:
         """Plays the same with threads that wait for each other only at the end."""
@@ -51,13 +51,13 @@ class SharedBoards(CppBoards):
 class PaddedBoards(SharedBoards):
     """The same boards, with whole cache lines for each block's part of each output.
 
-    Arguments are as for `SharedBoards`; `way` is "padded" or "padded runs".
+    Arguments are as for `SharedBoards`; `layout` is "padded" or "padded runs".
     """
 
     def __init__(
-        self, num_envs: int, first_board: int, settings: ChessSettings, *, way: str, threads: int
+        self, num_envs: int, first_board: int, settings: ChessSettings, *, layout: str, threads: int
     ):
-        super().__init__(num_envs, first_board, settings, way=way, threads=threads)
+        super().__init__(num_envs, first_board, settings, layout=layout, threads=threads)
         self._apart = type(self.batch).from_buffer_copy(self.batch)
         self._padded = {}
         for name, array in [*vars(self.buffers).items(), ("chosen", self._chosen)]:
@@ -73,15 +73,15 @@ class PaddedBoards(SharedBoards):
     def step_all(self) -> int:
         ended = super().step_all()
         for name, array in vars(self.buffers).items():  # where the environment looks for them
-            ours = self._padded[name].reshape(-1)[: array.nbytes]
-            array[...] = ours.view(array.dtype).reshape(array.shape)
+            padded = self._padded[name].reshape(-1)[: array.nbytes]
+            array[...] = padded.view(array.dtype).reshape(array.shape)
         return ended
 
 
-def make(way: str, num_envs: int, threads: int, mask: str = "bool") -> ChessVectorEnv:
+def make(layout: str, num_envs: int, threads: int, mask: str = "bool") -> ChessVectorEnv:
     """Makes an environment whose steps are shared out in a way of `WAYS` or `BARRIERS`."""
-    boards = PaddedBoards if way in _PADDED else SharedBoards
-    return ChessVectorEnv(num_envs, boards, way=way, threads=threads, mask=mask)
+    boards = PaddedBoards if layout in _PADDED else SharedBoards
+    return ChessVectorEnv(num_envs, boards, layout=layout, threads=threads, mask=mask)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -82,15 +82,15 @@ def one_point(
     `threads` are "openmp"'s, or workers of "multiprocessing". Returns plies per second of the rung,
     and how many times as fast as `cpp` it is, medians of three.
     """
-    own: dict[str, dict[str, Any]] = {
+    rung_settings: dict[str, dict[str, Any]] = {
         "cpp": {"api": api},
         "openmp": {"api": api, "threads": threads, "schedule": schedule},
         "multiprocessing": {"workers": min(threads, num_envs)},
     }
     chosen: dict[str, ChessRung] = {"cpp": "cpp", "chosen": rung}
     racers = {
-        name: rungs.make("chess", each, num_envs, mask=mask, **own.get(each, {}))
-        for name, each in chosen.items()
+        name: rungs.make("chess", racer, num_envs, mask=mask, **rung_settings.get(racer, {}))
+        for name, racer in chosen.items()
     }
     pilot = rungs.make("chess", "cpp", num_envs, mask=mask)
     steps = steps_of(_PLIES[rung], num_envs)

@@ -121,8 +121,8 @@ def play_at_random(num_envs: int, steps: int, *, seed: int) -> tuple[pd.DataFram
     positions, ended = [], []
     for _ in range(steps):
         mask = info["action_mask"]
-        drawn = rng.integers(NUM_ACTIONS, size=num_envs)
-        hit = mask[np.arange(num_envs), drawn]
+        uniform_actions = rng.integers(NUM_ACTIONS, size=num_envs)
+        hit = mask[np.arange(num_envs), uniform_actions]
         positions.append(pd.DataFrame({"ply": ply, "legal": mask.sum(axis=1), "hit": hit}))
         _, _, terminated, _, info = env.step(random_actions(mask, rng))
         ply = ply + 1

@@ -80,17 +80,17 @@ def search_seconds(ages: Iterable[int], *, games: int, seed: int) -> pd.DataFram
 
 def _random_games(ages: list[int], games: int, rng) -> dict[int, list[chess.Board]]:
     """Returns `games` boards of each age, of games that lasted to the greatest age."""
-    found: dict[int, list[chess.Board]] = {age: [] for age in ages}
-    while len(found[ages[-1]]) < games:
+    boards_of_age: dict[int, list[chess.Board]] = {age: [] for age in ages}
+    while len(boards_of_age[ages[-1]]) < games:
         board, stages = chess.Board(), {}
         while board.ply() < ages[-1] and (moves := list(board.legal_moves)):
             board.push(moves[rng.integers(len(moves))])
-            if board.ply() in found:
+            if board.ply() in boards_of_age:
                 stages[board.ply()] = board.copy()
         if len(stages) == len(ages):
             for age, stage in stages.items():
-                found[age].append(stage)
-    return found
+                boards_of_age[age].append(stage)
+    return boards_of_age
 
 
 def _seconds_of_search(boards: list[chess.Board], calls: int) -> float:
@@ -115,10 +115,10 @@ def draw_aging(times: pd.DataFrame):
     steps = (times["plies"] // times["num_envs"]).iloc[0]
     length = steps + -(-steps // 4)  # a race plays a quarter more, untimed
     age = (times["repeat"] // 3 * 3 + 1.5) * length
-    shown = times.assign(age=age, microseconds=times["seconds"] / times["plies"] * 1e6)
+    per_ply = times.assign(age=age, microseconds=times["seconds"] / times["plies"] * 1e6)
     look = {"hue": "racer", "style": "racer", "palette": [plots.ORANGE, plots.BLUE]}
     look |= {"markers": ["o", "s"], "estimator": "median", "errorbar": ("pi", 100)}
-    sns.lineplot(shown, x="age", y="microseconds", ax=axes, **look)
+    sns.lineplot(per_ply, x="age", y="microseconds", ax=axes, **look)
     axes.set(xlabel="plies since the first game began", ylabel="microseconds per ply")
     axes.set_ylim(0, None)
     axes.legend(frameon=False)

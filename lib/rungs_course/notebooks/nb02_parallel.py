@@ -81,22 +81,22 @@ def _shares(num_envs: int, number: int) -> list[slice]:
     return [slice(first, end) for first, end in pairwise([0, *ends])]
 
 
-def shared_out(way: str, num_envs: int) -> ChessVectorEnv:
+def shared_out(method: str, num_envs: int) -> ChessVectorEnv:
     """Makes an environment of Python's boards, shared out among as many workers as cores.
 
-    Ways: "python", with no workers; "Python threads", "joblib"; "queue" and "shared", the rung
+    Methods: "python", with no workers; "Python threads", "joblib"; "queue" and "shared", the rung
     `multiprocessing` by its transport; "a process each", the same with a process for each board.
     """
     cores = usable_cores()
-    if way == "python":
+    if method == "python":
         return make("chess", "python", num_envs)
-    if way == "Python threads":
+    if method == "Python threads":
         return ChessVectorEnv(num_envs, ThreadedBoards, threads=cores)
-    if way == "joblib":
+    if method == "joblib":
         return ChessVectorEnv(num_envs, JoblibBoards, workers=cores)
-    if way == "a process each":
+    if method == "a process each":
         return _pool(num_envs, num_envs, "queue")
-    return _pool(num_envs, cores, way)
+    return _pool(num_envs, cores, method)
 
 
 def _pool(num_envs: int, workers: int, transport: Any) -> ChessVectorEnv:
@@ -125,11 +125,11 @@ def race_messages(num_bytes: int, *, trips: int, repeats: int, warmup: int) -> p
     Returns a row per way ("pipe" and "queues") and repeat: `way`, `repeat`, and `seconds` of a trip
     there and back.
     """
-    ours, theirs = CONTEXT.Pipe()
-    asked, answered = CONTEXT.Queue(), CONTEXT.Queue()
+    pipe_end, echo_end = CONTEXT.Pipe()
+    requests, replies = CONTEXT.Queue(), CONTEXT.Queue()
     echoes = [
-        CONTEXT.Process(target=nb02_workers.echo_by_pipe, args=(theirs,), daemon=True),
-        CONTEXT.Process(target=nb02_workers.echo_by_queues, args=(asked, answered), daemon=True),
+        CONTEXT.Process(target=nb02_workers.echo_by_pipe, args=(echo_end,), daemon=True),
+        CONTEXT.Process(target=nb02_workers.echo_by_queues, args=(requests, replies), daemon=True),
     ]
     for echo in echoes:
         echo.start()
@@ -143,12 +143,12 @@ def race_messages(num_bytes: int, *, trips: int, repeats: int, warmup: int) -> p
         return (time.perf_counter() - start) / trips
 
     racers = {
-        "pipe": functools.partial(seconds, ours.send, ours.recv),
-        "queues": functools.partial(seconds, asked.put, answered.get),
+        "pipe": functools.partial(seconds, pipe_end.send, pipe_end.recv),
+        "queues": functools.partial(seconds, requests.put, replies.get),
     }
     rows = list(timed_rounds(racers, repeats=repeats, warmup=warmup))
-    ours.send(None)
-    asked.put(None)
+    pipe_end.send(None)
+    requests.put(None)
     for echo in echoes:
         echo.join()
     return pd.DataFrame(rows, columns=["way", "repeat", "seconds"])
@@ -206,8 +206,8 @@ def race_interpreters(
     for other, lock in ((None, "with"), (python, "with"), (python, "without")):
         gil = {"PYTHON_GIL": str(int(lock == "with"))} if other else {}
         ask = "import platform; print(platform.python_version())"
-        version, found = (_printed(arguments, other, gil) for arguments in (["-c", ask], command))
-        rows += [(version.strip(), lock, *row) for row in json.loads(found)]
+        version, timings = (_printed(arguments, other, gil) for arguments in (["-c", ask], command))
+        rows += [(version.strip(), lock, *row) for row in json.loads(timings)]
     return pd.DataFrame(rows, columns=THREADED)
 
 
@@ -284,7 +284,7 @@ class Pool(Peer):
         self._workers.call(self._peer.reset, [(seed + i,) for i in range(self._count)])
 
     def choose(self, rng: np.random.Generator) -> list:
-        return self._workers.call(self._peer.choose, [(own,) for own in rng.spawn(self._count)])
+        return self._workers.call(self._peer.choose, [(child,) for child in rng.spawn(self._count)])
 
     def step(self, actions: list) -> tuple:
         return tuple(self._workers.call(self._peer.step, [(share,) for share in actions]))
@@ -388,17 +388,17 @@ def timeline(num_envs: int, workers: int, *, seed: int, steps: int, warmup: int)
     pipes: list[Connection] = []
     processes = []
     for share in slices:
-        ours, theirs = CONTEXT.Pipe()
-        arguments = (theirs, share.stop - share.start, share.start, seed)
+        parent_end, worker_end = CONTEXT.Pipe()
+        arguments = (worker_end, share.stop - share.start, share.start, seed)
         process = CONTEXT.Process(target=nb02_workers.work, args=arguments, daemon=True)
         process.start()
-        theirs.close()
+        worker_end.close()
         processes.append(process)
-        pipes.append(ours)
+        pipes.append(parent_end)
     out = Buffers.allocate(ChessSettings().output_kinds(), num_envs)
     rows = [out.rows(share) for share in slices]
-    for pipe, own in zip(pipes, rows, strict=True):
-        own.restore(pipe.recv())
+    for pipe, worker_rows in zip(pipes, rows, strict=True):
+        worker_rows.restore(pipe.recv())
     rng, notes = np.random.default_rng(seed), []
     for turn in range(-warmup, steps):
         actions = random_actions(out.mask, rng)
@@ -472,22 +472,22 @@ def unevenness(frame: pd.DataFrame) -> pd.Series:
 
 def median_turn(frame: pd.DataFrame) -> pd.DataFrame:
     """Returns the notes of the step whose duration is closest to the median."""
-    whole = frame[frame["work"] == "whole"].set_index("turn")["end"]
-    middle = (whole - whole.median()).abs().idxmin()
+    turn_ends = frame[frame["work"] == "whole"].set_index("turn")["end"]
+    middle = (turn_ends - turn_ends.median()).abs().idxmin()
     return frame[frame["turn"] == middle]
 
 
-def promised(environments: int, each: float, learning: float) -> dict[str, pd.DataFrame]:
+def promised(environments: int, step_seconds: float, learning: float) -> dict[str, pd.DataFrame]:
     """Returns what a step of some environments would look like, one after the other and at once, in
     seconds; rows as in `timeline`.
     """
-    starts = {"one after the other": each, "all at once": 0.0}
+    starts = {"one after the other": step_seconds, "all at once": 0.0}
     frames = {}
     for title, delay in starts.items():
-        end = delay * (environments - 1) + each
+        end = delay * (environments - 1) + step_seconds
         rows = [("agent", "learn", end, end + learning)]
         for i in range(environments):
-            rows.append((f"environment {i + 1}", "step", delay * i, delay * i + each))
+            rows.append((f"environment {i + 1}", "step", delay * i, delay * i + step_seconds))
         frames[title] = pd.DataFrame(rows, columns=["process", "work", "start", "end"])
     return frames
 
@@ -518,22 +518,22 @@ def draw_timeline(frames: dict[str, pd.DataFrame], unit: str = "ms", same_scale:
         8.0, 0.8 + 0.36 * sum(heights), nrows=len(frames), squeeze=False, height_ratios=heights
     )
     longest = max(frame["end"].max() for frame in frames.values())
-    drawn: set[str] = set()
-    for each, (title, frame) in zip(axes[:, 0], frames.items(), strict=True):
+    legend_kinds: set[str] = set()
+    for panel, (title, frame) in zip(axes[:, 0], frames.items(), strict=True):
         pieces = frame[frame["work"] != "whole"]
         pieces = pieces.assign(row=pieces["process"], kind=pieces["work"].map(_KINDS))
-        plots.timeline_bars(each, pieces, _LOOKS, scale)
-        drawn |= set(pieces["kind"])
-        each.set_xlim(0, 1.03 * scale * (longest if same_scale else frame["end"].max()))
-        each.set_title(title, fontsize=10)
+        plots.timeline_bars(panel, pieces, _LOOKS, scale)
+        legend_kinds |= set(pieces["kind"])
+        panel.set_xlim(0, 1.03 * scale * (longest if same_scale else frame["end"].max()))
+        panel.set_title(title, fontsize=10)
     axes[-1, 0].set_xlabel({"ms": "milliseconds since the step began", "s": "seconds"}[unit])
-    plots.legend_below(figure, {kind: _LOOKS[kind] for kind in _LOOKS if kind in drawn}, 4)
+    plots.legend_below(figure, {kind: _LOOKS[kind] for kind in _LOOKS if kind in legend_kinds}, 4)
     return figure
 
 
 def draw_parts(tables: dict[str, pd.DataFrame]):
     """Draws what steps are made of, a stacked bar each, in per cent."""
-    table = pd.DataFrame({name: kinds(each) for name, each in tables.items()}).T
+    table = pd.DataFrame({name: kinds(frame) for name, frame in tables.items()}).T
     figure, axes = plots.axes(8.0, 1.8 + 0.5 * len(table))
     looks = {kind: _LOOKS[kind] for kind in table}
     totals = table.sum(axis=1)

@@ -48,10 +48,10 @@ def echo_by_pipe(pipe: Connection) -> None:
         pipe.send(message)
 
 
-def echo_by_queues(asked: Queue, answered: Queue) -> None:
+def echo_by_queues(requests: Queue, replies: Queue) -> None:
     """Sends every message back from one queue to another, as the study's processes did."""
-    while (message := asked.get()) is not None:
-        answered.put(message)
+    while (message := requests.get()) is not None:
+        replies.put(message)
 
 
 class Share:
@@ -90,5 +90,5 @@ def race_threads(
 
 if __name__ == "__main__":  # run by another interpreter, and printed for the one that started it
     boards, threads, steps, repeats, seed = map(int, sys.argv[1:])
-    how = {"steps": steps, "repeats": repeats, "seed": seed}
-    print(json.dumps(race_threads(boards, threads, **how)))
+    timing = {"steps": steps, "repeats": repeats, "seed": seed}
+    print(json.dumps(race_threads(boards, threads, **timing)))

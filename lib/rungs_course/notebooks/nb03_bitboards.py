@@ -30,8 +30,8 @@ def after(plies: int) -> chess.Board:
 
 def pinned(board: chess.Board) -> list[int]:
     """Returns the squares of the mover's pinned pieces; the board is seen from that side."""
-    own = chess.SquareSet(board.occupied_co[chess.WHITE])
-    return [square for square in own if board.is_pinned(chess.WHITE, square)]
+    white_pieces = chess.SquareSet(board.occupied_co[chess.WHITE])
+    return [square for square in white_pieces if board.is_pinned(chess.WHITE, square)]
 
 
 def filled(board: chess.Board, square: int, distance: int) -> chess.SquareSet:
@@ -46,10 +46,10 @@ def draw_doublings(board: chess.Board, square: int):
     """
     titles = {"the piece": 0, "by one": 1, "by two": 3, "by four": 7}
     figure, axes = plots.axes(9.4, 2.9, ncols=4)
-    for each, (title, distance) in zip(axes, titles.items(), strict=True):
-        _pieces(each, board, title, square)
-        _draw_fill(each, board, square, distance)
-        _write(each, f"bits set: {1 + len(filled(board, square, distance))}")
+    for panel, (title, distance) in zip(axes, titles.items(), strict=True):
+        _pieces(panel, board, title, square)
+        _draw_fill(panel, board, square, distance)
+        _write(panel, f"bits set: {1 + len(filled(board, square, distance))}")
     return figure
 
 
@@ -108,9 +108,9 @@ def _draw_planes(axes, plane, board: chess.Board, square: int) -> None:
         _dots(axes, [target], "white", zorder=4)  # over a piece that is taken
         look = {"ha": "center", "va": "center", "fontsize": 8, "zorder": 5}
         axes.text(*_centre(target), "\n".join(texts), **look)
-    shown = legal[0] // 64 if legal else 0
-    bits = chess.SquareSet(action % 64 for action in legal_actions(board) if action // 64 == shown)
-    empty_board(plane, f"plane {shown}: all squares from which such a move may start")
+    first = legal[0] // 64 if legal else 0
+    bits = chess.SquareSet(action % 64 for action in legal_actions(board) if action // 64 == first)
+    empty_board(plane, f"plane {first}: all squares from which such a move may start")
     _dots(plane, bits, plots.BLUE)
     _write(plane, f"0x{int(bits):016X}")
 
@@ -125,7 +125,7 @@ def explore_bitboards(plies: int):
     def choose(change=None):
         board = after(position.value)
         pieces = {at: board.piece_at(at) for at in chess.SquareSet(board.occupied_co[chess.WHITE])}
-        piece.options = [(f"{each}{chess.square_name(at)}", at) for at, each in pieces.items()]
+        piece.options = [(f"{symbol}{chess.square_name(at)}", at) for at, symbol in pieces.items()]
         piece.index = 0  # replacing the list has cleared the choice
 
     def show(plies, square):

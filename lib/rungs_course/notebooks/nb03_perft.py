@@ -129,8 +129,8 @@ def perft_race(
     ):
         other, expected = agreed.setdefault(position, (name, leaves))
         if leaves != expected:
-            found = f"{name} counts {leaves:,}, {other} {expected:,}"
-            raise MismatchError(f"perft {depths[position]} of {position}: {found}")
+            difference = f"{name} counts {leaves:,}, {other} {expected:,}"
+            raise MismatchError(f"perft {depths[position]} of {position}: {difference}")
         rows.append((name, position, depths[position], repeat, leaves, seconds))
     columns = ["racer", "position", "depth", "repeat", "leaves", "seconds"]
     return pd.DataFrame(rows, columns=columns)

@@ -52,9 +52,9 @@ def pinned(threads: int) -> Iterator[None]:
     if refusal := pin_refusal():
         raise UnavailableError(f"threads can't be pinned: {refusal}")
     cores = sorted(os.sched_getaffinity(0))
-    own = [[cores[thread % len(cores)]] for thread in range(threads)]
+    core_lists = [[cores[thread % len(cores)]] for thread in range(threads)]
     try:
-        _pin(own)
+        _pin(core_lists)
         yield
     finally:
         _pin([cores] * threads)
@@ -78,16 +78,16 @@ def race_counters(
     and where they can be pinned, "pinned".
     """
     openmp.team(loader.load(), threads)
-    ways: dict[str, tuple[int, Any]] = {
+    placements: dict[str, tuple[int, Any]] = {
         "one thread": (1, contextlib.nullcontext),
         "free": (threads, contextlib.nullcontext),
     }
     if not pin_refusal():
-        ways["pinned"] = (threads, functools.partial(pinned, threads))
+        placements["pinned"] = (threads, functools.partial(pinned, threads))
     racers = {
-        (stride, way): functools.partial(_count, stride, *how, times)
+        (stride, placement): functools.partial(_count, stride, *team_and_context, times)
         for stride in strides
-        for way, how in ways.items()
+        for placement, team_and_context in placements.items()
     }
     rows = [
         (*name, repeat, seconds)
@@ -96,10 +96,10 @@ def race_counters(
     return pd.DataFrame(rows, columns=["stride", "way", "repeat", "seconds"])
 
 
-def _count(stride: int, threads: int, where: Any, times: int) -> float:
-    """Returns the seconds of an increment by `threads` threads in the context `where`."""
+def _count(stride: int, threads: int, context: Any, times: int) -> float:
+    """Returns the seconds of an increment by `threads` threads in `context`."""
     memory = zeroed_lines(stride * threads)
-    with where():
+    with context():
         seconds = compiled.load_course().rungs_counters_count(
             memory.ctypes.data, stride, times, threads
         )
@@ -131,13 +131,16 @@ def race_schedules(
 
         def seconds(schedule, chunk, team, work=work, expected=expected):
             start = time.perf_counter()
-            found = call(work, len(work), _SCHEDULES.index(schedule), chunk, team)
+            total = call(work, len(work), _SCHEDULES.index(schedule), chunk, team)
             taken = time.perf_counter() - start
-            if found != expected:
+            if total != expected:
                 raise MismatchError(f"{schedule}, {chunk}: its sum differs from one thread's")
             return taken
 
-        racers = {key: functools.partial(seconds, *how, threads) for key, how in SCHEDULES.items()}
+        racers = {
+            key: functools.partial(seconds, *schedule_args, threads)
+            for key, schedule_args in SCHEDULES.items()
+        }
         racers["one thread"] = functools.partial(seconds, "static", 0, 1)
         rows += [
             (name, schedule, repeat, taken)
@@ -166,11 +169,11 @@ def race_barriers(
     for num_envs in board_counts:
         games = nb04_openmp.random_games(num_envs, 2 * steps_of(plies, num_envs), seed)
         racers = {}
-        for way in ("one barrier", "two barriers"):
-            env = teams.make(way, num_envs, threads)
+        for barriers in ("one barrier", "two barriers"):
+            env = teams.make(barriers, num_envs, threads)
             env.reset(seed=seed)
-            for place, where in places.items():
-                racers[way, place] = functools.partial(_step, where, env.boards, games)
+            for place, context in places.items():
+                racers[barriers, place] = functools.partial(_step, context, env.boards, games)
         rows += [
             (num_envs, repeat, *name, seconds)
             for name, repeat, seconds in timed_rounds(racers, repeats=repeats, warmup=warmup)
@@ -178,6 +181,6 @@ def race_barriers(
     return pd.DataFrame(rows, columns=["num_envs", "repeat", "way", "place", "seconds"])
 
 
-def _step(where: Any, boards: Any, games: tuple) -> float:
-    with where():
+def _step(context: Any, boards: Any, games: tuple) -> float:
+    with context():
         return nb04_openmp.seconds_of_games(boards, boards.play, False, *games)

@@ -23,11 +23,11 @@ def draw_cache_lines(written: pd.DataFrame):
     groups = written.groupby("way", sort=False)
     figure, axes = plots.axes(8.0, 3.9, nrows=2, ncols=len(groups), sharey="row")
     looks = plots.fills(("core 0", "core 1"), (plots.BLUE, plots.ORANGE))
-    for (memory, time), (way, rows) in zip(axes.T, groups, strict=True):
+    for (memory, time), (layout, rows) in zip(axes.T, groups, strict=True):
         moved = moves(rows)
         _memory(memory, rows[rows["line"] < _SHOWN_LINES], looks)
         _line_over_time(time, moved[moved["line"] == 0], looks)
-        memory.set_title(f"{way}: lines move {moved['moved'].sum()} times", fontsize="medium")
+        memory.set_title(f"{layout}: lines move {moved['moved'].sum()} times", fontsize="medium")
     axes[0, 0].set_yticks(range(_SHOWN_LINES), [f"line {n}" for n in range(_SHOWN_LINES)])
     axes[0, 0].invert_yaxis()
     axes[1, 0].set_yticks([0, 1], ["core 0", "core 1"])
@@ -39,9 +39,9 @@ def draw_cache_lines(written: pd.DataFrame):
 def _memory(axes, rows: pd.DataFrame, looks: dict) -> None:
     """Draws lines of memory, a row each, with the blocks whose flags are there."""
     white = {"facecolor": "white", "edgecolor": "none", "pad": 0.4, "alpha": 0.8}
-    for thread, own in rows.groupby("thread"):
-        bars = axes.barh(own["line"], 1, left=own["place"], height=0.8, **looks[f"core {thread}"])
-        axes.bar_label(bars, own["block"], label_type="center", fontsize=6, bbox=white)
+    for thread, part in rows.groupby("thread"):
+        bars = axes.barh(part["line"], 1, left=part["place"], height=0.8, **looks[f"core {thread}"])
+        axes.bar_label(bars, part["block"], label_type="center", fontsize=6, bbox=white)
     places = CACHE_LINE // BLOCK  # a flag is a byte
     axes.set_xlim(0, places)
     axes.set_xticks([0, places], ["0", f"{CACHE_LINE} bytes"])
@@ -52,9 +52,9 @@ def _line_over_time(axes, rows: pd.DataFrame, looks: dict) -> None:
     """Draws at which core a line is, and each write to it."""
     when = rows["time"] + rows["thread"] / 2
     axes.plot(when, rows["thread"], color=plots.GREY, linewidth=1)
-    for core, own in rows.groupby("thread"):
+    for core, part in rows.groupby("thread"):
         color, marker = looks[f"core {core}"]["facecolor"], plots.MARKERS[core]
-        axes.plot(when[own.index], own["thread"], marker, color=color, markersize=5)
+        axes.plot(when[part.index], part["thread"], marker, color=color, markersize=5)
     axes.set_xlim(-0.7, 16)
     axes.set_xlabel("blocks played by each core")
     axes.set_title("where line 0 is", fontsize="small")
@@ -200,13 +200,13 @@ def draw_timelines(frame: pd.DataFrame):
     figure, axes = plots.axes(height=1.4 + 1.2 * len(groups), nrows=len(groups), squeeze=False)
     halves = ("first half of the boards", "second")
     looks = plots.fills(halves, (plots.BLUE, plots.ORANGE))
-    for each, (title, rows) in zip(axes[:, 0], groups, strict=True):
+    for panel, (title, rows) in zip(axes[:, 0], groups, strict=True):
         pieces = rows.sort_values("work")
         kind = pieces["half"].map(dict(enumerate(halves)))
-        plots.timeline_bars(each, pieces.assign(row=pieces["work"], kind=kind), looks)
-        each.set_xlim(0, seconds)
-        each.xaxis.set_major_formatter(lambda second, _: f"{second * 1e3:g}")
-        each.set_title(title, fontsize=9)
+        plots.timeline_bars(panel, pieces.assign(row=pieces["work"], kind=kind), looks)
+        panel.set_xlim(0, seconds)
+        panel.xaxis.set_major_formatter(lambda second, _: f"{second * 1e3:g}")
+        panel.set_title(title, fontsize=9)
     axes[-1, 0].set_xlabel("milliseconds")
     plots.legend_below(figure, looks, 2)
     return figure

@@ -18,10 +18,12 @@ from rungs_course.measure.race import steps_of
 from rungs_course.measure.turns import timed_rounds
 
 
-def owners(num_envs: int, threads: int, way: str) -> np.ndarray:
+def owners(num_envs: int, threads: int, layout: str) -> np.ndarray:
     """Returns which thread plays each block: in turn for "naive" and "padded", else in runs."""
     blocks = np.arange(-(-num_envs // teams.BLOCK))
-    return blocks % threads if way in ("naive", "padded") else blocks // -(-len(blocks) // threads)
+    return (
+        blocks % threads if layout in ("naive", "padded") else blocks // -(-len(blocks) // threads)
+    )
 
 
 def shared_lines(num_envs: int, threads: int) -> pd.DataFrame:
@@ -34,13 +36,13 @@ def shared_lines(num_envs: int, threads: int) -> pd.DataFrame:
     sizes = {"state": described(loader.load()).constants["block_bytes"]}
     sizes |= {name: array.nbytes for name, array in vars(env.boards.buffers).items()}
     rows = []
-    for way in ("naive", "chunked", "padded"):
-        owner = owners(num_envs, threads, way)
+    for layout in ("naive", "chunked", "padded"):
+        owner = owners(num_envs, threads, layout)
         for array, size in sizes.items():
             if size:
-                apart = whole_lines(size) if way == "padded" else size
+                apart = whole_lines(size) if layout == "padded" else size
                 lines, shared = _written_lines(owner, size, apart)
-                rows.append((way, array, size, lines, shared))
+                rows.append((layout, array, size, lines, shared))
     return pd.DataFrame(rows, columns=["way", "array", "bytes", "lines", "shared"])
 
 
@@ -63,14 +65,14 @@ def writes(num_envs: int, threads: int) -> pd.DataFrame:
     it, in blocks).
     """
     frames = []
-    for way in ("naive", "chunked", "padded"):
-        thread = owners(num_envs, threads, way)
+    for layout in ("naive", "chunked", "padded"):
+        thread = owners(num_envs, threads, layout)
         block = np.arange(len(thread))
         before = pd.Series(thread).groupby(thread).cumcount()
-        at = block * (CACHE_LINE if way == "padded" else teams.BLOCK)
-        where = {"line": at // CACHE_LINE, "place": at % CACHE_LINE // teams.BLOCK}
-        what = {"way": way, "block": block, "thread": thread, "time": before.to_numpy()}
-        frames.append(pd.DataFrame(what | where))
+        at = block * (CACHE_LINE if layout == "padded" else teams.BLOCK)
+        memory = {"line": at // CACHE_LINE, "place": at % CACHE_LINE // teams.BLOCK}
+        blocks = {"way": layout, "block": block, "thread": thread, "time": before.to_numpy()}
+        frames.append(pd.DataFrame(blocks | memory))
     return pd.concat(frames, ignore_index=True)
 
 
@@ -97,12 +99,12 @@ def where_time_goes(
     for num_envs in board_counts:
         steps = steps_of(plies, num_envs)
         before, actions, after = random_games(num_envs, 2 * steps, seed)
-        alone, team = (teams.make(way, num_envs, threads) for way in ("alone", "chunked"))
+        alone, team = (teams.make(layout, num_envs, threads) for layout in ("alone", "chunked"))
         for env in (alone, team):
             env.reset(seed=seed)
         one: Any = alone.boards
         several: Any = team.boards
-        ways = {
+        calls = {
             "alone": (one, one.step, True),
             "meeting": (several, several.step, True),
             "alone, one call": (one, one.play, False),
@@ -110,12 +112,12 @@ def where_time_goes(
             "apart": (several, several.play_apart, False),
         }
         racers = {
-            name: functools.partial(seconds_of_games, *way, before, actions, after)
-            for name, way in ways.items()
+            name: functools.partial(seconds_of_games, *call, before, actions, after)
+            for name, call in calls.items()
         }
         rows += [
-            (num_envs, repeat, way, seconds)
-            for way, repeat, seconds in timed_rounds(racers, repeats=repeats, warmup=warmup)
+            (num_envs, repeat, name, seconds)
+            for name, repeat, seconds in timed_rounds(racers, repeats=repeats, warmup=warmup)
         ]
     return pd.DataFrame(rows, columns=["num_envs", "repeat", "way", "seconds"])
 
@@ -144,8 +146,8 @@ def seconds_of_games(
     boards.put(before, np.arange(actions.shape[1]), False)
     for part in parts:
         start = time.perf_counter()
-        for each in part if stepwise else [part]:
-            play(each)
+        for chunk in part if stepwise else [part]:
+            play(chunk)
         seconds = time.perf_counter() - start
     if boards.fens() != after:
         raise MismatchError("a team of threads plays other games than one thread")
@@ -162,14 +164,14 @@ def parts(times: pd.DataFrame, threads: int) -> pd.DataFrame:
     """
     wide = times.pivot(index=["num_envs", "repeat"], columns="way", values="seconds")
     ideal = wide["alone, one call"] / threads
-    found = pd.DataFrame(
+    part_seconds = pd.DataFrame(
         {
             "at the same time": wide["apart"] - ideal,
             "synchronisation": wide["meeting, one call"] - wide["apart"],
             "calls": wide["meeting"] - wide["meeting, one call"],
         }
     )
-    shares = found.div(ideal, axis=0)
+    shares = part_seconds.div(ideal, axis=0)
     return shares.melt(ignore_index=False, var_name="part", value_name="share").reset_index()
 
 
@@ -257,12 +259,14 @@ def overlaps(
     `policy`, `way` ("in turn", "overlapping"), `repeat`, and seconds per step of all boards, the
     `whole` and what of it were `infer` and `simulate`.
     """
-    ways = {"in turn": False, "overlapping": True}
-    how: dict[str, Any] = {"seed": seed, "steps": steps, "mask": "bits"}
+    modes = {"in turn": False, "overlapping": True}
+    timeline_kwargs: dict[str, Any] = {"seed": seed, "steps": steps, "mask": "bits"}
     racers = {
-        (name, way): functools.partial(timeline, num_envs, policy, asynchronous=asynchronous, **how)
+        (name, mode): functools.partial(
+            timeline, num_envs, policy, asynchronous=asynchronous, **timeline_kwargs
+        )
         for name, policy in policies.items()
-        for way, asynchronous in ways.items()
+        for mode, asynchronous in modes.items()
     }
     rows = []
     for names, repeat, frame in timed_rounds(racers, repeats=repeats, warmup=warmup):

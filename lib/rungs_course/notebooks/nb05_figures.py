@@ -14,23 +14,25 @@ from rungs_course.notebooks.nb05_messages import LATE, border
 from rungs_course.notebooks.nb05_mpi import WORKS, ring, typical_step
 
 
-def draw_step(found: pd.DataFrame, steps: dict[str, int] | None = None):
+def draw_step(pieces: pd.DataFrame, steps: dict[str, int] | None = None):
     """Draws what each rank does when in a step, for each way in which boards are gathered; by
     default in one of median length.
     """
-    chosen = steps or {each: typical_step(found, each) for each in found["transport"].unique()}
+    chosen = steps or {
+        transport: typical_step(pieces, transport) for transport in pieces["transport"].unique()
+    }
     figure, axes = plots.axes(8.0, 1.4 + 1.3 * len(chosen), nrows=len(chosen), squeeze=False)
     colors = (plots.BLACK, plots.SKY, plots.GREY, plots.BLUE, plots.ORANGE)
     looks = plots.fills(WORKS, colors)
-    for each, (transport, number) in zip(axes[:, 0], chosen.items(), strict=True):
-        rows = found[(found["transport"] == transport) & (found["step"] == number)]
+    for panel, (transport, number) in zip(axes[:, 0], chosen.items(), strict=True):
+        rows = pieces[(pieces["transport"] == transport) & (pieces["step"] == number)]
         rows = rows.sort_values(["rank", "begin"])
         names = "rank " + rows["rank"].astype(str)
-        pieces = rows.assign(row=names, kind=rows["work"], start=rows["begin"])
-        plots.timeline_bars(each, pieces, looks, 1e6)
-        _draw_order(each, rows[rows["work"] == "order"])
-        _draw_meetings(each, rows[rows["work"] == "agree"])
-        each.set_title(f"{transport}, step {number}", fontsize="medium")
+        bars = rows.assign(row=names, kind=rows["work"], start=rows["begin"])
+        plots.timeline_bars(panel, bars, looks, 1e6)
+        _draw_order(panel, rows[rows["work"] == "order"])
+        _draw_meetings(panel, rows[rows["work"] == "agree"])
+        panel.set_title(f"{transport}, step {number}", fontsize="medium")
     axes[-1, 0].set_xlabel("microseconds since the order")
     plots.legend_below(figure, looks, len(WORKS))
     return figure
@@ -50,12 +52,12 @@ def _draw_meetings(axes, rows: pd.DataFrame) -> None:
         axes.axvline(moment, linestyle=":", color=plots.BLACK, linewidth=1)
 
 
-def explore_step(found: pd.DataFrame):
+def explore_step(pieces: pd.DataFrame):
     """Shows any of the steps that were followed."""
-    transports = found["transport"].unique().tolist()
-    numbers, first = sorted(set(found["step"])), typical_step(found, transports[0])
+    transports = pieces["transport"].unique().tolist()
+    numbers, first = sorted(set(pieces["step"])), typical_step(pieces, transports[0])
     return widgets.explore(
-        lambda transport, number: draw_step(found, {transport: number}),
+        lambda transport, number: draw_step(pieces, {transport: number}),
         transport=ipywidgets.ToggleButtons(options=transports, description="by"),
         number=widgets.slider(numbers, first, "step"),
     )
@@ -91,8 +93,8 @@ def draw_messages(times: pd.DataFrame):
     figure, (trips, sends) = plots.axes(7.5, 5.2, nrows=2, sharex=True)
     edge = border(times)
     look = {"marker": "o", "color": plots.BLUE}
-    for panel, what in ((trips, "trip"), (sends, "send")):
-        seconds = times[times["what"] == what].set_index("bytes")["seconds"] * 1e6
+    for panel, kind in ((trips, "trip"), (sends, "send")):
+        seconds = times[times["what"] == kind].set_index("bytes")["seconds"] * 1e6
         plots.median_line(panel, seconds.groupby(level=0), "measured", look | {"linestyle": ""})
     looks = zip((plots.ORANGE, plots.GREEN), ("--", "-."), strict=True)
     sizes = {name: medians.index.to_numpy() for name, medians in _by_protocol(times).items()}
@@ -116,11 +118,11 @@ def draw_ring(ranks: int):
     counts = ring(ranks)
     rounds = len(counts)
     figure, axes = plots.axes(1.2 * rounds + 0.6, 1.9, ncols=rounds, sharey=True, squeeze=False)
-    for number, (each, now) in enumerate(zip(axes[0], counts, strict=True)):
-        whole = {"vmin": 0, "vmax": ranks, "cmap": "Blues", "cbar": False, "linewidths": 1}
-        sns.heatmap(now, annot=True, ax=each, square=True, **whole)
-        each.set_title("before" if not number else f"round {number}", fontsize="small")
-        each.set_xlabel("part", fontsize="small")
-        each.tick_params(length=0, rotation=0)
+    for number, (panel, now) in enumerate(zip(axes[0], counts, strict=True)):
+        heatmap_kwargs = {"vmin": 0, "vmax": ranks, "cmap": "Blues", "cbar": False, "linewidths": 1}
+        sns.heatmap(now, annot=True, ax=panel, square=True, **heatmap_kwargs)
+        panel.set_title("before" if not number else f"round {number}", fontsize="small")
+        panel.set_xlabel("part", fontsize="small")
+        panel.tick_params(length=0, rotation=0)
     axes[0, 0].set_ylabel("rank")
     return figure

@@ -129,18 +129,20 @@ def works(calls: pd.DataFrame) -> pd.DataFrame:
     the waiting of other ranks before an order.
     """
     frames = []
-    for (transport, rank), own in calls.groupby(["transport", "rank"], sort=False):
+    for (transport, rank), rank_calls in calls.groupby(["transport", "rank"], sort=False):
         order = "MPI_Wait" if rank == 0 else "MPI_Test"
-        own = own.assign(step=(own["call"] == order).cumsum(), transport=transport, rank=rank)
-        own.loc[own["call"] == "MPI_Ibcast", "step"] += 1  # it begins the order
-        frames += [_pieces(rows) for _, rows in own.groupby("step")]
-    found = pd.concat([frame for frame in frames if len(frame)], ignore_index=True)
-    starts = found[(found["rank"] == 0) & (found["work"] == "order")]
+        rank_calls = rank_calls.assign(
+            step=(rank_calls["call"] == order).cumsum(), transport=transport, rank=rank
+        )
+        rank_calls.loc[rank_calls["call"] == "MPI_Ibcast", "step"] += 1  # it begins the order
+        frames += [_pieces(rows) for _, rows in rank_calls.groupby("step")]
+    pieces = pd.concat([frame for frame in frames if len(frame)], ignore_index=True)
+    starts = pieces[(pieces["rank"] == 0) & (pieces["work"] == "order")]
     starts = starts.set_index(["transport", "step"])["begin"]
-    keys = pd.MultiIndex.from_frame(found[["transport", "step"]])
-    found = found[keys.isin(starts.index)]
-    start = starts.loc[pd.MultiIndex.from_frame(found[["transport", "step"]])].to_numpy()
-    return found.assign(begin=found["begin"] - start, end=found["end"] - start)
+    keys = pd.MultiIndex.from_frame(pieces[["transport", "step"]])
+    pieces = pieces[keys.isin(starts.index)]
+    start = starts.loc[pd.MultiIndex.from_frame(pieces[["transport", "step"]])].to_numpy()
+    return pieces.assign(begin=pieces["begin"] - start, end=pieces["end"] - start)
 
 
 def _pieces(rows: pd.DataFrame) -> pd.DataFrame:
@@ -151,57 +153,58 @@ def _pieces(rows: pd.DataFrame) -> pd.DataFrame:
     if len(meetings) != 2 or not len(begun):
         return pd.DataFrame(columns=columns)
     rank, ordered = rows["rank"].iloc[0], begun["end"].iloc[0]
-    found = [("order", rows["begin"].iloc[0] if rank == 0 else ordered, ordered)]
+    pieces = [("order", rows["begin"].iloc[0] if rank == 0 else ordered, ordered)]
     agree, done = meetings.itertuples()
     sent = rows[rows["call"].isin(["MPI_Scatterv", "MPI_Igatherv", "MPI_Waitall"])]
     before, after = sent[sent["end"] <= agree.begin], sent[sent["begin"] >= agree.end]
     if len(before):
         ordered = before["end"].iloc[-1]
-        found.append(("send", before["begin"].iloc[0], ordered))
-    found += [("check", ordered, agree.begin), ("agree", agree.begin, agree.end)]
+        pieces.append(("send", before["begin"].iloc[0], ordered))
+    pieces += [("check", ordered, agree.begin), ("agree", agree.begin, agree.end)]
     played = after["begin"].iloc[0] if len(after) else done.begin
-    found.append(("play", agree.end, played))
+    pieces.append(("play", agree.end, played))
     if len(after):
-        found.append(("send", played, after["end"].iloc[-1]))
-    found.append(("agree", done.begin, done.end))
-    what = (rows["transport"].iloc[0], rank, rows["step"].iloc[0])
-    return pd.DataFrame([(*what, *piece) for piece in found], columns=columns)
+        pieces.append(("send", played, after["end"].iloc[-1]))
+    pieces.append(("agree", done.begin, done.end))
+    step_key = (rows["transport"].iloc[0], rank, rows["step"].iloc[0])
+    return pd.DataFrame([(*step_key, *piece) for piece in pieces], columns=columns)
 
 
-def typical_step(found: pd.DataFrame, transport: str) -> int:
+def typical_step(pieces: pd.DataFrame, transport: str) -> int:
     """Returns the step of `works` whose length is the median."""
-    rows = found[found["transport"] == transport]
+    rows = pieces[pieces["transport"] == transport]
     lengths = rows.groupby("step")["end"].max().sort_values()
     return int(lengths.index[len(lengths) // 2])
 
 
-def shares(found: pd.DataFrame) -> pd.DataFrame:
+def shares(pieces: pd.DataFrame) -> pd.DataFrame:
     """Returns which share of a step, 0 to 1, rank 0 spends on each of `WORKS`: a row per transport
     and step (the index), a column per work.
     """
-    own = found[found["rank"] == 0]
-    took = (own["end"] - own["begin"]).groupby([own["transport"], own["step"], own["work"]]).sum()
+    root = pieces[pieces["rank"] == 0]
+    keys = [root[name] for name in ("transport", "step", "work")]
+    took = (root["end"] - root["begin"]).groupby(keys).sum()
     took = took.unstack().reindex(columns=WORKS).fillna(0)
     return took.div(took.sum(axis=1), axis=0)
 
 
-def costs(found: pd.DataFrame, num_envs: int) -> pd.DataFrame:
+def costs(pieces: pd.DataFrame, num_envs: int) -> pd.DataFrame:
     """Returns what each step on ranks that share memory cost: `ply` and `meeting`, in seconds.
 
     `ply` is one rank's time for a board; `meeting` is what a step takes beyond its boards.
     """
-    rows = found[found["transport"] == "shared"]
+    rows = pieces[pieces["transport"] == "shared"]
     ranks = rows["rank"].nunique()
     took = (rows["end"] - rows["begin"]).groupby([rows["step"], rows["rank"], rows["work"]]).sum()
     took = took.unstack()
     busy = took[["check", "play"]].sum(axis=1).groupby("step").max()
-    whole = rows[rows["rank"] == 0].groupby("step")["end"].max()
-    return pd.DataFrame({"ply": busy * ranks / num_envs, "meeting": whole - busy})
+    step_seconds = rows[rows["rank"] == 0].groupby("step")["end"].max()
+    return pd.DataFrame({"ply": busy * ranks / num_envs, "meeting": step_seconds - busy})
 
 
-def fit_cost(found: pd.DataFrame, num_envs: int) -> teams.StepCost:
+def fit_cost(pieces: pd.DataFrame, num_envs: int) -> teams.StepCost:
     """Returns the medians of `costs`, the meeting not below zero."""
-    medians = costs(found, num_envs).median()
+    medians = costs(pieces, num_envs).median()
     return teams.StepCost(float(medians["ply"]), 0.0, max(0.0, float(medians["meeting"])))
 
 

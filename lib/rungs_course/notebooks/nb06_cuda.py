@@ -62,7 +62,7 @@ def resources(cubin: bytes, threads_per_block: int) -> pd.DataFrame:
     if section is None or not isinstance(symbols, SymbolTableSection):
         raise ConfigurationError("this ELF file has no kernels of a GPU")
     info = section.data()
-    found: dict[str, dict[str, int]] = {}
+    kernel_attributes: dict[str, dict[str, int]] = {}
     at = 0
     while at < len(info):
         form, attribute, size = _ENTRY.unpack_from(info, at)
@@ -71,9 +71,9 @@ def resources(cubin: bytes, threads_per_block: int) -> pd.DataFrame:
             if attribute in _ATTRIBUTES:
                 symbol, value = _PAIR.unpack_from(info, at)
                 kernel = symbols.get_symbol(symbol).name
-                found.setdefault(kernel, {})[_ATTRIBUTES[attribute]] = value
+                kernel_attributes.setdefault(kernel, {})[_ATTRIBUTES[attribute]] = value
             at += size
-    rows = {name: kernel for name, kernel in found.items() if "registers" in kernel}
+    rows = {name: kernel for name, kernel in kernel_attributes.items() if "registers" in kernel}
     frame = pd.DataFrame.from_dict(rows, orient="index", columns=[*_ATTRIBUTES.values()])
     of_warp = -(-frame["registers"] * WARP // _REGISTER_UNIT) * _REGISTER_UNIT
     per_block = threads_per_block // WARP
@@ -93,19 +93,19 @@ def race_layouts(
     rows = []
     for num_envs in board_counts:
         steps = steps_of(plies, num_envs)
-        how: dict[str, Any] = {"device": "cpu", "mask": "bits", "validate": False}
-        envs: list[Any] = [rungs.make("chess", "cuda", num_envs, **how) for _ in HOST_WAYS]
+        env_kwargs: dict[str, Any] = {"device": "cpu", "mask": "bits", "validate": False}
+        envs: list[Any] = [rungs.make("chess", "cuda", num_envs, **env_kwargs) for _ in HOST_WAYS]
         envs[0].boards._kernels = Host(vectors=True)
         for env in envs:
             env.reset(seed=seed)
         plays = [functools.partial(env.boards.step_many, 1) for env in envs]
         racers = {
-            way: functools.partial(_seconds, play, steps)
-            for way, play in zip(HOST_WAYS, plays, strict=True)
+            build: functools.partial(_seconds, play, steps)
+            for build, play in zip(HOST_WAYS, plays, strict=True)
         }
         rows += [
-            (way, num_envs, repeat, steps * num_envs, seconds)
-            for way, repeat, seconds in timed_rounds(racers, repeats=repeats, warmup=warmup)
+            (build, num_envs, repeat, steps * num_envs, seconds)
+            for build, repeat, seconds in timed_rounds(racers, repeats=repeats, warmup=warmup)
         ]
         if envs[0].fens() != envs[1].fens():
             raise MismatchError(f"{num_envs} boards: the host's ways play different games")
@@ -149,11 +149,11 @@ def at_work(followed: pd.DataFrame, lanes: int = WARP) -> pd.DataFrame:
     iterations that a thread needs, and that its warp makes), and `at_work`, the share of lanes that
     do something.
     """
-    whole = followed[followed["board"] < followed["board"].nunique() // lanes * lanes]
-    warps = whole.groupby(["ply", whole["board"] // lanes])
+    full_warps = followed[followed["board"] < followed["board"].nunique() // lanes * lanes]
+    warps = full_warps.groupby(["ply", full_warps["board"] // lanes])
     rows = []
     for loop in ("keys", "planes", "ended"):
-        lane, warp = float(whole[loop].mean()), float(warps[loop].max().mean())
+        lane, warp = float(full_warps[loop].mean()), float(warps[loop].max().mean())
         rows.append((loop, lane, warp, lane / warp if warp else 1.0))
     return pd.DataFrame(rows, columns=["loop", "lane", "warp", "at_work"])
 
@@ -176,8 +176,8 @@ def fetched() -> pd.DataFrame:
             layout="blocks of eight", byte=block * (number // together) + 8 * (number % together)
         ),
     ]
-    found = pd.concat(layouts, ignore_index=True)
-    return found.assign(line=found["byte"] // LINE, sector=found["byte"] // SECTOR)
+    words = pd.concat(layouts, ignore_index=True)
+    return words.assign(line=words["byte"] // LINE, sector=words["byte"] // SECTOR)
 
 
 _LOOPS = {
@@ -195,16 +195,16 @@ def draw_warp(followed: pd.DataFrame, ply: int, lanes: int = WARP):
     figure, axes = plots.axes(8.0, 1.6 + 0.1 * lanes, ncols=2)
     looks = plots.fills(("works", "waits for its warp"), (plots.BLUE, "white"))
     looks["waits for its warp"]["edgecolor"] = plots.GREY
-    for each, (loop, title) in zip(axes, _LOOPS.items(), strict=True):
+    for panel, (loop, title) in zip(axes, _LOOPS.items(), strict=True):
         works, longest = rows[loop], rows[loop].max()
         table = pd.concat([works, longest - works], axis=1, keys=list(looks))
-        plots.stacked_bars(each, table, looks)
+        plots.stacked_bars(panel, table, looks)
         share = works.mean() / longest if longest else 1
-        each.set_title(f"{title}\n{share:.0%} at work", fontsize="medium")
-        each.set_xlabel("times around the loop")
-        shown = range(0, lanes, max(1, lanes // 8))
-        each.set_yticks(shown, [f"lane {lane}" for lane in shown])
-        each.grid(False)
+        panel.set_title(f"{title}\n{share:.0%} at work", fontsize="medium")
+        panel.set_xlabel("times around the loop")
+        ticks = range(0, lanes, max(1, lanes // 8))
+        panel.set_yticks(ticks, [f"lane {lane}" for lane in ticks])
+        panel.grid(False)
     plots.legend_below(figure, looks, 2)
     return figure
 
@@ -220,28 +220,28 @@ def explore_warp(followed: pd.DataFrame):
     )
 
 
-def draw_layouts(found: pd.DataFrame):
+def draw_layouts(words: pd.DataFrame):
     """Draws the lines of memory that threads fetch, and which words of them are asked for."""
-    groups = found.groupby("layout", sort=False)
+    groups = words.groupby("layout", sort=False)
     figure, axes = plots.axes(8.0, 3.2, ncols=len(groups))
     names = ("asked for", "fetched as well", "not fetched")
     looks = plots.fills(names, (plots.BLUE, plots.SKY, "white"))
     looks["not fetched"] |= {"edgecolor": plots.GREY, "hatch": ""}
-    for each, (name, rows) in zip(axes, groups, strict=True):
+    for panel, (name, rows) in zip(axes, groups, strict=True):
         lines = sorted(rows["line"].unique())[:_SHOWN]
-        shown = rows[rows["line"].isin(lines)]
-        place = shown["line"].map(lines.index)
-        word, sector = shown["byte"] % LINE / 8, shown["byte"] % LINE // SECTOR * (SECTOR // 8)
-        each.barh(range(len(lines)), LINE // 8, **looks["not fetched"])
-        each.barh(place, SECTOR // 8, left=sector, **looks["fetched as well"])
-        bars = each.barh(place, 1, left=word, **looks["asked for"])
-        each.bar_label(bars, shown["board"], label_type="center", fontsize=6, color="white")
+        visible = rows[rows["line"].isin(lines)]
+        place = visible["line"].map(lines.index)
+        word, sector = visible["byte"] % LINE / 8, visible["byte"] % LINE // SECTOR * (SECTOR // 8)
+        panel.barh(range(len(lines)), LINE // 8, **looks["not fetched"])
+        panel.barh(place, SECTOR // 8, left=sector, **looks["fetched as well"])
+        bars = panel.barh(place, 1, left=word, **looks["asked for"])
+        panel.bar_label(bars, visible["board"], label_type="center", fontsize=6, color="white")
         sectors = rows["sector"].nunique()
         used = 8 * len(rows) / (SECTOR * sectors)
-        each.set_title(f"{name}:\n{sectors} sectors, {used:.0%} used", fontsize="medium")
-        each.set_yticks(range(len(lines)), [f"byte {line * LINE:,}" for line in lines])
-        each.set_xticks([0, LINE // 8], ["0", f"{LINE} bytes"])
-        each.set_ylim(_SHOWN - 0.4, -0.6)
-        each.grid(False)
+        panel.set_title(f"{name}:\n{sectors} sectors, {used:.0%} used", fontsize="medium")
+        panel.set_yticks(range(len(lines)), [f"byte {line * LINE:,}" for line in lines])
+        panel.set_xticks([0, LINE // 8], ["0", f"{LINE} bytes"])
+        panel.set_ylim(_SHOWN - 0.4, -0.6)
+        panel.grid(False)
     plots.legend_below(figure, looks, 3)
     return figure

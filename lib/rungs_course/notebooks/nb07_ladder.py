@@ -113,19 +113,19 @@ def race_sizes(
     A repeat has about `plies`, in situ an eighth, but no fewer than two steps. Returns a row per
     racer, mask, number of boards, `where` (`ALONE` or `IN_SITU`) and repeat: `plies` and `seconds`.
     """
-    product, found, names = matrix_product(), [], list(names)
+    product, frames, names = matrix_product(), [], list(names)
     timing = {"seed": seed, "repeats": repeats, "warmup": warmup}
     for mask, num_envs in itertools.product(masks, counts):
-        how: dict[str, Any] = {"num_envs": num_envs, "mask": mask}
-        racers = {name: rungs.make("chess", name, **how) for name in names}
-        pilot = rungs.make("chess", "cpp", **how)
-        for where, between, length in ((ALONE, None, plies), (IN_SITU, product, plies // 8)):
+        env_kwargs: dict[str, Any] = {"num_envs": num_envs, "mask": mask}
+        racers = {name: rungs.make("chess", name, **env_kwargs) for name in names}
+        pilot = rungs.make("chess", "cpp", **env_kwargs)
+        for situation, between, length in ((ALONE, None, plies), (IN_SITU, product, plies // 8)):
             steps = max(2, steps_of(length, num_envs))
             times = race(racers, pilot, steps=steps, between=between, **timing)
-            found.append(times.assign(**how, where=where))
+            frames.append(times.assign(**env_kwargs, where=situation))
         for env in (*racers.values(), pilot):
             env.close()
-    return pd.concat(found, ignore_index=True)
+    return pd.concat(frames, ignore_index=True)
 
 
 def bounds(
@@ -135,7 +135,7 @@ def bounds(
 
     Returns a row per mask, number of boards and threads: `bytes` of a ply and `plies_per_second`.
     """
-    found, counts = [], list(counts)
+    frames, counts = [], list(counts)
     for mask in masks:
         ply = output_bytes(rungs.make("chess", "cpp", 1, mask=mask))
         sizes = [count * ply for count in counts]
@@ -143,8 +143,8 @@ def bounds(
         best = rates.groupby(["bytes", "threads"], as_index=False)["per_second"].max()
         best["plies_per_second"] = best["per_second"] / ply
         best = best.assign(mask=mask, num_envs=best["bytes"] // ply, bytes=ply)
-        found.append(best.drop(columns="per_second"))
-    return pd.concat(found, ignore_index=True)
+        frames.append(best.drop(columns="per_second"))
+    return pd.concat(frames, ignore_index=True)
 
 
 def max_boards(masks: Iterable[MaskFormat], racers: int, memory_bytes: int) -> int:
@@ -176,15 +176,15 @@ def draw_sizes(table: pd.DataFrame, limits: pd.DataFrame, mask: str):
     figure, axes = plots.axes(height=4.8)
     chosen = table[table["mask"] == mask]
     for racer, rows, look in plots.lines(chosen.groupby("racer", sort=False)):
-        for where, own in rows.groupby("where", sort=False):
-            label = racer if where == ALONE else None
-            stroke = {"linestyle": _LINES[where]}
-            plots.band_line(axes, own, "num_envs", "plies_per_second", label, look | stroke)
+        for situation, rates in rows.groupby("where", sort=False):
+            label = racer if situation == ALONE else None
+            stroke = {"linestyle": _LINES[situation]}
+            plots.band_line(axes, rates, "num_envs", "plies_per_second", label, look | stroke)
     axes.plot([], [], color=plots.BLACK, linestyle=_LINES[IN_SITU], label="in situ")
-    for threads, own in limits[limits["mask"] == mask].groupby("threads"):
+    for threads, bound in limits[limits["mask"] == mask].groupby("threads"):
         label = f"bound: writing on {threads} thread{'s' * (threads > 1)}"
         dots = {"color": plots.GREY, "linestyle": ":", "linewidth": 1 + threads, "label": label}
-        axes.plot(own["num_envs"], own["plies_per_second"], **dots)
+        axes.plot(bound["num_envs"], bound["plies_per_second"], **dots)
     axes.set_yscale("log")
     axes.set_ylabel("plies per second")
     plots.numbers_below(axes, "boards")

@@ -72,19 +72,19 @@ def above(
     `times` are rows of `race`, whose racers are numbers of threads, with a column `mask`; masks
     without `work` are left out.
     """
-    found = {}
+    factors = {}
     for (mask, threads), rows in times.groupby(["mask", "racer"], sort=False):
         if mask not in work:
             continue
         vectors, slopes = roofs(compute, bandwidth, 1 if threads == 1 else cores)
         roofs_of = {("operations", "the vector peak"): max(vectors.values())}
         roofs_of |= {("bytes", f"{level}'s bandwidth"): slope for level, slope in slopes.items()}
-        for (what, roof), most in roofs_of.items():
-            reached = factor(work[mask][what] * rows["plies"] / rows["seconds"] / most)
+        for (unit, roof), most in roofs_of.items():
+            reached = factor(work[mask][unit] * rows["plies"] / rows["seconds"] / most)
             if reached.middle > 1:
                 name = f"{'cpp' if threads == 1 else 'openmp'}, {mask} mask"
-                found[name, roof] = reached
-    return found
+                factors[name, roof] = reached
+    return factors
 
 
 def rooflines(compute: pd.DataFrame, bandwidth: pd.DataFrame, points: pd.DataFrame, cores: int):
@@ -153,14 +153,14 @@ def study_rooflines(processors: Sequence[tuple[Processor, Processor]], points: p
     intensity = np.geomspace(0.02, 300, 400)
     colors = dict(zip(points["name"].unique(), plots.COLORS, strict=False))
     markers = dict(zip(points["per"].unique(), plots.MARKERS, strict=False))
-    for axes, (theirs, corrected) in zip(panels, processors, strict=True):
-        for processor, line in ((theirs, "-"), (corrected, "--")):
+    for axes, (printed, corrected) in zip(panels, processors, strict=True):
+        for processor, line in ((printed, "-"), (corrected, "--")):
             roof = attainable(intensity, processor.peak_flops(64), processor.peak_bandwidth())
             axes.plot(intensity, roof / 1e9, line, color=plots.BLACK, linewidth=1.2)
         for row in points.itertuples():
             look = {"color": colors[row.name], "label": f"{row.name}, per {row.per}"}
             axes.plot(row.intensity, row.performance / 1e9, markers[row.per], **look)
-        axes.set(xscale="log", yscale="log", title=theirs.name)
+        axes.set(xscale="log", yscale="log", title=printed.name)
         axes.set_xlabel("operations per access, or per byte")
     panels[0].set_ylabel("Gop/s (the study: Gflop/s)")
     names = axes.get_legend_handles_labels()
@@ -186,14 +186,14 @@ def predict_roofline(
     def draw(choice, guess, rate):
         used = 1 if choice["rung"] == "cpp" else min(choice["threads"], cores)
         bounds = roofs(compute, bandwidth, used)
-        shown = below(points, used)
+        visible = below(points, used)
         if not work:
-            return roofline(*bounds, shown, title="No valgrind: nothing to place")
+            return roofline(*bounds, visible, title="No valgrind: nothing to place")
         now = point("measured now", work[choice["mask"]], rate or 0)
-        shown = pd.DataFrame([*shown.to_dict("records"), now]) if rate else shown
+        visible = pd.DataFrame([*visible.to_dict("records"), now]) if rate else visible
         expected = (now["intensity"], guess * 1e9)
         title = f"Predict, then measure: the roofs of {used} core{'s' if used > 1 else ''}"
-        return roofline(*bounds, shown, title=title, guess=expected)
+        return roofline(*bounds, visible, title=title, guess=expected)
 
     def measure(choice):
         rate, _ = one_point(**choice, seed=seed, api=api)
@@ -275,10 +275,10 @@ def race_products(
     return pd.DataFrame(rows, columns=["n", "version", "threads", "repeat", "per_second"])
 
 
-def _check(name: str, found: np.ndarray, exact: np.ndarray) -> None:
+def _check(name: str, product: np.ndarray, exact: np.ndarray) -> None:
     """Raises MismatchError where sums of n products are off by more than n roundings."""
     bound = len(exact) * np.finfo(np.float32).eps
-    error = np.abs(found - exact).max()
+    error = np.abs(product - exact).max()
     if not error <= bound:
         raise MismatchError(f"{name}: the product of {len(exact)} is off by {error:.1e}")
 
@@ -301,25 +301,25 @@ def draw_products(table: pd.DataFrame, peaks: dict[int, float]):
     sizes = list(table["n"].unique())
     rows = len(table) // len(sizes)
     figure, axes = plots.axes(9.0, 1.6 + 0.4 * rows, ncols=len(sizes), sharey=True, squeeze=False)
-    for each, n in zip(axes[0], sizes, strict=True):
+    for panel, n in zip(axes[0], sizes, strict=True):
         here = table[table["n"] == n]
         rates = here["per_second"] / 1e9
         right: dict[str, Any] = {"xytext": (9, 0), "textcoords": "offset points", "va": "center"}
         right["bbox"] = {"facecolor": "white", "linewidth": 0, "pad": 1}
         for place, (rate, row) in enumerate(zip(rates, here.itertuples(), strict=True)):
             color, marker = (plots.ORANGE, "D") if row.threads > 1 else (plots.BLUE, "o")
-            each.plot(rate, place, marker, color=color, markersize=7)
-            each.annotate(f"{rate:.3g}, {row.share:.0%}", (rate, place), **right)
+            panel.plot(rate, place, marker, color=color, markersize=7)
+            panel.annotate(f"{rate:.3g}, {row.share:.0%}", (rate, place), **right)
         for threads, peak in peaks.items():
-            each.axvline(peak / 1e9, color=plots.BLACK, linestyle="--", zorder=0)
+            panel.axvline(peak / 1e9, color=plots.BLACK, linestyle="--", zorder=0)
             on = "1 core" if threads == 1 else f"{threads} cores"
             side = "right" if threads == min(peaks) else "left"
-            text = each.text(peak / 1e9, -0.7, f" {on} ", ha=side, fontsize="small")
+            text = panel.text(peak / 1e9, -0.7, f" {on} ", ha=side, fontsize="small")
             text.set_in_layout(False)
-        each.set_xscale("log")
-        each.set_xlim(rates.min() / 2, max(peaks.values()) / 1e9 * 8)
-        each.set_xlabel("Gflop/s (logarithmic), and share of the peak")
-        each.set_title(f"matrices of {n} × {n}", pad=16)
+        panel.set_xscale("log")
+        panel.set_xlim(rates.min() / 2, max(peaks.values()) / 1e9 * 8)
+        panel.set_xlabel("Gflop/s (logarithmic), and share of the peak")
+        panel.set_title(f"matrices of {n} × {n}", pad=16)
     names = [f"{row.idea}  [{row.version}, {row.threads}]" for row in here.itertuples()]
     axes[0, 0].set_yticks(range(rows), names)
     axes[0, 0].set_ylim(rows - 0.4, -0.6)

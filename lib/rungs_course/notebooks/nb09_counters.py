@@ -69,9 +69,9 @@ def chain(num_bytes: int, rng: np.random.Generator, *, huge_pages: bool = False)
     memory = mmap.mmap(-1, num_bytes + _HUGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     with contextlib.suppress(OSError):  # a kernel without huge pages
         memory.madvise(mmap.MADV_HUGEPAGE if huge_pages else mmap.MADV_NOHUGEPAGE)
-    whole = np.frombuffer(memory, np.uint8)
-    start = -whole.ctypes.data % _HUGE
-    lines = whole[start : start + num_bytes].view(np.int64).reshape(-1, CACHE_LINE // 8)
+    buffer = np.frombuffer(memory, np.uint8)
+    start = -buffer.ctypes.data % _HUGE
+    lines = buffer[start : start + num_bytes].view(np.int64).reshape(-1, CACHE_LINE // 8)
     order = rng.permutation(len(lines))
     lines[order, 0] = np.roll(order, -1) * CACHE_LINE
     return lines
@@ -107,7 +107,7 @@ def chase(sizes: Iterable[int], *, loads: int, repeats: int, seed: int) -> pd.Da
                 return call(lines.ctypes.data, at, min(len(lines), loads), loads)
 
             racers[size, "2 MiB" if huge else "4 KiB"] = load
-    rows = [(*what, *rest) for what, *rest in timed_rounds(racers, repeats=repeats, warmup=1)]
+    rows = [(*key, *rest) for key, *rest in timed_rounds(racers, repeats=repeats, warmup=1)]
     frame = pd.DataFrame(rows, columns=["bytes", "pages", "repeat", "seconds"])
     return frame.sort_values(["bytes", "pages", "repeat"], ignore_index=True)
 
@@ -134,14 +134,14 @@ def draw_latency(times: pd.DataFrame, caches: Sequence[Cache]):
     marks the caches' sizes.
     """
     figure, axes = plots.axes(height=3.8)
-    drawn = pd.DataFrame(
+    latencies = pd.DataFrame(
         {
             "pages": "pages of " + times["pages"],
             "KiB": times["bytes"] / 1024,
             "nanoseconds": times["seconds"] * 1e9,
         }
     )
-    plots.median_lines(axes, drawn, "pages", "KiB", "nanoseconds")
+    plots.median_lines(axes, latencies, "pages", "KiB", "nanoseconds")
     axes.legend(loc="lower right")
     for cache in caches:
         axes.axvline(cache.bytes / 1024, color=plots.GREY, linestyle=":", linewidth=1)
@@ -159,13 +159,13 @@ def draw_misses(counts: pd.DataFrame, board_bytes: int, study: float):
     misses of L1 per board.
     """
     figure, axes = plots.axes(height=3.6)
-    drawn = counts[counts["count"].str.fullmatch(r"L\d misses")]
-    for name, rows, look in plots.lines(drawn.groupby("count")):
+    misses = counts[counts["count"].str.fullmatch(r"L\d misses")]
+    for name, rows, look in plots.lines(misses.groupby("count")):
         axes.plot(rows["boards"], rows["per ply"], label=name, **look)
     lines = board_bytes / CACHE_LINE
     axes.axhline(lines, color=plots.BLACK, linestyle="--", linewidth=1)
     text = f"all of a board, {lines:.0f} lines of {CACHE_LINE} bytes"
-    axes.annotate(text, (drawn["boards"].min(), lines), fontsize="small", va="bottom")
+    axes.annotate(text, (misses["boards"].min(), lines), fontsize="small", va="bottom")
     axes.axhline(study, color=plots.BLUE, linestyle=":", label="L1 misses of the study")
     axes.set_ylim(0, None)
     axes.set_ylabel("misses per ply (simulated)")

@@ -66,15 +66,15 @@ def loop(library: Path, function: str) -> pd.DataFrame:
     command = ["objdump", "-d", "--no-show-raw-insn", f"--disassemble={function}", str(library)]
     rows = []
     for line in _printed(command, "binutils").splitlines():
-        if found := re.match(r"\s*([0-9a-f]+):\s+(\S+)\s*([^#<]*)", line):
-            rows.append((int(found[1], 16), found[2], found[3].strip()))
+        if fields := re.match(r"\s*([0-9a-f]+):\s+(\S+)\s*([^#<]*)", line):
+            rows.append((int(fields[1], 16), fields[2], fields[3].strip()))
     addresses = [row[0] for row in rows]
     loops: list[list[tuple[int, str, str]]] = []
     for last, (address, name, target) in enumerate(rows):
         if name.startswith("j") and (back := int(target, 16)) <= address and back in addresses:
             first = addresses.index(back)
             inside = rows[first:last]
-            if not any(each[1].startswith("j") for each in inside):
+            if not any(row[1].startswith("j") for row in inside):
                 loops.append(rows[first : last + 1])
     longest = max(loops, key=len, default=[])
     frame = pd.DataFrame(longest, columns=["address", "instruction", "operands"])
@@ -160,7 +160,7 @@ def _waits(report: str) -> str:
             r"(Resource Pressure|Register Dependencies|Memory Dependencies)\s+\[ *([\d.]+)%", report
         )
     }
-    kind, share = max(shares.items(), key=lambda each: each[1], default=("", 0.0))
+    kind, share = max(shares.items(), key=lambda item: item[1], default=("", 0.0))
     words = {"Resource Pressure": "ports", "Register Dependencies": "dependencies"}
     return f"{words.get(kind, 'loads and stores')}, {share:.0f}%" if share else "nothing"
 
@@ -169,8 +169,8 @@ def model_of(name: str) -> str:
     """Returns the processor that `ports` is to simulate for a build, by LLVM's name."""
     if not runs_here(name):
         return _OTHER_MODEL
-    found = re.search(r"Host CPU: (\S+)", _printed(["llvm-mca", "--version"], "llvm"))
-    return found[1] if found else "native"
+    host_cpu = re.search(r"Host CPU: (\S+)", _printed(["llvm-mca", "--version"], "llvm"))
+    return host_cpu[1] if host_cpu else "native"
 
 
 def _printed(command: list[str], package: str, given: str = "") -> str:
@@ -209,9 +209,9 @@ def race_builds(number: int, *, times: int, repeats: int, warmup: int, seed: int
     def turn(name: str) -> float:
         out[:] = 0
         begin = time.perf_counter()
-        found = run(name, times)
+        squares = run(name, times)
         seconds = time.perf_counter() - begin
-        if not np.array_equal(found, expected):
+        if not np.array_equal(squares, expected):
             raise MismatchError(f"{name}: its squares differ from the walk's")
         return seconds / number / times
 

@@ -102,8 +102,8 @@ def _step_times(
 
 
 def _openmp(num_envs: int, threads: int, mask: MaskFormat, api=None):
-    how: dict[str, Any] = {"threads": threads, "mask": mask, "api": api}
-    return rungs.make("chess", "openmp", num_envs, **how)
+    env_kwargs: dict[str, Any] = {"threads": threads, "mask": mask, "api": api}
+    return rungs.make("chess", "openmp", num_envs, **env_kwargs)
 
 
 def efficiencies(times: pd.DataFrame) -> pd.DataFrame:
@@ -149,7 +149,7 @@ def serial_fraction(times: pd.DataFrame, law: str) -> pd.Series:
         "Amdahl": (1 / speedup - 1 / p, 1 - 1 / p),
         "Gustafson": (p - speedup, p - 1),
     }[law]
-    above, below = (each.groupby(rows["repeat"]).sum() for each in (missing * weight, weight**2))
+    above, below = (term.groupby(rows["repeat"]).sum() for term in (missing * weight, weight**2))
     return above / below
 
 
@@ -179,8 +179,8 @@ def draw_scaling(
     threads and a speedup.
     """
     figure, axes = plots.axes(height=4.0)
-    ours = quartiles(efficiencies(times).groupby("threads")["speedup"], "speedup").reset_index()
-    last = ours["threads"].max()
+    speedups = quartiles(efficiencies(times).groupby("threads")["speedup"], "speedup").reset_index()
+    last = speedups["threads"].max()
     end = last if paper is None else max(last, paper["threads"].max())
     axes.plot([1, end], [1, end], color=plots.BLACK, linestyle="--", linewidth=1)
     axes.annotate("ideal", (end, end), ha="right", va="bottom", fontsize="small")
@@ -189,8 +189,8 @@ def draw_scaling(
         label = f"{law}'s law for ours, serial fraction {serial:.1%}"
         axes.plot(line, predicted(law, serial, line), "-.", color=plots.GREY, label=label)
     look = {"color": plots.BLUE, "marker": "o", "zorder": 3}
-    plots.band_line(axes, ours, "threads", "speedup", "ours, median and quartiles", look)
-    beyond = ours[ours["threads"] > cores]
+    plots.band_line(axes, speedups, "threads", "speedup", "ours, median and quartiles", look)
+    beyond = speedups[speedups["threads"] > cores]
     hollow = look | {"markerfacecolor": "white", "linestyle": "none"}
     axes.plot(beyond["threads"], beyond["speedup"], **hollow)
     if paper is not None:
@@ -226,8 +226,8 @@ def _paper(axes, paper: pd.DataFrame, law: str) -> None:
     count = np.geomspace(1, paper["threads"].max(), 200)
     label = f"{law}'s law for the study's, {serial:.1%}"
     axes.plot(count, predicted(law, serial, count), ":", color=plots.ORANGE, label=label)
-    how = {"marker": "s", "color": plots.ORANGE, "label": "the study's, its own cores"}
-    seaborn.lineplot(data=paper, x="threads", y="speedup", ax=axes, **how)
+    look = {"marker": "s", "color": plots.ORANGE, "label": "the study's, its own cores"}
+    seaborn.lineplot(data=paper, x="threads", y="speedup", ax=axes, **look)
     axes.set_xscale("log", base=2)
     axes.set_yscale("log", base=2)
     for axis in (axes.xaxis, axes.yaxis):
@@ -244,9 +244,9 @@ def paper_fraction(paper: pd.DataFrame, law: str) -> float:
 def draw_lost(table: pd.DataFrame):
     """Draws the repeats and medians of `lost`, which has a column `mask`."""
     figure, axes = plots.axes(height=3.6)
-    shown = table.assign(lost=table["lost"] * 1e6)
-    at = {"data": shown, "x": "num_envs", "y": "lost", "hue": "mask"}
-    palette = {"palette": plots.COLORS[: shown["mask"].nunique()]}
+    microseconds = table.assign(lost=table["lost"] * 1e6)
+    at = {"data": microseconds, "x": "num_envs", "y": "lost", "hue": "mask"}
+    palette = {"palette": plots.COLORS[: microseconds["mask"].nunique()]}
     seaborn.stripplot(**at, **palette, dodge=True, alpha=0.6, legend=False, ax=axes)
     bars = {"errorbar": None, "linestyle": "none", "marker": "_", "markersize": 20}
     seaborn.pointplot(**at, **palette, estimator="median", dodge=0.4, **bars, ax=axes)

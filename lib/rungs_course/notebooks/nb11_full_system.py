@@ -99,13 +99,13 @@ def make_learner(
     *,
     rung: Mapping[str, Any] | None = None,
     learner: str = "torch",
-    **how,
+    **learner_kwargs,
 ) -> Learner:
     """Makes a learner in the middle of games: all systems begin with the same positions."""
     env = make(name, num_envs, **(rung or {}), mask=learner_mask(learner))
-    made = Learner(env, seed=seed, learner=learner, **how)
-    made.begin(*(env.reset(seed=seed) if name == "null" else in_play(env, seed)))
-    return made
+    new_learner = Learner(env, seed=seed, learner=learner, **learner_kwargs)
+    new_learner.begin(*(env.reset(seed=seed) if name == "null" else in_play(env, seed)))
+    return new_learner
 
 
 def race_learners(learners: Mapping[Any, Learner], *, repeats: int, warmup: int) -> pd.DataFrame:
@@ -116,14 +116,14 @@ def race_learners(learners: Mapping[Any, Learner], *, repeats: int, warmup: int)
     learner, repeat and part: `racer`, `repeat`, `positions` (that an update learns from), `part`
     (of `rungs_course.measure.cost.PARTS`), `seconds`.
     """
-    first = next(each for each in learners.values() if not isinstance(each.env, NullEnv))
+    first = next(learner for learner in learners.values() if not isinstance(learner.env, NullEnv))
 
-    def learn(each: Learner) -> dict[str, float]:
-        if isinstance(each.env, NullEnv):
-            each.begin(*each.env.stay_at(first.env))
-        return each.learn()
+    def learn(learner: Learner) -> dict[str, float]:
+        if isinstance(learner.env, NullEnv):
+            learner.begin(*learner.env.stay_at(first.env))
+        return learner.learn()
 
-    racers = {name: functools.partial(learn, each) for name, each in learners.items()}
+    racers = {name: functools.partial(learn, learner) for name, learner in learners.items()}
     rows = []
     for name, repeat, times in timed_rounds(racers, repeats=repeats, warmup=warmup):
         positions = learners[name].env.num_envs * learners[name].settings.num_steps
@@ -145,14 +145,14 @@ def race_cases(
 
     A case is an environment's name for `make`, and other arguments of `make_learner`.
     """
-    how: dict[str, Any] = {"settings": settings, "device": device}
+    shared_kwargs: dict[str, Any] = {"settings": settings, "device": device}
     learners = {
-        case: make_learner(name, num_envs, seed, **how, **more)
+        case: make_learner(name, num_envs, seed, **shared_kwargs, **more)
         for case, (name, more) in cases.items()
     }
     times = race_learners(learners, repeats=repeats, warmup=warmup)
-    for each in learners.values():
-        each.env.close()
+    for learner in learners.values():
+        learner.env.close()
     return times
 
 
@@ -230,11 +230,11 @@ def step_after(
     def medians(played) -> pd.Series:
         return pd.DataFrame(itertools.islice(played, steps)).median()
 
-    with contextlib.ExitStack() as made:
+    with contextlib.ExitStack() as stack:
         races = {}
         for after, act in before.items():
             pilot, *envs = (
-                made.enter_context(contextlib.closing(make(name, num_envs)))
+                stack.enter_context(contextlib.closing(make(name, num_envs)))
                 for name in ("cpp", *names)
             )
             racers = dict(zip(names, envs, strict=True))
@@ -255,13 +255,13 @@ def longer(steps: pd.DataFrame, updates: pd.DataFrame) -> dict[str, dict[str, Fa
     (of `race_updates`, of the same boards, stepped once), which did not.
     """
     generating = updates[updates["part"] == "generate"].groupby("racer")["seconds"]
-    found = {}
+    factors = {}
     for rung, rows in steps.groupby("rung", sort=False):
         seconds = rows.pivot(index="repeat", columns="after", values="seconds")
         alone = seconds.pop("nothing")
-        found[rung] = {after: factor(each / alone) for after, each in seconds.items()}
-        found[rung]["in an update"] = factor_apart(generating.get_group(rung), alone)
-    return found
+        factors[rung] = {after: factor(taken / alone) for after, taken in seconds.items()}
+        factors[rung]["in an update"] = factor_apart(generating.get_group(rung), alone)
+    return factors
 
 
 def available_learners() -> tuple[list[str], dict[str, str]]:
@@ -294,8 +294,8 @@ def learners_table(
     )
     parts["infer"] += parts.pop("transfer")
     positions = times.groupby("racer", sort=False)["positions"].first()
-    whole = parts.sum(axis=1).unstack("repeat")
-    rates = (1 / whole).mul(positions, axis=0).loc[positions.index]
+    update_seconds = parts.sum(axis=1).unstack("repeat")
+    rates = (1 / update_seconds).mul(positions, axis=0).loc[positions.index]
     table = quartiles(
         rates.stack().rename("steps_per_second").groupby("racer", sort=False), "steps_per_second"
     )
@@ -401,11 +401,11 @@ def draw_generation(
 def draw_wins(evaluations: pd.DataFrame, over: str):
     """Draws the share of games won as it grows: a line per seed, the learners by colour."""
     figure, axes = plots.axes(height=4.4)
-    shown = evaluations.assign(won=evaluations["wins"] / evaluations["games"])
-    names = shown["learner"].unique().tolist()
+    shares = evaluations.assign(won=evaluations["wins"] / evaluations["games"])
+    names = shares["learner"].unique().tolist()
     look = {"hue": "learner", "style": "learner", "palette": plots.COLORS[: len(names)]}
     seaborn.lineplot(
-        shown, x=over, y="won", units="seed", estimator=None, alpha=0.7, ax=axes, **look
+        shares, x=over, y="won", units="seed", estimator=None, alpha=0.7, ax=axes, **look
     )
     axes.get_legend().remove()
     axes.axhline(0.9, color=plots.BLACK, linestyle=":", linewidth=1)

@@ -82,19 +82,19 @@ def cleanrl(
     def positions() -> Positions:
         listed = info.get("action_count", torch.zeros(num_envs, 0, dtype=torch.int16))
         arrays = (observation, info["action_mask"], listed)
-        return Positions(*(torch.as_tensor(each) for each in arrays))
+        return Positions(*(torch.as_tensor(array) for array in arrays))
 
     # ALGO Logic: Storage setup
-    stored = Positions(*(each.new_zeros((num_steps, *each.shape)) for each in positions()))
+    stored = Positions(*(array.new_zeros((num_steps, *array.shape)) for array in positions()))
     actions = torch.zeros((num_steps, num_envs), dtype=torch.int64)
     logprobs, rewards = torch.zeros((2, num_steps, num_envs))
     dones = torch.zeros((num_steps, num_envs), dtype=torch.bool)
     values = torch.zeros((num_steps + 1, num_envs))
     while True:
         for step in range(num_steps):
-            for each, new in zip(stored, positions(), strict=True):
-                each[step] = new
-            now = Positions(*(each[step] for each in stored))
+            for array, new in zip(stored, positions(), strict=True):
+                array[step] = new
+            now = Positions(*(array[step] for array in stored))
             with torch.no_grad():
                 actions[step], logprobs[step], _, values[step] = agent.get_action_and_value(now)
             played = agent.ids(now, actions[step]).numpy()
@@ -106,15 +106,15 @@ def cleanrl(
         gains = advantages(rewards, dones, values, settings.gamma, settings.gae_lambda)
 
         # flatten the batch
-        flat = Positions(*(each.flatten(0, 1) for each in stored))
+        flat = Positions(*(array.flatten(0, 1) for array in stored))
         rest = (actions, logprobs, gains, gains + values[:-1])
-        batch = Batch(flat, *(each.flatten() for each in rest))
+        batch = Batch(flat, *(array.flatten() for array in rest))
 
         for _ in range(settings.update_epochs):
             for rows in torch.randperm(num_steps * num_envs).chunk(settings.num_minibatches):
                 part = batch.at(rows)
-                found = agent.get_action_and_value(part.positions, part.choice)
-                _, newlogprob, entropy, newvalue = found
+                outputs = agent.get_action_and_value(part.positions, part.choice)
+                _, newlogprob, entropy, newvalue = outputs
                 loss, _ = ppo_loss(newlogprob, entropy, newvalue, part, settings)
                 optimizer.zero_grad()
                 loss.backward()
@@ -132,7 +132,7 @@ def sb3(num_envs: int, lists: bool, settings: PpoSettings, seed: int) -> Iterato
     from rungs.adapters.sb3 import ChessListVecEnv, ChessVecEnv, LegalActionPolicy
 
     steps = num_envs * settings.num_steps
-    how: dict[str, Any] = {
+    ppo_kwargs: dict[str, Any] = {
         "n_steps": settings.num_steps,
         "batch_size": steps // settings.num_minibatches,
         "n_epochs": settings.update_epochs,
@@ -143,12 +143,12 @@ def sb3(num_envs: int, lists: bool, settings: PpoSettings, seed: int) -> Iterato
     if lists:
         from stable_baselines3 import PPO
 
-        model: Any = PPO(LegalActionPolicy, ChessListVecEnv(num_envs, max_plies=200), **how)
+        model: Any = PPO(LegalActionPolicy, ChessListVecEnv(num_envs, max_plies=200), **ppo_kwargs)
     else:
         from sb3_contrib import MaskablePPO
 
         env = ChessVecEnv(num_envs, max_plies=200)
-        model = MaskablePPO("MlpPolicy", env, policy_kwargs={"net_arch": [128, 128]}, **how)
+        model = MaskablePPO("MlpPolicy", env, policy_kwargs={"net_arch": [128, 128]}, **ppo_kwargs)
     while True:
         model.learn(steps, reset_num_timesteps=False)
         yield
@@ -171,8 +171,8 @@ def race(
     settings = settings or PpoSettings()
     loops: dict[tuple[str, str], Callable[[], object]] = {}
     for name in learners:
-        made = nb11.make_learner("threads", num_envs, seed, learner=name, settings=settings)
-        loops[f"ours, {name}", made.env.settings.mask] = made.learn
+        learner = nb11.make_learner("threads", num_envs, seed, learner=name, settings=settings)
+        loops[f"ours, {name}", learner.env.settings.mask] = learner.learn
     for lists in (False, True):
         mask: MaskFormat = "list" if lists else "bool"
         agent = Listed() if lists else Masked()

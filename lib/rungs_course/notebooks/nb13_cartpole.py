@@ -31,7 +31,10 @@ def check_same(racers: dict[str, dict], num_envs: int, steps: int, seed: int) ->
     """Plays the same actions on several rungs, and raises `MismatchError` unless all return the
     same, bit for bit.
     """
-    envs = {name: rungs.make("cartpole", num_envs=num_envs, **how) for name, how in racers.items()}
+    envs = {
+        name: rungs.make("cartpole", num_envs=num_envs, **env_kwargs)
+        for name, env_kwargs in racers.items()
+    }
     verify_games(envs, seed=seed, steps=steps)
     for env in envs.values():
         env.close()
@@ -65,17 +68,17 @@ def turning_points(times: pd.DataFrame) -> pd.DataFrame:
             continue
         terms = group.assign(ones=1.0).groupby("repeat")[["ones", "num_envs", "call"]]
         lines = [fit(repeat[["ones", "num_envs"]], repeat["call"]) for _, repeat in terms]
-        fixed, each = np.array(lines).T
+        fixed, slope = np.array(lines).T
         with np.errstate(divide="ignore", invalid="ignore"):
-            turning = np.where((fixed > 0) & (each > 0), fixed / each, np.nan)
+            turning = np.where((fixed > 0) & (slope > 0), fixed / slope, np.nan)
         spread = quartiles(pd.Series(turning))
-        rows.append((racer, np.median(fixed), np.median(each), *spread))
+        rows.append((racer, np.median(fixed), np.median(slope), *spread))
     columns = ["racer", "fixed", "each", "low", "turning", "high"]
     return pd.DataFrame(rows, columns=columns)
 
 
 def with_work(
-    how: dict[str, dict],
+    racers: dict[str, dict],
     workloads: Iterable[int],
     counts: Iterable[int],
     *,
@@ -88,7 +91,8 @@ def with_work(
     frames = []
     for workload in workloads:
         entries = {
-            name: Entry(OurCartPole, each | {"workload": workload}) for name, each in how.items()
+            name: Entry(OurCartPole, kwargs | {"workload": workload})
+            for name, kwargs in racers.items()
         }
         times = step_times(entries, counts, budget=budget // workload, **settings)
         frames.append(times.assign(workload=workload))
@@ -151,7 +155,7 @@ def operations(num_envs: int, **settings) -> Counter[str]:
 
 
 def fusing(
-    how: dict[str, dict],
+    racers: dict[str, dict],
     bandwidth: dict[str, float],
     *,
     steps: Mapping[int, int],
@@ -171,12 +175,12 @@ def fusing(
     rates = []
     for extra, per_call in (({}, 1), ({"at_once": at_once}, at_once)):
         calls = {num_envs: max(1, count // per_call) for num_envs, count in steps.items()}
-        entries = {name: Entry(OurCartPole, each | extra) for name, each in how.items()}
+        entries = {name: Entry(OurCartPole, kwargs | extra) for name, kwargs in racers.items()}
         times = peer_race.race(entries, list(steps), steps=calls.__getitem__, **timing)
         by_case = [times["num_envs"], times["racer"]]
         rates.append((times["plies"] / times["seconds"]).groupby(by_case))
     rows = []
-    for num_envs, (name, settings) in itertools.product(steps, how.items()):
+    for num_envs, (name, settings) in itertools.product(steps, racers.items()):
         alone, fused = (groups.get_group((num_envs, name)) for groups in rates)
         moved = sum(step_bytes(settings.get("dtype", "float64")).values())
         bound = bandwidth[name] / moved
@@ -281,8 +285,8 @@ def draw_learning(learnt: pd.DataFrame, over: str):
     """Draws rewards of `nb13_ppo.learning`: a thin line per seed, and their mean (figure 7)."""
     figure, axes = plots.axes(height=4.4)
     for system, rows, look in plots.lines(learnt.groupby("system", sort=False)):
-        for _, own in rows.groupby("seed"):
-            axes.plot(own[over], own["reward"], color=look["color"], linewidth=0.7, alpha=0.4)
+        for _, run in rows.groupby("seed"):
+            axes.plot(run[over], run["reward"], color=look["color"], linewidth=0.7, alpha=0.4)
         means = rows.groupby("evaluation")[[over, "reward"]].mean()
         axes.plot(means[over], means["reward"], label=system, linewidth=2.5, **look)
     axes.axhline(500, color=plots.BLACK, linestyle=":", linewidth=1)
@@ -302,9 +306,9 @@ def draw_architectures(operations: dict[str, int]):
     _draw_processes(axes[0])
     _draw_tensors(axes[1], operations)
     _draw_kernel(axes[2])
-    for each in axes:
-        each.set(xlim=(0, 10), ylim=(0, 10), xticks=[], yticks=[])
-        each.spines[:].set_visible(False)
+    for panel in axes:
+        panel.set(xlim=(0, 10), ylim=(0, 10), xticks=[], yticks=[])
+        panel.spines[:].set_visible(False)
     return figure
 
 

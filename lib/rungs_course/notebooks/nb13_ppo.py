@@ -28,10 +28,10 @@ def vec_env(rung: Any, num_envs: int, seed: int) -> VecEnv:
     """Makes CartPole-v1 as a vector environment of Stable-Baselines3: on a rung, or "DummyVecEnv"
     or "SubprocVecEnv" around Gymnasium's.
     """
-    theirs = {"DummyVecEnv": DummyVecEnv, "SubprocVecEnv": SubprocVecEnv}
-    if rung not in theirs:
+    sb3_classes = {"DummyVecEnv": DummyVecEnv, "SubprocVecEnv": SubprocVecEnv}
+    if rung not in sb3_classes:
         return CartPoleVecEnv(num_envs, rung, seed=seed)
-    env = theirs[rung]([_make] * num_envs)
+    env = sb3_classes[rung]([_make] * num_envs)
     env.seed(seed)
     return env
 

@@ -37,10 +37,10 @@ class Line(NamedTuple):
     """Seconds that grow linearly with a number of things: a fixed part, and a part for each."""
 
     fixed: float
-    each: float
+    slope: float
 
     def __call__(self, count):
-        return self.fixed + self.each * count
+        return self.fixed + self.slope * count
 
 
 # Messages that each of p processes sends one after the other in an all-reduce: around a ring to add
@@ -238,9 +238,9 @@ def predict(
     shared = [boards_in_all * length / count for count in nodes]
     weak, strong = {}, {}
     for name, (link, algorithm) in links.items():
-        how = {"algorithm": algorithm, "speed": speed}
-        weak[name] = scale(update, link, nodes, boards * length, **how)
-        strong[name] = scale(update, link, nodes, shared, **how)
+        scale_kwargs = {"algorithm": algorithm, "speed": speed}
+        weak[name] = scale(update, link, nodes, boards * length, **scale_kwargs)
+        strong[name] = scale(update, link, nodes, shared, **scale_kwargs)
     return weak, strong
 
 
@@ -367,15 +367,15 @@ def draw_nodes(
     columns = (("Weak: boards per node fixed", weak), ("Strong: boards in all fixed", strong))
     for column, (kind, frames) in zip(axes.T, columns, strict=True):
         for name, frame, look in plots.lines(frames.items()):
-            for each, quantity in zip(column, ("throughput", "efficiency"), strict=True):
-                each.plot(frame["nodes"], frame[quantity], label=name, markersize=4, **look)
+            for panel, quantity in zip(column, ("throughput", "efficiency"), strict=True):
+                panel.plot(frame["nodes"], frame[quantity], label=name, markersize=4, **look)
         ideal = frame["nodes"] * frame["throughput"].iloc[0]
         column[0].plot(frame["nodes"], ideal, color=plots.BLACK, linestyle="--", linewidth=1)
         column[0].set_title(kind)
         column[1].set_xlabel("nodes")
-        for each in column:
-            each.set_yscale("log")
-            _numbers_below(each)
+        for panel in column:
+            panel.set_yscale("log")
+            _numbers_below(panel)
         if mark:
             _write_efficiency(column[1], frames, mark)
     figure.suptitle(title)
@@ -463,8 +463,8 @@ def explore_nodes(update: Update, length: int, boards_in_all: int = 65536):
     def draw(nodes, boards, speed, gigabits, microseconds):
         link = Link(microseconds * 1e-6, gigabits * 1e9 / 8)
         links = {algorithm: (link, algorithm) for algorithm in ROUNDS}
-        how = settings | {"boards": boards, "speed": speed}
-        frames = predict(update, links, counts, **how)
+        predict_kwargs = settings | {"boards": boards, "speed": speed}
+        frames = predict(update, links, counts, **predict_kwargs)
         return draw_nodes(*frames, mark=nodes)
 
     return widgets.explore(

@@ -86,18 +86,18 @@ def measure(
 class _Team(Ranks):
     """The first `size` processes, learning together."""
 
-    def __init__(self, size: int, group, own, exchange: str):
+    def __init__(self, size: int, group, alone, exchange: str):
         super().__init__()
-        self.size, self._group, self._own, self._exchange = size, group, own, exchange
+        self.size, self._group, self._alone, self._exchange = size, group, alone, exchange
 
     def wrap(self, network: nn.Module) -> nn.Module:
         """Wraps a network as `Ranks.wrap` does, within the team.
 
         Also where nothing is exchanged, so that gradients are packed into messages there, too.
         """
-        group = self._own if self._exchange == "none" else self._group
-        how = {"process_group": group, "find_unused_parameters": True}
-        together = nn.parallel.DistributedDataParallel(network, **how)
+        group = self._alone if self._exchange == "none" else self._group
+        ddp_kwargs = {"process_group": group, "find_unused_parameters": True}
+        together = nn.parallel.DistributedDataParallel(network, **ddp_kwargs)
         if self._exchange == "in turn":
             together.register_comm_hook(self, _Team.average)
         return together
@@ -155,7 +155,7 @@ def main() -> None:
                 frame.to_csv(Path(folder) / f"{name}.csv", index=False)
 
 
-def _time_updates(groups: dict, own, settings: dict) -> pd.DataFrame:
+def _time_updates(groups: dict, alone, settings: dict) -> pd.DataFrame:
     turns = [(1, boards, "none") for boards in [*settings["alone"], settings["num_envs"]]]
     turns += [
         (size, settings["num_envs"], exchange)
@@ -164,31 +164,31 @@ def _time_updates(groups: dict, own, settings: dict) -> pd.DataFrame:
         for exchange in EXCHANGES
     ]
     # None for a team that this process is not in.
-    learners = [_learner(*turn, groups, own, settings["seed"]) for turn in turns]
+    learners = [_learner(*turn, groups, alone, settings["seed"]) for turn in turns]
     rows = []
     for repeat in range(-settings["warmup"], settings["repeats"]):
-        for (size, boards, exchange), found in zip(turns, learners, strict=True):
+        for (size, boards, exchange), learner_and_team in zip(turns, learners, strict=True):
             dist.barrier()  # here the others wait
-            if not found:
+            if not learner_and_team:
                 continue
-            learner, team = found
+            learner, team = learner_and_team
             positions = boards * learner.settings.num_steps
             seconds = team.learn(learner)
-            what = (size, boards, positions, team.messages, team.bytes, exchange, repeat)
-            rows += [(*what, *part) for part in zip(PARTS, seconds, strict=True)]
+            case = (size, boards, positions, team.messages, team.bytes, exchange, repeat)
+            rows += [(*case, *part) for part in zip(PARTS, seconds, strict=True)]
     names = ["processes", "num_envs", "positions", "messages", "bytes", "exchange", "repeat"]
     frame = pd.DataFrame(rows, columns=[*names, "part", "seconds"])
     return frame[frame["repeat"] >= 0]
 
 
-def _learner(size: int, num_envs: int, exchange: str, groups: dict, own, seed: int):
+def _learner(size: int, num_envs: int, exchange: str, groups: dict, alone, seed: int):
     """Returns this process's learner and team; None where it is not one of the first `size`."""
     rank = dist.get_rank()
     if rank >= size:
         return None
-    how: dict[str, Any] = {"opponent": "random", "mask": "bits", "max_plies": 200}
-    env = rungs.make("chess", "cpp", num_envs, seed=seed, first_board=rank * num_envs, **how)
-    team = _Team(size, groups[size], own, exchange)
+    env_kwargs: dict[str, Any] = {"opponent": "random", "mask": "bits", "max_plies": 200}
+    env = rungs.make("chess", "cpp", num_envs, seed=seed, first_board=rank * num_envs, **env_kwargs)
+    team = _Team(size, groups[size], alone, exchange)
     return Learner(env, seed=seed, ranks=team), team
 
 

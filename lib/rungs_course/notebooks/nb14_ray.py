@@ -67,11 +67,11 @@ class Nodes:
         self._cluster.shutdown()
 
 
-def _started(start: Callable, **how: Any) -> Any:
+def _started(start: Callable, **node_kwargs: Any) -> Any:
     """Starts a node; tries again where Ray gave up on it as too slow."""
     for _ in range(_TRIES):
         try:
-            return start(**how)
+            return start(**node_kwargs)
         except Exception as error:  # Ray has no type of its own for it
             if "timed out during startup" not in str(error):
                 raise
@@ -140,8 +140,8 @@ def lose_parts(
     rows: list[dict[str, Any]] = []
     processes: list[int] = []
     with contextlib.closing(Nodes()) as nodes:
-        how = {"num_envs": num_envs, "num_steps": num_steps, "seed": seed}
-        algorithm = ppo(2, **how, start_fens=[ENDGAME], max_plies=20)
+        ppo_kwargs = {"num_envs": num_envs, "num_steps": num_steps, "seed": seed}
+        algorithm = ppo(2, **ppo_kwargs, start_fens=[ENDGAME], max_plies=20)
         kills = {
             "runner killed": lambda: os.kill(processes[-1], signal.SIGKILL),
             "node killed": nodes.kill,
@@ -156,19 +156,19 @@ def lose_parts(
             for timer in timers:
                 timer.start()
             start = time.perf_counter()
-            seen = algorithm.train()["env_runners"]
+            runner_metrics = algorithm.train()["env_runners"]
             seconds = time.perf_counter() - start
             for timer in timers:
                 timer.join()
-            steps = int(seen["num_env_steps_sampled_lifetime"])
+            steps = int(runner_metrics["num_env_steps_sampled_lifetime"])
             row = {
                 "iteration": iteration,
                 "event": event,
                 "seconds": seconds,
                 "steps": steps - steps_before,
                 "steps_in_all": steps,
-                "episodes": int(seen.get("num_episodes", 0)),
-                "result": float(seen.get("episode_return_mean", float("nan"))),
+                "episodes": int(runner_metrics.get("num_episodes", 0)),
+                "result": float(runner_metrics.get("episode_return_mean", float("nan"))),
                 "runners": algorithm.env_runner_group.num_healthy_remote_workers(),
             }
             steps_before = steps
@@ -195,7 +195,7 @@ def _line(row: dict[str, Any]) -> str:
 
 
 if __name__ == "__main__":
-    how: dict[str, Any] = {"num_envs": 64, "num_steps": 32}
-    log = lose_parts(40, **how)
+    ppo_kwargs: dict[str, Any] = {"num_envs": 64, "num_steps": 32}
+    log = lose_parts(40, **ppo_kwargs)
     if len(sys.argv) > 1:
-        results.save(log, Path(sys.argv[1]), how)
+        results.save(log, Path(sys.argv[1]), ppo_kwargs)

@@ -85,9 +85,9 @@ def estimates(metrics: pd.DataFrame) -> pd.DataFrame:
     parts = metrics.groupby("rung", sort=False)[list(PARTS)].median()
     table = pd.DataFrame({"generate": parts["generate"]})
     table["rest"] = parts.drop(columns="generate").sum(axis=1)
-    whole, rest = table.sum(axis=1), table["rest"].iloc[0]
-    table["measured"] = whole.iloc[0] / whole
-    table["estimated"] = whole.iloc[0] / (table["generate"] + rest)
+    update_seconds, rest = table.sum(axis=1), table["rest"].iloc[0]
+    table["measured"] = update_seconds.iloc[0] / update_seconds
+    table["estimated"] = update_seconds.iloc[0] / (table["generate"] + rest)
     return table.reset_index()
 
 

@@ -47,13 +47,15 @@ def race(
     `evaluator`, `games`, `repeat`, `seconds` of a search of all games, and simulations
     `per_second`.
     """
-    how: dict[str, Any] = {"simulations": simulations, "seed": seed}
-    _check_ways(ways, **how)
+    shared: dict[str, Any] = {"simulations": simulations, "seed": seed}
+    _check_ways(ways, **shared)
     rows: list[tuple] = []
     for num_games in game_counts:
         fens = positions(num_games, seed)
         for evaluator, evaluate in evaluators.items():
-            searches = {name: Search(num_games, **how, **way) for name, way in ways.items()}
+            searches = {
+                name: Search(num_games, **shared, **kwargs) for name, kwargs in ways.items()
+            }
             racers = {
                 name: functools.partial(_search_seconds, search, evaluate, fens)
                 for name, search in searches.items()
@@ -88,8 +90,11 @@ def race_network(
             evaluate(*batch)
         return time.perf_counter() - start
 
-    how: dict[str, Any] = {"simulations": simulations, "seed": seed}
-    with Search(num_games, **how, batches=1) as one, Search(num_games, **how, batches=2) as two:
+    kwargs: dict[str, Any] = {"simulations": simulations, "seed": seed}
+    with (
+        Search(num_games, **kwargs, batches=1) as one,
+        Search(num_games, **kwargs, batches=2) as two,
+    ):
         _search_seconds(one, noted, fens)
         racers: dict[str, Callable[[], float]] = {
             "one batch": functools.partial(_search_seconds, one, evaluate, fens),
@@ -123,16 +128,16 @@ def _search_seconds(search: Search, evaluate: Evaluator, fens: list[str]) -> flo
 def _check_ways(ways: Mapping[str, Mapping[str, Any]], *, seed: int, simulations: int) -> None:
     """Raises MismatchError unless all ways find the same in two games, with the null evaluator."""
     fens = positions(2, seed)
-    found: dict[str, Result] = {}
-    for name, way in ways.items():
-        with Search(len(fens), seed=seed, simulations=simulations, **way) as search:
+    results: dict[str, Result] = {}
+    for name, kwargs in ways.items():
+        with Search(len(fens), seed=seed, simulations=simulations, **kwargs) as search:
             search.begin(fens)
-            found[name] = search.run(uniform)
-    (first, expected), *others = found.items()
+            results[name] = search.run(uniform)
+    (first, expected), *others = results.items()
     for name, result in others:
         for array in ("visits", "policy", "chosen"):
-            what = f"{name}: {array}, from {first}'s,"
-            assert_same(what, getattr(result, array), getattr(expected, array))
+            label = f"{name}: {array}, from {first}'s,"
+            assert_same(label, getattr(result, array), getattr(expected, array))
 
 
 _QUIET = Puct(fraction=0.0, temperature=0.0)  # the same every time
@@ -148,18 +153,18 @@ def grow(fen: str, evaluate, simulations: int) -> tuple[pd.DataFrame, pd.DataFra
     `move` (SAN, "" of the root), `depth`, `visits`, `value` for the side to move at the root, and
     `end`, why the game is over there, or "".
     """
-    seen: list[tuple[np.ndarray, np.ndarray]] = []
+    snapshots: list[tuple[np.ndarray, np.ndarray]] = []
     with Search(1, simulations=simulations, policy=_QUIET) as search:
         search.begin(fen)
 
         def watched(observation, actions, counts):
             if len((tree := search.tree(0)).edge_action):  # the root has been evaluated
-                seen.append(_root(tree))
+                snapshots.append(_root(tree))
             return evaluate(observation, actions, counts)
 
         search.run(watched)
         tree = search.tree(0)
-    return _grown(tree, fen, [*seen, _root(tree)]), _nodes(tree, fen)
+    return _grown(tree, fen, [*snapshots, _root(tree)]), _nodes(tree, fen)
 
 
 def _root(tree: Tree) -> tuple[np.ndarray, np.ndarray]:
@@ -168,18 +173,18 @@ def _root(tree: Tree) -> tuple[np.ndarray, np.ndarray]:
     return tree.edge_visits[edges], tree.edge_value_sum[edges]
 
 
-def _grown(tree: Tree, fen: str, seen: list[tuple[np.ndarray, np.ndarray]]) -> pd.DataFrame:
+def _grown(tree: Tree, fen: str, snapshots: list[tuple[np.ndarray, np.ndarray]]) -> pd.DataFrame:
     board, edges = chess.Board(fen), slice(tree.first[0], tree.first[0] + tree.count[0])
     moves = [_move(int(action), board) for action in tree.edge_action[edges]]
-    visits, sums = (np.array(each) for each in zip(*seen, strict=True))
+    visits, sums = (np.array(column) for column in zip(*snapshots, strict=True))
     with np.errstate(invalid="ignore"):
         value = sums / visits
     return pd.DataFrame(
         {
             "simulation": visits.sum(axis=1).repeat(len(moves)),
-            "move": [board.san(move) for move in moves] * len(seen),
-            "uci": [move.uci() for move in moves] * len(seen),
-            "prior": np.tile(tree.edge_prior[edges], len(seen)),
+            "move": [board.san(move) for move in moves] * len(snapshots),
+            "uci": [move.uci() for move in moves] * len(snapshots),
+            "prior": np.tile(tree.edge_prior[edges], len(snapshots)),
             "visits": visits.ravel(),
             "value": value.ravel(),
         }
@@ -234,8 +239,8 @@ def draw_search_ladder(raced: pd.DataFrame, games: int):
     ways, evaluators = list(rows["racer"].unique()), list(rows["evaluator"].unique())
     figure, axes = plots.axes(7.5, 1.2 + 0.75 * len(ways))
     groups = plots.lines(rows.groupby("evaluator", sort=False))
-    for i, (name, own, look) in enumerate(groups):
-        repeats = own.groupby("racer")["per_second"]
+    for i, (name, evaluator_rows, look) in enumerate(groups):
+        repeats = evaluator_rows.groupby("racer")["per_second"]
         rates, low, high = (getattr(repeats, of)()[ways] for of in ("median", "min", "max"))
         place = [k + 0.27 * (i - (len(evaluators) - 1) / 2) for k in range(len(ways))]
         style = {"linestyle": "none", "capsize": 3, "label": name} | look
@@ -270,15 +275,15 @@ def draw_root(grown: pd.DataFrame, fen: str, simulation: int):
             _arrow(board, row.uci, row.visits / max(1, rows["visits"].max()))
     count = int(grown["simulation"][grown["simulation"] <= simulation].max())
     board.set_title(f"after {count} simulation{'' if count == 1 else 's'}", fontsize=10)
-    shown = rows[rows["move"].isin(_shown(grown))].set_index("move").loc[_shown(grown)]
-    place = np.arange(len(shown))
+    moves = rows[rows["move"].isin(_shown(grown))].set_index("move").loc[_shown(grown)]
+    place = np.arange(len(moves))
     looks = plots.fills(("prior", "share of visits"), (plots.SKY, plots.BLUE))
-    both = zip(looks, (shown["prior"], shown["visits"] / max(1, count)), (-0.19, 0.19), strict=True)
+    both = zip(looks, (moves["prior"], moves["visits"] / max(1, count)), (-0.19, 0.19), strict=True)
     for name, values_of, shift in both:
         shares.barh(place + shift, values_of, 0.38, label=name, **looks[name])
-    shares.set(yticks=place, yticklabels=shown.index, xlim=(0, 1), xlabel="share")
+    shares.set(yticks=place, yticklabels=moves.index, xlim=(0, 1), xlabel="share")
     shares.legend(frameon=False, fontsize=8, loc="lower right")
-    values.barh(place, shown["value"].fillna(0), color=plots.ORANGE)
+    values.barh(place, moves["value"].fillna(0), color=plots.ORANGE)
     values.axvline(0, color=plots.BLACK, linewidth=0.8)
     values.set(yticks=place, yticklabels=[], xlim=(-1, 1), xlabel="value, -1 lost to +1 won")
     for axes in (shares, values):
@@ -292,13 +297,13 @@ def draw_growth(grown: pd.DataFrame):
     The moves most visited at the end have markers, the others are grey: many overlap.
     """
     figure, (visits, values) = plots.axes(9.5, 3.6, ncols=2)
-    shown = _shown(grown)
-    others = grown[~grown["move"].isin(shown[:_MARKED])]
+    ranked = _shown(grown)
+    others = grown[~grown["move"].isin(ranked[:_MARKED])]
     for i, (_, rows) in enumerate(others.groupby("move")):
         grey = {"color": plots.GREY, "linewidth": 0.8, "label": "another move" if i == 0 else None}
         visits.plot(rows["simulation"], rows["visits"], **grey)
         values.plot(rows["simulation"], rows["value"], **grey | {"label": None})
-    moves = [(name, grown[grown["move"] == name]) for name in shown[:_MARKED]]
+    moves = [(name, grown[grown["move"] == name]) for name in ranked[:_MARKED]]
     for i, (move, rows, look) in enumerate(plots.lines(moves)):
         every = max(_MARKED, len(rows) // 4)
         marked = {"markevery": (i * every // _MARKED, every)} | look  # in turns
@@ -312,17 +317,17 @@ def draw_growth(grown: pd.DataFrame):
 
 def draw_tree(nodes: pd.DataFrame):
     """Draws the most visited nodes of a tree, a row for each depth."""
-    kept = nodes.sort_values("visits", ascending=False, kind="stable").head(_MAX_NODES).sort_index()
+    tree = nodes.sort_values("visits", ascending=False, kind="stable").head(_MAX_NODES).sort_index()
     children: dict[int, list[int]] = {}
-    for node, parent in kept["parent"].items():
+    for node, parent in tree["parent"].items():
         children.setdefault(int(parent), []).append(int(node))
     places: dict[int, float] = {}
     _place(0, children, places, [0])
-    depth = int(kept["depth"].max())
+    depth = int(tree["depth"].max())
     figure, axes = plots.axes(10, 1.2 + 1.05 * depth)
-    most = kept["visits"].max()
+    most = tree["visits"].max()
     below = {"textcoords": "offset points", "ha": "center", "va": "top", "fontsize": 7}
-    for row in kept.itertuples():
+    for row in tree.itertuples():
         x, y, share = places[row.Index], -row.depth, row.visits / most
         if row.parent >= 0:
             line = {"color": plots.GREY, "linewidth": 0.5 + 4 * share, "zorder": 1}
@@ -386,12 +391,12 @@ def _place(node: int, children: dict, places: dict[int, float], free: list[float
 
 def draw_side_by_side(lines: pd.DataFrame, columns: int = 4):
     """Draws how several players go on from one position, a row of diagrams for each."""
-    shown = lines[lines.groupby("who")["ply"].rank() <= columns]
+    first_plies = lines[lines.groupby("who")["ply"].rank() <= columns]
     titles = [
         f"{row.who}\n{(row.ply + 1) // 2}.{'' if row.ply % 2 else '..'} {row.san}"
-        for row in shown.itertuples()
+        for row in first_plies.itertuples()
     ]
-    return diagrams.rows_of(shown.assign(title=titles).itertuples(), columns)
+    return diagrams.rows_of(first_plies.assign(title=titles).itertuples(), columns)
 
 
 def draw_strength(matches: pd.DataFrame, anchor: str):
@@ -447,9 +452,9 @@ def draw_ablations(ablations: pd.DataFrame):
         f"{row.change.partition(' (`')[0]}\nagainst {row.against.partition(' (`')[0]}"
         for row in ablations.itertuples()
     ]
-    kept = ablations["kept"] == "yes"
-    for shown, label, fill in ((kept, "kept", plots.BLUE), (~kept, "not the default", "white")):
-        rows, places = ablations[shown], [i for i, each in enumerate(shown) if each]
+    used = ablations["kept"] == "yes"
+    for mask, label, fill in ((used, "kept", plots.BLUE), (~used, "not the default", "white")):
+        rows, places = ablations[mask], [i for i, flag in enumerate(mask) if flag]
         around = [rows["elo"] - rows["low"], rows["high"] - rows["elo"]]
         look = {"fmt": "o", "color": plots.BLUE, "markerfacecolor": fill, "capsize": 3}
         axes.errorbar(rows["elo"], places, xerr=around, label=label, **look)

@@ -98,8 +98,8 @@ def moves(board: Mailbox) -> Iterator[chess.Move]:
             yield from jumps(board, start, side, WAYS)
             yield from castling(board, start)
         elif kind > 0:
-            for way, (east, north) in enumerate(WAYS):
-                if kind != QUEEN and kind != (BISHOP if way % 2 else ROOK):
+            for direction, (east, north) in enumerate(WAYS):
+                if kind != QUEEN and kind != (BISHOP if direction % 2 else ROOK):
                     continue
                 end = offset(start, east, north)
                 while end >= 0 and board.square[end] * side <= 0:
@@ -153,13 +153,13 @@ def attacked(board: Mailbox, square: int, by_black: bool) -> bool:
         at = offset(square, east, -side)
         if at >= 0 and on[at] == PAWN * side:
             return True
-    for way, (east, north) in enumerate(WAYS):
+    for direction, (east, north) in enumerate(WAYS):
         at = offset(square, east, north)
         if at >= 0 and on[at] == KING * side:
             return True
         while at >= 0 and not on[at]:
             at = offset(at, east, north)
-        if at >= 0 and on[at] * side in (QUEEN, BISHOP if way % 2 else ROOK):
+        if at >= 0 and on[at] * side in (QUEEN, BISHOP if direction % 2 else ROOK):
             return True
     return False
 

@@ -327,7 +327,7 @@ def instructions(games: Games) -> pd.DataFrame:
         write(games, file)
 
         def counted(version: str) -> dict:
-            command = [str(each) for each in (program, version, games.num_envs, games.steps, file)]
+            command = [str(arg) for arg in (program, version, games.num_envs, games.steps, file)]
             report = valgrind.callgrind_of("play_version", command, "--branch-sim=yes")
             return valgrind.totals(report)
 
@@ -354,8 +354,8 @@ def mispredicted_here(games: Games, api: Api) -> pd.DataFrame:
     rows = []
     for name in VERSIONS:
         boards = VersionBoards(api, name, games)
-        (found,) = counters.count(functools.partial(boards.play, games.steps), event).values()
-        rows.append((name, found / games.steps / games.num_envs))
+        (count,) = counters.count(functools.partial(boards.play, games.steps), event).values()
+        rows.append((name, count / games.steps / games.num_envs))
     return pd.DataFrame(rows, columns=["racer", "mispredicted"])
 
 

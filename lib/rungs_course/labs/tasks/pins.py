@@ -41,15 +41,15 @@ def _inputs() -> tuple[np.ndarray, ...]:
     """Returns per board: own king, own pieces, theirs, their straight and diagonal sliders."""
     rows = []
     for board in _boards():
-        own, enemy = board.occupied_co[board.turn], board.occupied_co[not board.turn]
+        pieces, enemy = board.occupied_co[board.turn], board.occupied_co[not board.turn]
         straight, diagonal = board.rooks | board.queens, board.bishops | board.queens
-        rows.append((board.kings & own, own, enemy, straight & enemy, diagonal & enemy))
+        rows.append((board.kings & pieces, pieces, enemy, straight & enemy, diagonal & enemy))
     return tuple(np.array(rows, np.uint64).T.copy())
 
 
 def _expected(board: chess.Board) -> int:
-    own = chess.SquareSet(board.occupied_co[board.turn] & ~board.kings)
-    return int(chess.SquareSet(square for square in own if board.is_pinned(board.turn, square)))
+    pieces = chess.SquareSet(board.occupied_co[board.turn] & ~board.kings)
+    return int(chess.SquareSet(square for square in pieces if board.is_pinned(board.turn, square)))
 
 
 def _judge(submission, _):
