@@ -13,8 +13,6 @@ import rungs_course  # noqa: F401  # before nbformat, whose import it makes shor
 from rungs._src import provenance
 from rungs._src.programs import find_program
 from rungs_course import cartpole
-from rungs_course.labs.sandbox import Sandbox
-from rungs_course.measure.valgrind import have_valgrind
 from tests import areas
 
 cartpole.simulated_if_absent()
@@ -85,10 +83,16 @@ def pytest_runtest_setup(item):
             pytest.fail(f"{missing[0]} is not here, which `make tools` installs")
         elif missing:
             pytest.skip(f"needs {missing[0]}, which `make tools` installs")
-        elif "bwrap" in marker.args and (problem := Sandbox().problem()):
-            pytest.skip(problem)  # a container may forbid what it does
-        elif "valgrind" in marker.args and not have_valgrind():
-            pytest.skip("valgrind needs a processor with AVX2 here")
+        elif "bwrap" in marker.args:
+            from rungs_course.labs.sandbox import Sandbox  # where the course is installed
+
+            if problem := Sandbox().problem():
+                pytest.skip(problem)  # a container may forbid what it does
+        elif "valgrind" in marker.args:
+            from rungs_course.measure.valgrind import have_valgrind
+
+            if not have_valgrind():
+                pytest.skip("valgrind needs a processor with AVX2 here")
 
 
 def pytest_collection_finish(session):
