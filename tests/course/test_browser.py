@@ -2,14 +2,17 @@
 
 import time
 
+import nbformat
 import pytest
 
+from rungs_course.labs.lab import find
 from rungs_course.measure import valgrind
-from tests.browser import SCREENSHOTS, needs_chromium
+from tests.browser import ROOT, SCREENSHOTS, needs_chromium
 
 pytestmark = [pytest.mark.system, needs_chromium]
 
 RING = "rgb(0, 114, 178) 0px 0px 0px 3px"
+COURSE = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
 
 
 def picture(page):
@@ -97,10 +100,13 @@ def run_all(lab, chromium):
     page = chromium.new_page(viewport={"width": 1280, "height": 1000})
     page.set_default_timeout(120_000)
 
-    def run_all(notebook):
-        page.goto(f"{lab.address}/lab/tree/{notebook}?token={lab.token}")
-        # Else it asks for a kernel.
-        page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
+    def run_all(notebook=None):
+        if notebook:  # in a workspace where no other is open
+            workspace = notebook.replace("/", "-").removesuffix(".ipynb")
+            address = f"{lab.address}/lab/workspaces/{workspace}/tree/{notebook}"
+            page.goto(f"{address}?token={lab.token}")
+            # Else it asks for a kernel.
+            page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
         page.get_by_role("menuitem", name="Run", exact=True).click()
         page.get_by_text("Run All Cells", exact=True).click()
         return page
@@ -132,3 +138,38 @@ def test_predict_first_and_then_measure(run_all):
     measure.click()
     changed(page, guessed)
     page.locator(".widget-vbox").last.screenshot(path=SCREENSHOTS / "lab_predict.png")
+
+
+def test_from_a_wrong_answer_to_a_right_one(run_all):
+    page = run_all("labs/03a_knight_attacks.ipynb")
+    page.locator(".jp-OutputArea-output").get_by_text("not right yet").wait_for()
+    board = page.locator(".jp-OutputArea-output svg").last
+    board.scroll_into_view_if_needed()
+    assert board.is_visible()
+    page.screenshot(path=SCREENSHOTS / "lab_wrong.png")
+
+    page.locator(".cm-content").filter(has_text="%%rung 03a").click()
+    page.keyboard.press("Control+a")
+    page.keyboard.insert_text("%%rung 03a\n" + find("03a").code("solution"))
+    run_all()
+    right = page.get_by_text("times the baseline")
+    right.wait_for()
+    right.scroll_into_view_if_needed()
+    page.screenshot(path=SCREENSHOTS / "lab_right.png")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", COURSE, ids=lambda path: path.stem)
+def test_run_all_reaches_the_bottom(run_all, path, notebooks_copy):
+    page = run_all(path.name)
+    end = time.monotonic() + 600
+    while True:
+        page.keyboard.press("Control+s")
+        page.wait_for_timeout(1000)
+        notebook = nbformat.read(notebooks_copy / path.name, as_version=4)
+        cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+        outputs = [output for cell in cells for output in cell.outputs]
+        assert not [output for output in outputs if output.output_type == "error"]
+        if all(cell.execution_count for cell in cells):
+            break
+        assert time.monotonic() < end, "it doesn't end"

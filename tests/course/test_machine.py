@@ -18,7 +18,7 @@ from rungs.errors import CompilerError, UnavailableError
 from rungs_course import compiled
 from rungs_course.machine import counters
 from rungs_course.machine.naming import differing, slug_of
-from rungs_course.machine.roofline import attainable, ridge
+from rungs_course.machine.roofline import A100, CORRECTED, PAPER, attainable, ridge
 from rungs_course.machine.topology import Cache, caches, topology
 from rungs_course.measure import peaks
 from rungs_course.measure.load import busy_process
@@ -110,6 +110,22 @@ def test_a_counter_that_stays_at_0_is_not_believed(monkeypatch):
     assert counters.count(work, events) == {"instructions": 5}
     with pytest.raises(UnavailableError, match="PAPI_TOT_CYC"):
         counters.count(work, {"cycles": "PAPI_TOT_CYC"})
+
+
+@pytest.mark.parametrize(
+    ("processor", "single", "double", "bandwidth"),
+    [
+        (PAPER[0], 2560e9, 1280e9, 76.8e9),
+        (PAPER[1], 6553.6e9, 3276.8e9, 51.2e9),
+        (CORRECTED[0], 2560e9, 1280e9, 2 * 76.8e9),  # two sockets
+        (CORRECTED[1], 6553.6e9 / 4, 3276.8e9 / 4, 4 * 51.2e9),  # modules share a unit
+        (A100, 19.49184e12, 9.74592e12, 1555.2e9),
+    ],
+)
+def test_peaks_of_data_sheets(processor, single, double, bandwidth):
+    assert processor.peak_flops(32) == pytest.approx(single)
+    assert processor.peak_flops(64) == pytest.approx(double)
+    assert processor.peak_bandwidth() == pytest.approx(bandwidth)
 
 
 def test_memory_bounds_left_of_the_ridge_and_computing_right_of_it():

@@ -73,6 +73,16 @@ def test_an_interval_leaves_out_what_chance_allows():
         assert (low, high) == (left_out, count - 1 - left_out), count
 
 
+def test_an_interval_holds_the_median_as_often_as_it_says():
+    rng = np.random.default_rng(0)
+    for count in (5, 9, 15, 40):
+        held = 0
+        for _ in range(500):
+            low, high = noise.interval(rng.lognormal(size=count))
+            held += low <= 1 <= high
+        assert held / 500 > 0.92, count
+
+
 @pytest.mark.parametrize(
     ("ratios", "than", "judged", "beyond"),
     [
