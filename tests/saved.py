@@ -50,12 +50,19 @@ def setting(value, *keys):
     return change
 
 
+@contextlib.contextmanager
+def refusal(env, error, match=None):
+    """Asserts that what is done raises, and leaves the state of an environment as it was."""
+    before = env.get_state()
+    with pytest.raises(error, match=match) as raised:
+        yield raised
+    assert env.get_state() == before
+
+
 def assert_refused(env, state: bytes, match: str):
     """Asserts that an environment refuses a state, by such words, and stays as it was."""
-    before = env.get_state()
-    with pytest.raises(InvalidStateError, match=match):
+    with refusal(env, InvalidStateError, match):
         env.set_state(state)
-    assert env.get_state() == before
     env.close()
 
 

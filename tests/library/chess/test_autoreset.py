@@ -106,12 +106,10 @@ def test_a_reset_of_some_leaves_others_ended(make, mode):
 
 @pytest.mark.parametrize("mode", AutoresetMode)
 def test_a_partial_reset_goes_on_to_the_next_episode(make, mode):
-    def begin():
-        env = make(4, autoreset_mode=mode, opponent="random", opening_plies=(2, 9))
-        env.reset(seed=1)
-        return env
-
-    env, other = begin(), begin()
+    settings = {"autoreset_mode": mode, "opponent": "random", "opening_plies": (2, 9)}
+    env, other = make(4, **settings), make(4, **settings)
+    for batch in (env, other):
+        batch.reset(seed=1)
     env.reset(options={"reset_mask": np.array([False, True, False, True])})
     first = other.fens()
     other.reset()

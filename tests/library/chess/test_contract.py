@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 import torch
 
-from rungs._src.chess.policy import random_actions
 from rungs._src.chess.reason import Reason
 
 
@@ -46,8 +45,7 @@ def test_fools_mate(make):
     assert info["reason"].tolist() == [Reason.CHECKMATE, Reason.ONGOING]
     # The final observation is the mated side's; the board itself has begun its next episode.
     assert info["_final_obs"].tolist() == [True, False]
-    assert info["final_obs"][0, 71] == 0
-    assert info["final_obs"][0, 28 + 3] == -5  # the queen on h4, seen from White
+    assert info["final_obs"][0, [28 + 3, 71]].tolist() == [-5, 0]  # the queen on h4, for White
     assert info["final_info"]["reason"][0] == Reason.CHECKMATE
     assert env.fens()[0] == chess.STARTING_FEN
     assert info["player"].tolist() == [0, 0]
@@ -72,20 +70,6 @@ def test_the_last_ply_truncates_unless_it_ends_the_game(make, moves, reward, ter
     assert info["reason"][0] == reason
     assert info["final_obs"][0, 71] == len(moves) % 2
     assert env.fens() == [chess.STARTING_FEN]
-
-
-def test_episodes_start_from_any_of_the_given_positions(make):
-    starts = ["4k3/8/8/8/8/8/8/4K2R w K - 0 1", "r3k3/8/8/8/8/8/8/4K3 b q - 7 9"]
-    env = make(200, start_fens=starts)
-    env.reset(seed=4)
-    fens = env.fens()
-    # 100 expected; five standard deviations are 35.
-    assert 65 < fens.count(starts[0]) == 200 - fens.count(starts[1]) < 135
-    first = fens
-    env.reset()
-    assert env.fens() != first
-    env.reset(seed=4)
-    assert env.fens() == first
 
 
 def test_openings_are_as_long_as_asked_for(make):
@@ -116,26 +100,21 @@ def test_no_random_ply_ends_a_game_before_the_agents_first(make, opening):
 
 @pytest.mark.parametrize("mask", ["bool", "bits", "list"])
 def test_legal_moves_are_python_chess_s_in_order_of_action(make, mask):
-    env = make(4, mask=mask)
-    _, info = env.reset()
-    rng = np.random.default_rng(2)
-    for _ in range(40):
-        for board, fen in enumerate(env.fens()):
-            moves = env.legal_moves(board)
-            assert set(moves) == {move.uci() for move in chess.Board(fen).legal_moves}
-            assert list(moves.values()) == sorted(moves.values())
-        *_, info = env.step(random_actions(info["action_mask"], rng))
+    env = make(40, mask=mask, opening_plies=(0, 40))
+    env.reset()
+    for board, fen in enumerate(env.fens()):
+        moves = env.legal_moves(board)
+        assert set(moves) == {move.uci() for move in chess.Board(fen).legal_moves}
+        assert list(moves.values()) == sorted(moves.values())
 
 
 def test_arrays_are_the_environments_own_and_torch_shares_them(make):
     env = make(2)
     observation, info = env.reset()
-    tensor = torch.from_numpy(observation)
-    after, *_, later = env.step(random_actions(info["action_mask"], np.random.default_rng(0)))
+    after, *_, later = env.step([524, 524])
     assert after is observation
     assert later["action_mask"] is info["action_mask"]
-    np.testing.assert_array_equal(tensor.numpy(), after)
-    assert tensor.data_ptr() == after.ctypes.data
+    assert torch.from_numpy(after).data_ptr() == after.ctypes.data
 
 
 def test_reset_with_a_seed_repeats_and_without_one_goes_on(make):
@@ -149,16 +128,13 @@ def test_reset_with_a_seed_repeats_and_without_one_goes_on(make):
 
 def test_colours_alternate_by_episode_and_board(make):
     env = make(20, opponent="random", opening_plies=(0, 5))
-    _, info = env.reset()
-    assert info["player"].tolist() == [0, 1] * 10
-    _, info = env.reset()
-    assert info["player"].tolist() == [1, 0] * 10
+    for colours in ([0, 1], [1, 0]):
+        assert env.reset()[1]["player"].tolist() == colours * 10
 
 
 def test_actions_may_be_any_integers_in_any_memory(make):
-    env = make(3)
-    _, info = env.reset()
-    actions = random_actions(info["action_mask"], np.random.default_rng(0))
+    env, actions = make(3), np.array([524, 524 + 1, 524 - 1])
+    env.reset()
     env.step(actions)
     played = env.fens()
     frozen = actions.copy()

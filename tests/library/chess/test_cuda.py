@@ -13,7 +13,6 @@ import torch
 import rungs
 from rungs._src.chess.boards import cuda, device
 from rungs._src.chess.engine import UciEngine
-from rungs._src.chess.unpack import unpack_list
 from rungs._src.core.memory import on_host
 from rungs._src.core.philox import Purpose, below, philox
 from rungs._src.core.tensors import chosen_device
@@ -22,6 +21,7 @@ from rungs.errors import ConfigurationError, IllegalActionError, UnavailableErro
 from rungs_course.measure.verify import assert_same
 from tests.interrupt import interrupted
 from tests.proof import lockstep
+from tests.saved import refusal
 
 DEVICES = ["cpu", *(["cuda"] if gpu.usable() else [])]
 
@@ -68,19 +68,6 @@ def test_every_kernel_compiles(arch):
     assert code.startswith(b"\x7fELF")
     for kernel in device.KERNELS:
         assert f"rungs_chess_{kernel}".encode() in code
-
-
-@pytest.mark.parametrize("device_name", DEVICES)
-def test_games_from_rare_positions_are_cpps(device_name):
-    fens = [
-        "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
-        "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1",
-        "n1n5/PPPk4/8/8/8/8/4Kppp/5N1N b - - 0 1",
-        "rnbq1k1r/pp1Pbppp/2p5/8/2B5/8/PPP1NnPP/RNBQK2R w KQ - 1 8",
-    ]
-    settings = {"start_fens": fens, "mask": "bits", "opening_plies": (0, 3)}
-    batch, reference = both(12, device=device_name, **settings)
-    lockstep.play(batch, reference, seed=1, steps=100, policy="rare")
 
 
 @pytest.mark.skipif("cuda" not in DEVICES, reason="no GPU")
@@ -149,32 +136,14 @@ class TestContract:
         *_, info = trusting.step(on_host(info["action_mask"]).argmax(axis=1))
         assert not info["_final_obs"].any()
 
-    @pytest.mark.parametrize("dtype", ["float32", "uint8", "bfloat16"])
-    def test_planes_are_tensors_of_their_dtype(self, device_name, dtype):
-        env = make(2, device=device_name, obs="planes", dtype=dtype, mask="list")
-        observation, info = env.reset()
-        assert observation.dtype == getattr(torch, dtype)
-        assert observation.float().sum() == 2 * 64 * 5 + 2 * 32  # move 1, rights, and pieces
-        assert info["action_mask"].dtype == info["action_count"].dtype == torch.int16
-        mask = unpack_list(info["action_mask"])
-        assert mask.device.type == device_name
-        assert mask.sum(1).tolist() == info["action_count"].tolist() == [20, 20]
-
     def test_an_illegal_action_on_any_board_changes_nothing(self, device_name):
         env = make(4, device=device_name, first_board=10, mask="bits")
         env.reset()
-        before = env.get_state()
         for board in range(4):
             actions = np.full(4, 64 * 8 + 12)  # e2e4
             actions[board], actions[board + 1 :] = 5, 64 * 80
-            with pytest.raises(IllegalActionError, match=rf"board {10 + board}: action 5 \(f1f2\)"):
+            with refusal(env, IllegalActionError, f"board {10 + board}: action 5 "):
                 env.step(actions)
-            assert env.get_state() == before
-
-    def test_another_seed_begins_other_games(self, device_name):
-        batch, reference = both(5, device=device_name, opponent="random", opening_plies=(4, 4))
-        for seed in (1, 2):
-            lockstep.play(batch, reference, seed=seed, steps=5)
 
     def test_a_state_shows_how_often_a_position_stood(self, device_name):
         env = make(1, device=device_name)
@@ -187,7 +156,7 @@ class TestContract:
         assert_same("observation", observation, before)
 
 
-def test_without_a_gpu_it_says_what_is_missing(monkeypatch):
+def test_what_is_missing_is_named(monkeypatch):
     monkeypatch.setattr(gpu, "name", lambda: None)
     with pytest.raises(UnavailableError, match="NVIDIA"):
         make(4)
@@ -195,24 +164,13 @@ def test_without_a_gpu_it_says_what_is_missing(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(UnavailableError, match="CUDA"):
         make(4)
-
-
-def test_too_little_memory_is_named(monkeypatch):
-    def full(*arguments, **settings):
-        raise torch.OutOfMemoryError("tried to allocate 9 GiB")
-
+    full = mock.Mock(side_effect=torch.OutOfMemoryError)
     monkeypatch.setattr(cuda.TensorBuffers, "on", full)
-    with pytest.raises(UnavailableError, match="memory for 4 boards"):
+    with pytest.raises(UnavailableError, match="memory"):
         make(4, device="cpu")
-
-
-def test_where_nvrtc_is_missing_it_is_named(monkeypatch):
+    # As cuda-core's own error is one.
     nvrtc = pytest.importorskip("cuda.bindings.nvrtc")
-
-    def missing():
-        raise RuntimeError("no such library")  # as cuda-core's own error is one
-
-    monkeypatch.setattr(nvrtc, "nvrtcVersion", missing)
+    monkeypatch.setattr(nvrtc, "nvrtcVersion", mock.Mock(side_effect=RuntimeError))
     with pytest.raises(UnavailableError, match="NVRTC"):
         device.cubin("sm_80")
 
@@ -255,17 +213,14 @@ def test_without_validation_the_number_of_ends_is_unknown(device_name):
         assert ended == (0 if validate else None)
 
 
-@pytest.mark.parametrize(
-    ("named", "settings"),
-    [
-        ("engine", {"opponent": UciEngine("/bin/cat")}),
-        ("validate", {"validate": False, "autoreset_mode": "DISABLED"}),
-        ("threads_per_block", {"threads_per_block": 0}),
-    ],
-)
-def test_what_it_can_not_do_is_named(named, settings):
-    with pytest.raises(ConfigurationError, match=named):
-        make(2, device="cpu", **settings)
+def test_what_it_can_not_do_is_named():
+    for named, settings in {
+        "engine": {"opponent": UciEngine("/bin/cat")},
+        "validate": {"validate": False, "autoreset_mode": "DISABLED"},
+        "threads_per_block": {"threads_per_block": 0},
+    }.items():
+        with pytest.raises(ConfigurationError, match=named):
+            make(2, device="cpu", **settings)
 
 
 def test_ctrl_c_leaves_boards_that_whole_steps_lead_to():

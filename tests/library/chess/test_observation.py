@@ -102,27 +102,15 @@ def test_masks_unpack():
 
 
 WORDS = [np.zeros((2, 72), np.uint64), np.zeros((), np.uint64), np.zeros((2, 73), np.int64)]
-LISTS = [
-    np.zeros((2, 218), np.int64),
-    torch.zeros(2, 218),
-    [1, 2],
-    np.zeros((), np.int16),
-    np.full((1, 3), 4672, np.int16),
-    torch.full((1, 3), -2, dtype=torch.int16),
-]
+WORDS += [torch.zeros(2, 119)]
+LISTS = [np.zeros((2, 218), np.int64), torch.zeros(2, 218), [1, 2], np.zeros((), np.int16)]
+LISTS += [np.full((1, 3), 4672, np.int16), torch.full((1, 3), -2, dtype=torch.int16)]
 
 
-@pytest.mark.parametrize(
-    ("unpack", "outputs"),
-    [
-        (unpack_mask, [*WORDS, torch.zeros(2, 119)]),
-        (unpack_planes, [*WORDS, torch.zeros(2, 119)]),
-        (unpack_list, LISTS),
-    ],
-)
-def test_only_outputs_are_unpacked(unpack, outputs):
-    for useless in outputs:
-        with pytest.raises(ConfigurationError, match=r"shape|type|action"):
+@pytest.mark.parametrize("unpack", [unpack_mask, unpack_planes, unpack_list])
+def test_only_outputs_are_unpacked(unpack):
+    for useless in LISTS if unpack is unpack_list else WORDS:
+        with pytest.raises(ConfigurationError):
             unpack(useless)
 
 

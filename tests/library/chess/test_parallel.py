@@ -18,13 +18,13 @@ import pytest
 
 import rungs
 from rungs._src.chess.boards.multiprocessing import _Share
-from rungs._src.chess.policy import random_actions
 from rungs._src.machine.cpu import usable_cores, warn_of_oversubscription
 from rungs._src.processes.workers import Workers
 from rungs.errors import OversubscriptionWarning, WorkerDiedError
 from rungs_course.measure.verify import assert_same
 from tests.interrupt import interrupted
 from tests.proof import lockstep
+from tests.tiers import system_tier
 
 CORES = usable_cores()
 
@@ -49,10 +49,10 @@ class Served:
         return bytes(size)
 
 
-def step_for_ever(env, info):
+def step_for_ever(env):
     rng = np.random.default_rng(0)
     while True:
-        *_, info = env.step(random_actions(info["action_mask"], rng))
+        env.step(env.sample_actions(rng))
 
 
 def boards_for(threads):
@@ -63,13 +63,7 @@ def boards_for(threads):
     return sorted(near - {0})
 
 
-@pytest.mark.parametrize(
-    "threads",
-    [
-        CORES + 1,
-        *(pytest.param(number, marks=pytest.mark.system) for number in {1, 2} - {CORES + 1}),
-    ],
-)
+@pytest.mark.parametrize("threads", [CORES + 1, *system_tier(*({1, 2} - {CORES + 1}))])
 @pytest.mark.parametrize("rung", ["openmp", "threads"])
 def test_threads_are_cpp_for_any_number_of_threads_and_boards(rung, threads):
     settings = {"opponent": "random", "opening_plies": (0, 5), "max_plies": 12}
@@ -94,8 +88,8 @@ def test_openmp_is_cpp_for_any_schedule(schedule, chunk):
 @pytest.mark.parametrize("rung", ["openmp", "threads"])
 def test_all_threads_find_the_first_illegal_action(rung):
     env = rungs.make("chess", rung, 400, threads=3)
-    _, info = env.reset()
-    actions = random_actions(info["action_mask"], np.random.default_rng(0))
+    env.reset()
+    actions = env.sample_actions(0)
     before = env.fens()
     for first, second in ((0, 399), (140, 300), (398, 399)):
         bad = actions.copy()
@@ -106,9 +100,7 @@ def test_all_threads_find_the_first_illegal_action(rung):
 
 
 @pytest.mark.parametrize("transport", ["queue", "shared"])
-@pytest.mark.parametrize(
-    "workers", [2, *(pytest.param(n, marks=pytest.mark.system) for n in (1, 3))]
-)
+@pytest.mark.parametrize("workers", [2, *system_tier(1, 3)])
 def test_multiprocessing_is_cpp(workers, transport):
     for num_envs, settings in (
         (1, {}),
@@ -156,14 +148,15 @@ def shared_things(pid=""):
 
 
 @pytest.mark.parametrize("transport", ["queue", "shared"])
-def test_a_killed_worker_is_named(transport):
+@pytest.mark.parametrize("delay", [0.0, *system_tier(0.01, 0.2)])
+def test_a_worker_killed_at_any_moment_is_named(transport, delay):
     before = shared_things(os.getpid())
-    env = rungs.make("chess", "multiprocessing", 6, workers=2, transport=transport)
-    _, info = env.reset()
+    env = rungs.make("chess", "multiprocessing", 64, workers=2, transport=transport)
+    env.reset()
     pids = env.boards.pids
-    os.kill(pids[1], signal.SIGKILL)
-    with pytest.raises(WorkerDiedError, match=rf"worker 1 \(process {pids[1]}\) died: SIGKILL"):
-        env.step(random_actions(info["action_mask"], np.random.default_rng(0)))
+    threading.Timer(delay, os.kill, (pids[1], signal.SIGKILL)).start()
+    with pytest.raises(WorkerDiedError, match=rf"worker 1 \(process {pids[1]}\).*SIGKILL"):
+        step_for_ever(env)
     assert gone(pids)
     with pytest.raises(WorkerDiedError, match="worker 1"):
         env.reset()
@@ -173,19 +166,6 @@ def test_a_killed_worker_is_named(transport):
         env.reset()
     del env
     assert shared_things(os.getpid()) <= before
-
-
-@pytest.mark.system
-@pytest.mark.parametrize("transport", ["queue", "shared"])
-@pytest.mark.parametrize("delay", [0.0, 0.01, 0.2])
-def test_a_worker_killed_at_any_moment_is_named(transport, delay):
-    env = rungs.make("chess", "multiprocessing", 64, workers=2, transport=transport)
-    _, info = env.reset()
-    pids = env.boards.pids
-    threading.Timer(delay, os.kill, (pids[0], signal.SIGKILL)).start()
-    with pytest.raises(WorkerDiedError, match="worker 0"):
-        step_for_ever(env, info)
-    assert gone(pids)
 
 
 # No worker, or only the first of two.
@@ -257,15 +237,12 @@ def test_no_worker_outlives_its_parent(tmp_path, end):
     assert shared_things() <= before
 
 
-@pytest.mark.parametrize(
-    "moment",
-    [0.02, *(pytest.param(moment, marks=pytest.mark.system) for moment in (0.0005, 0.005))],
-)
+@pytest.mark.parametrize("moment", [0.02, *system_tier(0.0005, 0.005)])
 def test_ctrl_c_leaves_a_usable_environment(moment):
     env = rungs.make("chess", "multiprocessing", 300, workers=2, max_plies=9)
     reference = rungs.make("chess", "cpp", 300, max_plies=9)
-    _, info = env.reset(seed=1)
-    interrupted(moment, call=lambda: step_for_ever(env, info))
+    env.reset(seed=1)
+    interrupted(moment, call=lambda: step_for_ever(env))
     lockstep.play(env, reference, seed=3, steps=3)
     env.close()
 
@@ -282,13 +259,10 @@ def test_ctrl_c_twice_gives_up_on_workers_that_hang():
 def test_states_go_from_one_process_to_many_and_back():
     one = rungs.make("chess", "python", 5, opponent="random")
     many = rungs.make("chess", "multiprocessing", 5, workers=2, opponent="random")
-    _, info = one.reset(seed=2)
-    rng = np.random.default_rng(0)
-    for _ in range(20):
-        *_, info = one.step(random_actions(info["action_mask"], rng))
-    observation, _ = many.set_state(one.get_state())
-    assert_same("observation", observation, one.boards.buffers.observation)
-    assert many.fens() == one.fens()
+    one.reset(seed=2)
+    for step in range(20):
+        observation, *_ = one.step(one.sample_actions(step))
+    assert_same("observation", many.set_state(one.get_state())[0], observation)
     assert many.get_state() == one.get_state()
     many.close()
 
@@ -323,13 +297,11 @@ def test_a_stopped_worker_is_named_and_all_are_ended(transport):
     pids = env.boards.pids
     os.kill(pids[1], signal.SIGSTOP)
     message = rf"worker 1 \(process {pids[1]}\).*10\.0 s"
-    with pytest.raises(WorkerDiedError, match=message) as caught:
-        env.step([524] * 4)
-    assert caught.value.worker == 1
-    assert gone(pids)
-    for again in (env.reset, env.fens, lambda: env.step([524] * 4)):
-        with pytest.raises(WorkerDiedError, match=message):
-            again()
+    for call in (lambda: env.step([524] * 4), env.reset, env.fens):
+        with pytest.raises(WorkerDiedError, match=message) as caught:
+            call()
+        assert caught.value.worker == 1
+        assert gone(pids)
     env.close()
 
 
@@ -372,19 +344,13 @@ print("reached")
 
 
 @pytest.mark.parametrize(
-    "rung",
-    [
-        ("chess", "multiprocessing"),
-        pytest.param(("cartpole", "subproc"), marks=pytest.mark.system),
-    ],
+    ("env_id", "rung"), [("chess", "multiprocessing"), *system_tier(("cartpole", "subproc"))]
 )
-def test_a_script_without_a_main_guard_is_refused_in_few_lines(tmp_path, rung):
+def test_a_script_without_a_main_guard_is_refused_in_few_lines(tmp_path, env_id, rung):
     script = tmp_path / "script.py"
-    script.write_text(UNGUARDED.format(*rung))
+    script.write_text(UNGUARDED.format(env_id, rung))
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True)
-    assert done.returncode == 1
-    assert not done.stdout
+    assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.count("Traceback") == 1
     assert "\nrungs.errors.MainGuardError: " in done.stderr
-    assert '\nif __name__ == "__main__":\n' in done.stderr
     assert len(done.stderr.splitlines()) < 40

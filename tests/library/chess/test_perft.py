@@ -55,11 +55,6 @@ def test_the_960_starts_have_as_many_leaves_as_python_chess_says(depth):
         assert perft_cpp(fen, depth) == perft_python(fen, depth), fen
 
 
-@pytest.mark.system
-def test_chess960_deeper():
-    assert_counts(CHESS960, most=40_000_000)
-
-
 def test_python_chess_counts_the_tricky_ones_alike():
     for case in TRICKY + CHESS960:
         assert perft_python(case.fen, 2) == perft_cpp(case.fen, 2) == case.leaves[2], case.fen

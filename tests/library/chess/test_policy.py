@@ -31,8 +31,10 @@ def test_an_environment_samples_what_its_masks_allow(rung, mask, mode):
     _, info = env.reset(seed=2)
     rng, same_rng = np.random.default_rng(3), np.random.default_rng(3)
     for _ in range(12):
-        actions = env.sample_actions(rng)
         chosen = random_actions(on_host(info["action_mask"]), same_rng)
+        if rung == "python":  # which knows the rules, whatever is written there
+            info["action_mask"][:] = 0
+        actions = env.sample_actions(rng)
         np.testing.assert_array_equal(on_host(actions), chosen)
         info = env.step(actions)[-1]
     np.testing.assert_array_equal(on_host(env.sample_actions(7)), on_host(env.sample_actions(7)))

@@ -48,11 +48,7 @@ ROOKS_AND_BACK = "h1g1 h8g8 g1h1 g8h8"
 COME_AGAIN = {
     "the same": ("4k3/8/8/8/8/8/8/R3K3 w - - 0 1", "a1a2 e8e7 a2a1 e7e8", 1),
     "rights to castle are lost": (f"{CASTLES} w KQkq - 0 1", ROOKS_AND_BACK, 0),
-    "rights to castle were lost": (
-        f"{CASTLES} w KQkq - 0 1",
-        f"{ROOKS_AND_BACK} {ROOKS_AND_BACK}",
-        1,
-    ),
+    "rights to castle were lost": (f"{CASTLES} w KQkq - 0 1", f"{ROOKS_AND_BACK} " * 2, 1),
     "no more en passant": ("4k3/8/8/8/3p4/8/4P3/4K3 w - - 0 1", "e2e4 e8e7 e1e2 e7e8 e2e1", 0),
     "no legal en passant": ("8/8/8/8/k2p3R/8/4P3/4K3 w - - 0 1", "e2e4 a4a5 e1e2 a5a4 e2e1", 1),
     "colours have changed places": ("4k3/8/r7/8/8/8/8/R3K3 w - - 0 1", "a1a2 a6a8 a2a3", 0),

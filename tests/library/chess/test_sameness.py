@@ -12,6 +12,7 @@ from rungs._src.chess.perft import read_epd
 from rungs._src.chess.reason import Reason
 from tests.library.chess.test_cuda import DEVICES, OnHost
 from tests.proof import lockstep
+from tests.tiers import system_tier
 
 # Each king has one rank, on which it soon comes back to where it was.
 WALLED_IN = "4k3/1p1p1p1p/1P1P1P1P/8/8/p1p1p1p1/P1P1P1P1/4K3 w - - 0 1"
@@ -63,11 +64,9 @@ RUNGS = [
     ("threads", {"threads": 2}),
     ("mpi", {"threads": 1}),
     *(("cuda", {"device": device}) for device in DEVICES),
-    *(
-        pytest.param(
-            "multiprocessing", {"workers": 2, "transport": transport}, marks=pytest.mark.system
-        )
-        for transport in ("queue", "shared")
+    *system_tier(
+        ("multiprocessing", {"workers": 2, "transport": "queue"}),
+        ("multiprocessing", {"workers": 2, "transport": "shared"}),
     ),
 ]
 # Numbers of moves that a byte, or eight bits of a bfloat16, can't hold, and whose low byte is full.
