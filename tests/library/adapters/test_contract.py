@@ -6,6 +6,7 @@ import pytest
 
 from rungs.errors import ConfigurationError
 from tests.library.adapters.drivers import DRIVERS, Rungs, assert_same
+from tests.tiers import system_tier
 
 IN_SYSTEM_TIER = ("torchrl", "rllib")  # they take seconds to import
 
@@ -49,50 +50,34 @@ SETTINGS = cases(
     ("rllib", CHESS960 | {"mask": "bits"}),
 )
 MORE_OF_JAX = [{"mask": "bits"}, {"autoreset_mode": "NEXT_STEP", "opponent": "random"}]
-SETTINGS += [pytest.param("jax", settings, marks=pytest.mark.system) for settings in MORE_OF_JAX]
+SETTINGS += system_tier(*(("jax", settings) for settings in MORE_OF_JAX))
 
 
 @pytest.mark.parametrize(("name", "settings"), SETTINGS)
-def test_it_is_the_environment(name, settings):
+def test_it_is_the_environment_and_its_outputs_are_the_callers_to_keep(name, settings):
     driver = driver_of(name)
     settings = {"max_plies": 12} | settings
     env, reference = driver(**settings), Rungs(driver, **settings)
-    rng, ends, rewards = np.random.default_rng(0), 0, set()
-    for seed in (*driver.seeds, driver.seeds[0]):
-        assert_same(env.reset(seed), reference.reset(seed))
-        for _ in range(25):
-            outputs, expected = step_both(env, reference, rng)
-            assert_same(outputs, expected)
-            ended = expected["done"]
-            ends += ended.sum()
-            rewards.update(expected["reward"].tolist())
-            if driver.mode == "DISABLED" and ended.any():
-                assert_same(env.reset_ended(ended), reference.reset_ended(ended))
-    assert ends >= 4 * driver.num_envs
-    assert 1 in rewards or "start_fens" not in settings
+    rng, ends, rewards, kept = np.random.default_rng(0), 0, set(), []
 
-
-@pytest.mark.parametrize(("name", "settings"), SETTINGS)
-def test_outputs_are_the_callers_to_keep(name, settings):
-    driver = driver_of(name)
-    settings = {"max_plies": 6} | settings
-    env, reference = driver(**settings), Rungs(driver, **settings)
-    rng, kept = np.random.default_rng(0), []
-
-    def keep(outputs):
+    def check(outputs, expected):
+        assert_same(outputs, expected)
         for array in outputs.values():
             rows = [array] if np.ndim(array) == 1 else array
             kept.extend((row, np.copy(row)) for row in rows)
 
-    for seed in driver.seeds:
-        keep(env.reset(seed))
-        reference.reset(seed)
-        for _ in range(10):
+    for seed in (*driver.seeds, driver.seeds[0]):
+        check(env.reset(seed), reference.reset(seed))
+        for _ in range(25):
             outputs, expected = step_both(env, reference, rng)
-            keep(outputs)
-            if driver.mode == "DISABLED" and expected["done"].any():
-                keep(env.reset_ended(expected["done"]))
-                reference.reset_ended(expected["done"])
+            check(outputs, expected)
+            ended = expected["done"]
+            ends += ended.sum()
+            rewards.update(expected["reward"].tolist())
+            if driver.mode == "DISABLED" and ended.any():
+                check(env.reset_ended(ended), reference.reset_ended(ended))
+    assert ends >= 4 * driver.num_envs
+    assert 1 in rewards or "start_fens" not in settings
     for row, copy in kept:
         np.testing.assert_array_equal(row, copy)
 
@@ -126,12 +111,8 @@ def test_it_steps_neither_before_a_reset_nor_once_closed(name):
         env.step(actions)
 
 
-UNKNOWN = [
-    {"mask": "list"},
-    {"autoreset_mode": "SAME_STEP"},
-    {"opponent": "kasparov"},
-    {"no_such": 0},
-]
+UNKNOWN = [{"mask": "list"}, {"autoreset_mode": "SAME_STEP"}]
+UNKNOWN += [{"opponent": "kasparov"}, {"no_such": 0}]
 WORDS = {"obs": "planes", "dtype": "bfloat16"}  # which would be read as integers
 REFUSED = {
     "gymnasium": [*UNKNOWN, {"dtype": "bfloat16"}, {"render_mode": "human"}],
@@ -142,12 +123,7 @@ REFUSED = {
         {"render_mode": "human"},
     ],
     "sb3": [*UNKNOWN, WORDS],
-    "jax": [
-        {"mask": "bool"},
-        {"autoreset_mode": "DISABLED"},
-        {"opponent": "kasparov"},
-        {"max_plies": 0},
-    ],
+    "jax": [{"mask": "bool"}, {"autoreset_mode": "DISABLED"}, {"max_plies": 0}, UNKNOWN[2]],
     "torchrl": [*UNKNOWN, {"dtype": "bfloat16"}],
     "rllib": [*UNKNOWN, WORDS],
 }

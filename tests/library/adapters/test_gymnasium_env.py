@@ -9,6 +9,7 @@ from gymnasium.utils.env_checker import check_env
 
 import rungs
 from rungs.errors import ConfigurationError
+from tests.saved import refusal
 
 
 def make(**settings):
@@ -40,26 +41,23 @@ def test_samples_are_legal_unless_a_mask_is_given():
     assert env.action_space.sample(mask) == 7
 
 
-@pytest.mark.parametrize(
-    "seed", [5, np.int64(5), np.uint64(5), np.array(5), [5], (5,), np.array([5])]
-)
-def test_a_game_takes_the_seeds_of_a_batch(seed):
+def test_a_game_takes_the_seeds_of_a_batch():
     env, batch = make(opponent="random"), rungs.make("chess", "cpp", 1, opponent="random")
-    observation, info = env.reset(seed=seed)
-    np.testing.assert_array_equal(observation, batch.reset(seed=5)[0][0])
-    action = int(np.flatnonzero(info["action_mask"])[0])
-    np.testing.assert_array_equal(env.step(action)[0], batch.step([action])[0][0])
-    assert env.unwrapped.np_random_seed == 5
+    for seed in (5, np.int64(5), np.uint64(5), np.array(5), [5], (5,), np.array([5])):
+        np.testing.assert_array_equal(env.reset(seed=seed)[0], batch.reset(seed=5)[0][0])
+        action = batch.sample_actions(0)
+        np.testing.assert_array_equal(env.step(action[0])[0], batch.step(action)[0][0])
+        assert env.unwrapped.np_random_seed == 5
 
 
-@pytest.mark.parametrize("seed", [-1, 2**64, [1, 2], 1.0, "5", True])
-def test_a_wrong_seed_changes_nothing(seed):
+def test_a_wrong_seed_changes_nothing():
     env = make().unwrapped
     env.reset(seed=3)
-    before, random = env._env.get_state(), env.np_random.bit_generator.state
-    with pytest.raises(ConfigurationError, match="seed"):
-        env.reset(seed=seed)
-    assert (env._env.get_state(), env.np_random.bit_generator.state) == (before, random)
+    before = env.np_random.bit_generator.state
+    for seed in (-1, 2**64, [1, 2], 1.0, "5", True):
+        with refusal(env._env, ConfigurationError, "seed"):
+            env.reset(seed=seed)
+        assert env.np_random.bit_generator.state == before
 
 
 def test_a_pickled_space_holds_no_game():

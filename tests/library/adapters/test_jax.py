@@ -131,41 +131,29 @@ def test_an_illegal_action_names_its_board_in_a_scan_too(env, action):
     np.testing.assert_array_equal(state, before)
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda env, state, actions: ChessFunctions(0),
-        lambda env, state, actions: env.init(-1),
-        lambda env, state, actions: env.init([1, 2]),
-        *(
-            lambda env, state, actions, seed=seed: env.init(seed)
-            for seed in (jnp.float32(1), jnp.int32(-1), jnp.bool_(True), jnp.arange(3), None, "5")
-        ),
-        *(
-            lambda env, state, actions, wide=wide: env.step(state, np.asarray(actions, wide))
-            for wide in (np.uint64, np.float64, np.complex64)
-        ),
-        lambda env, state, actions: env.step(state, np.asarray(actions, np.int64) + 2**32),
-        lambda env, state, actions: env.step(state, None),
-        lambda env, state, actions: env.step(state, "e2e4"),
-        lambda env, state, actions: env.step(state, jax.random.split(jax.random.key(0), 11)),
-        lambda env, state, actions: env.step(None, actions),
-        lambda env, state, actions: env.step("state", actions),
-        lambda env, state, actions: env.step(np.asarray(state, np.uint64) + 2**32, actions),
-        lambda env, state, actions: env.step(state[1:], actions),
-        lambda env, state, actions: env.step(state.astype(jnp.int32), actions),
-        lambda env, state, actions: env.step(state, actions[1:]),
-        lambda env, state, actions: env.step(state, actions.astype(jnp.float32)),
-        lambda env, state, actions: random_actions(
-            jax.random.key(0), ChessFunctions(11, mask="bits").init(0)[1]
-        ),
-        lambda env, state, actions: random_actions(jax.random.key(0), state),
-    ],
-)
-def test_arguments_that_it_does_not_take_are_refused(env, call):
+def test_arguments_that_it_does_not_take_are_refused(env):
     state, outputs = env.init(0)
-    with pytest.raises(ConfigurationError):
-        call(env, state, random_actions(jax.random.key(0), outputs))
+    key = jax.random.key(0)
+    actions = random_actions(key, outputs)
+    wide, long_state = (np.asarray(each, np.int64) + 2**32 for each in (actions, state))
+    others = [actions.astype(kind) for kind in (jnp.float32, jnp.complex64)]
+    others += [np.asarray(actions, kind) for kind in (np.uint64, np.float64)]
+    packed = ChessFunctions(11, mask="bits").init(0)[1]
+    scalars = jnp.float32(1), jnp.int32(-1), jnp.bool_(True)
+    for call, wrong in {
+        ChessFunctions: [(0,)],
+        env.init: [(seed,) for seed in (-1, [1, 2], *scalars, jnp.arange(3), None, "5")],
+        env.step: [
+            *((state, other) for other in (*others, wide, actions[1:], None, "e2e4")),
+            (state, jax.random.split(key, 11)),
+            *((other, actions) for other in (None, "state", state[1:], long_state)),
+            (state.astype(jnp.int32), actions),
+        ],
+        random_actions: [(key, packed), (key, state)],
+    }.items():
+        for arguments in wrong:
+            with pytest.raises(ConfigurationError):
+                call(*arguments)
 
 
 def test_a_missing_compiler_is_named(monkeypatch):

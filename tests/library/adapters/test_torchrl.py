@@ -11,7 +11,7 @@ pytest.importorskip("torchrl")
 import torch
 from tensordict.nn import TensorDictModule
 from torchrl.collectors import Collector
-from torchrl.envs import ActionMask, Compose, RewardSum, StepCounter, TransformedEnv
+from torchrl.envs import ActionMask, TransformedEnv
 from torchrl.envs.utils import check_env_specs
 
 from rungs.adapters.torchrl import ChessEnv
@@ -36,31 +36,6 @@ def test_torchrls_own_check_passes(formats):
 
 def test_torchrls_own_check_passes_with_bits():
     check_env_specs(ChessEnv(3, "cpp", max_plies=2, mask="bits"), break_when_any_done="both")
-
-
-def played(env, steps):
-    """Random play: what was before and after each step, as a collector goes on."""
-    now = env.reset()
-    for _ in range(steps):
-        before = env.rand_action(now)
-        after, now = env.step_and_maybe_reset(before)
-        yield after, now
-
-
-def test_transforms_and_their_resets_play_the_same_games():
-    env = TransformedEnv(
-        ChessEnv(6, "cpp", seed=3, max_plies=30),
-        Compose(ActionMask(), StepCounter(), RewardSum()),
-    )
-    chess_env, ends = rungs.make("chess", "cpp", 6, opponent="random", seed=3, max_plies=30), 0
-    observation, info = chess_env.reset()
-    for after, now in played(env, 60):
-        np.testing.assert_array_equal(after["action_mask"], info["action_mask"])
-        observation, _, terminated, truncated, info = chess_env.step(after["action"].numpy())
-        np.testing.assert_array_equal(now["observation"], observation)
-        np.testing.assert_array_equal(now["step_count"][:, 0] == 0, terminated | truncated)
-        ends += (terminated | truncated).sum()
-    assert ends > 6
 
 
 def legal_policy():

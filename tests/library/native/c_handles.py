@@ -8,9 +8,9 @@ import numpy as np
 from rungs._src import paths
 from rungs._src.native import gpp
 
+HEADER = paths.CPP / "include" / "rungs.h"
 OK, ARGUMENT, ILLEGAL_ACTION, FEN, STATE, ORDER = 0, -1, -2, -3, -4, -5
 MAX_LEGAL = 218
-HEADER = paths.CPP / "include" / "rungs.h"
 # The numbers of the formats of observations, by name.
 FORMATS = {
     name: int(number)
@@ -18,61 +18,22 @@ FORMATS = {
 }
 
 
-TYPES = {
-    "size": ctypes.c_size_t,
-    "int32": ctypes.c_int32,
-    "int64": ctypes.c_int64,
-    "uint64": ctypes.c_uint64,
-    "double": ctypes.c_double,
-    "pointer": ctypes.c_void_p,
-}
+def structure(name):
+    """A structure as the header declares it, `rungs_<name>`."""
+    text = re.sub(r"/\*.*?\*/", "", HEADER.read_text(), flags=re.DOTALL)
+    (body,) = re.findall(rf"typedef struct rungs_{name} {{(.*?)}}", text, re.DOTALL)
+    fields = []
+    for field in body.split(";")[:-1]:
+        kind, _, its_name = field.strip().rpartition(" ")
+        exact = kind if kind == "size_t" else kind.removesuffix("_t")
+        fields.append((its_name, getattr(ctypes, "c_void_p" if "*" in kind else f"c_{exact}")))
+    return type(name, (ctypes.Structure,), {"_fields_": fields})
 
 
-def structure(name, *fields):
-    """A structure of C: "TYPE NAME NAME ..." for fields of a type, in their order."""
-    split = [line.split() for line in fields]
-    declared = [(field, TYPES[kind]) for kind, *names in split for field in names]
-    return type(name, (ctypes.Structure,), {"_fields_": declared})
-
-
-ChessConfig = structure(
-    "ChessConfig",
-    "size size",
-    "int64 num_envs",
-    "int32 opponent observation mask autoreset max_plies opening_min opening_max num_threads",
-    "pointer start_fens",
-    "int64 num_start_fens first_env",
-)
-ChessOutputs = structure(
-    "ChessOutputs",
-    "size size",
-    "pointer observation",
-    "size observation_bytes",
-    "pointer mask",
-    "size mask_bytes",
-    "pointer action_count player reward terminated truncated ended reason final_observation",
-)
-CartPoleConfig = structure(
-    "CartPoleConfig",
-    "size size",
-    "int64 num_envs",
-    "int32 precision autoreset max_episode_steps workload",
-    "int64 num_threads",
-)
-CartPoleOutputs = structure(
-    "CartPoleOutputs",
-    "size size",
-    "int64 stride",
-    "pointer observation reward terminated truncated ended final_observation",
-)
-SearchConfig = structure(
-    "SearchConfig",
-    "size size",
-    "int64 num_games",
-    "uint64 seed",
-    "int32 simulations nodes policy observation keep num_threads considered",
-    "double scale value_scale maxvisit_init c_init c_base alpha fraction temperature",
-)
+ChessConfig, ChessOutputs = structure("chess_config"), structure("chess_outputs")
+CartPoleConfig, CartPoleOutputs = structure("cartpole_config"), structure("cartpole_outputs")
+SearchConfig, SearchOutputs = structure("search_config"), structure("search_outputs")
+NetworkConfig = structure("network_config")
 RESULTS = {
     "actions": (np.int16, MAX_LEGAL),
     "counts": (np.int16,),
@@ -84,17 +45,6 @@ RESULTS = {
     "raw_value": (np.float32,),
     "chosen": (np.int64,),
 }
-SearchOutputs = structure(
-    "SearchOutputs",
-    "size size",
-    "pointer observation",
-    "size observation_bytes",
-    "pointer leaf_actions leaf_counts reason",
-    f"pointer {' '.join(RESULTS)} nodes",
-)
-NetworkConfig = structure(
-    "NetworkConfig", "size size", "pointer weights", "int64 num_weights", "int32 type num_threads"
-)
 
 
 def library(march="native"):

@@ -12,7 +12,7 @@ from rungs._src import paths
 from rungs._src.native import gpp
 from rungs.chess import Reason
 from rungs.search import Puct, Search
-from tests.library.native.test_c_api import HEADER
+from tests.library.native.c_handles import HEADER
 from tests.proof.instructions import recorded
 
 EXAMPLES = paths.CPP.parent / "docs" / "howto" / "c"

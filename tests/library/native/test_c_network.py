@@ -72,16 +72,11 @@ def test_what_is_wrong_is_refused(network, positions):
         with pytest.raises(CError, match=r"weights\[7\]"):
             Network(spoilt)
     c_network = Network(weights)
-    observation, actions, counts = positions
-    for k, broken in ((0, 7), (70, -7)):
-        spoilt = observation.copy()
-        spoilt[k, 3] = broken
-        with pytest.raises(CError, match=f"row {k}"):
-            c_network.evaluate(spoilt, actions, counts)
-    spoilt = actions.copy()
-    spoilt[140, 0] = 4672
-    with pytest.raises(CError, match="row 140"):
-        c_network.evaluate(observation, spoilt, counts)
+    for which, place, broken in ((0, (0, 3), 7), (0, (70, 3), -7), (1, (140, 0), 4672)):
+        spoilt = [array.copy() for array in positions]
+        spoilt[which][place] = broken
+        with pytest.raises(CError, match=f"row {place[0]}"):
+            c_network.evaluate(*spoilt)
     with pytest.raises(CError, match="null"):
         c_network.call("evaluate", None, None, None, 1, None, 0, None)
     with pytest.raises(CError, match="stride: 219"):

@@ -24,15 +24,16 @@ def check_same(c_search, result):
         np.testing.assert_array_equal(getattr(c_search, name), getattr(result, name), name)
 
 
-@pytest.mark.parametrize(
-    ("policy", "num_threads", "more"),
-    [
-        ("gumbel", 1, {}),
-        ("puct", 2, {}),
-        ("gumbel", 2, {"obs": "planes", "dtype": "uint8", "keep": False}),
-        ("puct", 1, {"obs": "bitplanes", "nodes": 40}),
-    ],
-)
+OBSERVED = [{"obs": "planes", "dtype": "uint8", "keep": False}, {"obs": "bitplanes", "nodes": 40}]
+SETTINGS = [
+    ("gumbel", 1, {}),
+    ("puct", 2, {}),
+    ("gumbel", 2, OBSERVED[0]),
+    ("puct", 1, OBSERVED[1]),
+]
+
+
+@pytest.mark.parametrize(("policy", "num_threads", "more"), SETTINGS)
 def test_it_finds_the_same_as_the_package(policy, more, num_threads):
     rng = np.random.default_rng(3)
     fens = [*ENDINGS, *random_fens(rng, 5)]
@@ -108,14 +109,14 @@ def test_what_is_wrong_or_comes_too_early_is_refused_and_changes_nothing():
     search = Search(num_games=2)
     search.call("begin", 0, START.encode())
     nothing = np.full(2, -1)
-    for early, why in (
-        (lambda: search.run(evaluate), "game 1"),
-        (lambda: search.fen(1), "game 1"),
-        (lambda: search.call("advance", np.array([-1, 5])), "game 1"),
-        (search.simulate, "rungs_search_start"),
-        (lambda: search.call("finish"), "simulations"),
+    for early in (
+        lambda: search.run(evaluate),
+        lambda: search.fen(1),
+        lambda: search.call("advance", np.array([-1, 5])),
+        search.simulate,
+        lambda: search.call("finish"),
     ):
-        with pytest.raises(CError, match=why) as refused:
+        with pytest.raises(CError) as refused:
             early()
         assert refused.value.status == c_handles.ORDER
     search.call("begin", 1, START.encode())

@@ -18,15 +18,10 @@ STEP = "import rungs; rungs.make('chess', 'cpp', 1).reset()"
 
 
 def start(code, **environment):
-    return subprocess.Popen(
-        [sys.executable, "-c", code],
-        env={k: v for k, v in os.environ.items() if "CLING" not in k}
-        | {"RUNGS_COMPILER": "cling"}
-        | environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
+    others = {name: value for name, value in os.environ.items() if "CLING" not in name}
+    environment = others | {"RUNGS_COMPILER": "cling"} | environment
+    output = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    return subprocess.Popen([sys.executable, "-c", code], env=environment, **output)
 
 
 def test_two_processes_at_once_on_a_fresh_machine(tmp_path):
