@@ -4,7 +4,6 @@ import io
 import json
 import math
 import os
-import random
 import shutil
 import signal
 import subprocess
@@ -116,26 +115,6 @@ def test_a_run_that_is_killed_while_it_saves_goes_on(trainer, unbroken, tmp_path
     trainer.assert_same(out, unbroken)
 
 
-@pytest.mark.slow
-def test_a_run_that_is_killed_again_and_again_ends_as_one_that_never_was(tmp_path):
-    """At random moments of playing, learning, evaluating and writing."""
-    rng, out = random.Random(0), tmp_path / "killed"
-    assert SELFPLAY.begin(tmp_path / "whole", "--updates", 40) == 0
-    command = [sys.executable, "-m", "rungs", SELFPLAY.command, "--out", str(out)]
-    begin = [*SELFPLAY.options.split(), "--updates", "40"]
-    for _ in range(10):
-        options = ["--resume"] if (out / CHECKPOINT).exists() else begin
-        with subprocess.Popen([*command, *options], stdout=subprocess.PIPE) as job:
-            for _ in range(rng.randrange(2, 6)):
-                job.stdout.readline()
-            try:
-                job.wait(rng.uniform(0, 0.1))
-            except subprocess.TimeoutExpired:
-                job.kill()
-    assert SELFPLAY.run(out, "--resume") == 0
-    SELFPLAY.assert_same(out, tmp_path / "whole")
-
-
 def test_a_lengthened_run_is_one_that_was_as_long_from_the_start(trainer, unbroken, tmp_path):
     assert trainer.begin(tmp_path, "--updates", 3) == 0
     others = ["notes.pt"]
@@ -159,22 +138,12 @@ def test_a_run_that_is_over_stays_as_it_is(trainer, copied, capsys):
     assert contents(copied)["metrics.csv"] == before["metrics.csv"]
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        ["--seed", "4"],
-        ["--games", "2"],
-        ["--max-plies", "5"],
-        ["--updates", "4"],
-        ["--seconds", "8"],
-    ],
-    ids=" ".join,
-)
-def test_other_settings_and_earlier_ends_are_refused(trainer, copied, tmp_path, capsys, options):
+def test_other_settings_and_earlier_ends_are_refused(trainer, copied, tmp_path, capsys):
     before = contents(copied)
-    assert trainer.run(copied, "--resume", *options) == 2
-    assert options[0] in capsys.readouterr().err
-    assert contents(copied) == before
+    for option in ("--seed 4", "--games 2", "--max-plies 5", "--updates 4", "--seconds 8"):
+        assert trainer.run(copied, "--resume", *option.split()) == 2
+        assert option.split()[0] in capsys.readouterr().err
+        assert contents(copied) == before
     assert trainer.run(tmp_path / "none", "--resume") == 2
     assert str(tmp_path / "none") in capsys.readouterr().err
     assert not (tmp_path / "none").exists()
@@ -205,28 +174,16 @@ def with_code(raw):
     return file.getvalue()
 
 
-@pytest.mark.parametrize(
-    "damage",
-    [
-        lambda raw: b"",
-        lambda raw: raw[: len(raw) // 2],
-        lambda raw: b"cos\nsystem\n(S'touch pwned'\ntR.",
-        flipped,
-        archive,
-        with_code,
-    ],
-)
-def test_a_corrupt_checkpoint_is_named(trainer, copied, capsys, damage, monkeypatch):
+DAMAGE = [lambda raw: b"", lambda raw: raw[: len(raw) // 2], flipped, archive, with_code]
+DAMAGE += [lambda raw: b"cos\nsystem\n(S'touch pwned'\ntR."]
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_corrupt_checkpoint_is_named(trainer, copied, damage, monkeypatch):
     monkeypatch.chdir(copied)
     path = copied / CHECKPOINT
     path.write_bytes(damage(path.read_bytes()))
     assert_refused(trainer, copied, InvalidStateError)
-    before = contents(copied)
-    assert trainer.run(copied, "--resume") == 2
-    error = capsys.readouterr().err
-    assert error.count("\n") == 1
-    assert str(path) in error
-    assert contents(copied) == before
 
 
 def adding(*row):
@@ -239,6 +196,7 @@ def policy_as(change):
     return lambda saved: saved["games"][0].update(policy=change(saved["games"][0]["policy"]))
 
 
+NO_POINTS = [(1.0,), ("1", "1", 0), (math.nan, 1.0, 0), (1e300, 1e300, 0), (0.25, 1.75, 0)]
 BY_TYPE = {  # the error, and the changes of a checkpoint that raise it
     "both": {
         ConfigurationError: [
@@ -271,16 +229,10 @@ BY_TYPE = {  # the error, and the changes of a checkpoint that raise it
     },
     "selfplay": {
         InvalidStateError: [
-            adding("update 3", "random", 1.0),
+            *(adding("update 3", "random", *points) for points in NO_POINTS),
+            *(adding(*players, 1.0, 1.0, 0) for players in (("update 3",) * 2, ("a", "b"))),
+            *(adding("update 3", "update 0", 1.0, 1.0, adjudicated) for adjudicated in (3, -1)),
             adding(),
-            adding("update 3", "random", "1", "1", 0),
-            adding("update 3", "random", math.nan, 1.0, 0),
-            adding("update 3", "random", 1e300, 1e300, 0),
-            adding("update 3", "random", 0.25, 1.75, 0),
-            adding("update 3", "update 3", 1.0, 1.0, 0),
-            adding("a", "b", 1.0, 1.0, 0),
-            adding("update 3", "update 0", 1.0, 1.0, 3),
-            adding("update 3", "update 0", 1.0, 1.0, -1),
             setting([], "results", "rows"),
             setting([{"lr": torch.zeros(2)}], "optimizer", "param_groups"),
             lambda saved: saved["network"]["value.bias"].fill_(math.nan),
@@ -306,15 +258,6 @@ def test_a_checkpoint_of_what_no_run_has_is_refused(command, error, change, runs
     out = shutil.copytree(runs(TRAINERS[command]), tmp_path / "copied")
     change_checkpoint(out, change)
     assert_refused(TRAINERS[command], out, error)
-
-
-@pytest.mark.parametrize("text", [b"update,x\nmany,2\n", b"\xff\xfe\0,\n1\n"])
-def test_a_table_that_is_none_is_named(ppo_run, text):
-    (ppo_run / "metrics.csv").write_bytes(text)
-    before = contents(ppo_run)
-    with pytest.raises(InvalidStateError, match=r"metrics\.csv"):
-        PPO.resume(ppo_run, updates=6)
-    assert contents(ppo_run) == before
 
 
 def test_half_a_row_is_not_a_row(ppo_run):
@@ -426,21 +369,10 @@ def in_state(program):
     return change
 
 
-@pytest.mark.parametrize(
-    ("error", "change"),
-    [
-        (
-            ConfigurationError,
-            lambda program: setting({"opponent": program}, "training", "rung_settings"),
-        ),
-        (
-            ConfigurationError,
-            lambda program: setting({"opponent": {"path": program}}, "training", "rung_settings"),
-        ),
-        (InvalidStateError, in_state),
-    ],
-)
-def test_a_program_among_a_rungs_settings_or_in_a_state_is_not_run(ppo_run, program, error, change):
-    change_checkpoint(ppo_run, change(str(program)))
-    assert_refused(PPO, ppo_run, error)
+@pytest.mark.parametrize("place", ["opponent", "its path", "state"])
+def test_a_program_among_a_rungs_settings_or_in_a_state_is_not_run(ppo_run, program, place):
+    opponent = {"opponent": str(program), "its path": {"path": str(program)}}.get(place)
+    among = setting({"opponent": opponent}, "training", "rung_settings")
+    change_checkpoint(ppo_run, among if opponent else in_state(str(program)))
+    assert_refused(PPO, ppo_run, ConfigurationError if opponent else InvalidStateError)
     assert not program.with_name("pwned").exists()

@@ -14,7 +14,7 @@ import pytest
 from rungs._src.chess.actions import NUM_ACTIONS, legal_actions
 from rungs._src.search.numerics import Draws
 from rungs._src.search.search import Search
-from rungs._src.search.settings import Gumbel
+from rungs._src.search.settings import Gumbel, halving
 
 SIMULATIONS = 20
 # Our default weight of 1 is for values from 0 to 1; mctx weights them as they are, from -1 to 1.
@@ -164,46 +164,7 @@ def test_mctx_finds_the_same(scale, rung, monkeypatch):
     np.testing.assert_allclose(result.value, np.asarray(tree.node_values[:, 0]), atol=1e-5)
 
 
-def _root_of_mctx(mctx, jnp, logits, visits, values, raw_value):
-    """Returns one game's tree of mctx's that is a root and what is known of its A actions."""
-    of_actions = {"children_prior_logits": logits, "children_visits": visits}
-    of_actions |= {"children_values": values, "children_index": np.full(len(visits), -1)}
-    of_actions |= {"children_rewards": 0 * values, "children_discounts": 0 * values + 1}
-    of_node = {"node_visits": visits.sum() + 1, "raw_values": raw_value, "node_values": raw_value}
-    of_node |= {"parents": -1, "action_from_parent": -1, "embeddings": 0}
-    return mctx.Tree(
-        **{name: jnp.asarray(array)[None] for name, array in (of_actions | of_node).items()},
-        root_invalid_actions=jnp.zeros(len(visits)),
-        extra_data=None,
-    )
-
-
-@pytest.mark.system
-@pytest.mark.parametrize("rung", ["threads", "python"])
-def test_800_simulations_end_at_the_root_as_mctx_has_it(rung):
-    """Where nodes are visited more often than they have actions, trees differ, but not the root.
-
-    Its visits are shared out by mctx's schedule; its policy is that of mctx's completed values, and
-    its choice that of mctx's score, for the same visits and values.
-    """
-    mctx = pytest.importorskip("mctx")
-    halving = pytest.importorskip("mctx._src.seq_halving")
-    jax, simulations, considered = pytest.importorskip("jax"), 800, 16
-    policy = Gumbel(considered=considered, scale=0.0)
-    with Search(len(OPEN), rung=rung, simulations=simulations, policy=policy, keep=False) as search:
-        search.begin(OPEN)
-        result = search.run(_evaluate)
-    for game, count in enumerate(result.counts):
-        visits = result.visits[game, :count]
-        schedule = np.array(halving.get_sequence_of_considered_visits(considered, simulations))
-        # Simulation n goes to an action with schedule[n] visits: as many have more in the end.
-        expected = [np.count_nonzero(schedule == least) for least in range(visits.max())]
-        assert [np.count_nonzero(visits > least) for least in range(visits.max())] == expected
-        logits = np.log(result.priors[game, :count].astype(np.float32))
-        values = np.where(visits > 0, result.action_values[game, :count], 0).astype(np.float32)
-        root = _root_of_mctx(mctx, jax.numpy, logits, visits, values, result.raw_value[game])
-        completed = mctx.qtransform_completed_by_mix_value(root, np.int32(0), **SIGMA)
-        wanted = np.asarray(jax.nn.softmax(logits + completed))
-        np.testing.assert_allclose(result.policy[game, :count], wanted, atol=1e-5)
-        score = halving.score_considered(visits.max(), 0 * logits, logits, completed, visits)
-        assert result.chosen[game] == result.actions[game, np.argmax(score)]
+@pytest.mark.parametrize("simulations", [5, 32, 800])
+def test_halving_is_mctxs(simulations):
+    table = pytest.importorskip("mctx._src.seq_halving").get_table_of_considered_visits
+    np.testing.assert_array_equal(halving(16, simulations), table(16, simulations))

@@ -38,8 +38,6 @@ ABILITIES = {
     "Toronto": (1.2945, 0.3367),
     "Baltimore": (0, 0),
 }
-# A cycle of one win each: no player is better.
-CYCLE = {("a", "b"): (2, 1), ("b", "c"): (2, 1), ("c", "a"): (2, 1)}
 
 
 def rated(results, anchor, **kwargs):
@@ -62,10 +60,6 @@ def test_published_ratings_and_errors_are_found_again():
         assert width / 1.959964 == pytest.approx(error, abs=6e-5), team
 
 
-def test_a_cycle_rates_all_the_same():
-    assert rated(CYCLE, "a")["elo"].to_numpy() == pytest.approx(0, abs=1e-6)
-
-
 def test_draws_are_half_a_point_and_games_may_come_one_by_one():
     games = [("a", "b", 1), ("a", "b", 0.5), ("b", "a", 0.5)]
     one_by_one = rated(games, "b")
@@ -82,20 +76,17 @@ def test_who_wins_everything_is_bounded_by_the_prior_alone():
     )
 
 
-@pytest.mark.parametrize(
-    ("results", "anchor", "named"),
-    [
-        ({("a", "b"): (1, 1), ("c", "d"): (1, 1)}, "a", "'[abcd]'"),
-        ({("a", "b"): (1, 1)}, "c", "anchor='c'"),
-        ({("a", "a"): (1, 1)}, "a", "'a'"),
-        ({("a", "b"): (-1, 1)}, "a", "-1"),
-        ([("a", "b", 2)], "a", "2"),
-        ({("a", "b"): (math.nan, 1)}, "a", "nan"),
-    ],
-)
-def test_what_is_no_result_is_named(results, anchor, named):
-    with pytest.raises(ConfigurationError, match=named):
-        elo.rate(results, anchor=anchor)
+def test_what_is_no_result_is_named():
+    for named, results in {
+        "'[abcd]'": {("a", "b"): (1, 1), ("c", "d"): (1, 1)},
+        "anchor='a'": {("c", "b"): (1, 1)},
+        "'a'": {("a", "a"): (1, 1)},
+        "-1": {("a", "b"): (-1, 1)},
+        "2": [("a", "b", 2)],
+        "nan": {("a", "b"): (math.nan, 1)},
+    }.items():
+        with pytest.raises(ConfigurationError, match=named):
+            elo.rate(results, anchor="a")
 
 
 @settings(max_examples=30, deadline=None)

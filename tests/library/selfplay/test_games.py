@@ -115,21 +115,19 @@ def test_going_on_elsewhere_changes_nothing(stop):
     assert_same(joined(parts), joined(expected))
 
 
+SPOILING = {
+    "plies": [lambda plies: 10**19, lambda plies: -1],
+    "board": [lambda board: board + 6, lambda board: board.int(), lambda board: board[:-1]],
+    "ply": [lambda ply: ply - 20, lambda ply: ply + 2**62],
+    "action": [lambda action: action + 20_000],
+    "observation": [lambda observation: observation * 20],
+    "policy": [lambda policy: policy * float("nan")],
+    "env": [lambda env: env[:-1]],
+}
+
+
 @pytest.mark.parametrize(
-    ("name", "spoil"),
-    [
-        ("plies", lambda plies: 10**19),
-        ("plies", lambda plies: -1),
-        ("board", lambda board: board + 6),
-        ("board", lambda board: board.int()),
-        ("board", lambda board: board[:-1]),
-        ("ply", lambda ply: ply - 20),
-        ("ply", lambda ply: ply + 2**62),
-        ("action", lambda action: action + 20_000),
-        ("observation", lambda observation: observation * 20),
-        ("policy", lambda policy: policy * float("nan")),
-        ("env", lambda env: env[:-1]),
-    ],
+    ("name", "spoil"), [(name, each) for name, some in SPOILING.items() for each in some]
 )
 def test_games_that_cannot_be_gone_on_with_are_refused_and_others_go_on(name, spoil):
     games, same = new_games(seed=5), new_games(seed=5)

@@ -67,19 +67,12 @@ def test_every_evaluation_freezes_an_agent_and_keeps_its_games(unbroken):
     assert players == {"update 5", "random", "update 5, no search", "update 3"}
 
 
-@pytest.mark.parametrize(
-    ("settings", "rule"),
-    [
-        ({"match_policy": "puct"}, "PUCT"),
-        ({"simulations": 5}, "5 simulations"),
-        ({"match_plies": 30}, "30 plies"),
-    ],
-)
-def test_results_by_another_rule_are_not_gone_on_with(copied, settings, rule):
+def test_results_by_another_rule_are_not_gone_on_with(copied):
     before = contents(copied)
-    with pytest.raises(InvalidStateError, match=rule):
-        SELFPLAY.resume(copied, **settings)
-    assert contents(copied) == before
+    for settings in ({"match_policy": "puct"}, {"simulations": 5}, {"match_plies": 30}):
+        with pytest.raises(InvalidStateError):
+            SELFPLAY.resume(copied, **settings)
+        assert contents(copied) == before
 
 
 def test_agents_play_evaluations_by_either_rule(unbroken, tmp_path, capsys):

@@ -87,25 +87,6 @@ def test_gradients_are_exact_in_double_precision(name, seed):
         assert parts[part].item() == pytest.approx(value.item(), rel=1e-9, abs=1e-12), part
 
 
-def test_games_that_have_all_ended_are_learnt_from():
-    """With NEXT_STEP an ended board shows its last position, and lists action 0 alone."""
-    mate = {"start_fens": ["6k1/5ppp/8/8/8/8/8/K3R3 w - - 0 1"], "autoreset_mode": "NEXT_STEP"}
-    env = rungs.make("chess", "cpp", 8, mask="list", **mate)
-    env.reset()
-    observation, _, terminated, _, info = env.step([env.legal_moves(0)["e1e8"]] * 8)
-    assert terminated.all()
-    arrays = (observation, info["action_mask"], info["action_count"])
-    positions = Positions(*(torch.from_numpy(array).clone() for array in arrays))
-    env.close()
-    numbers = torch.randn(3, 8, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-    played = Batch(positions, torch.zeros(8, dtype=torch.int64), *numbers)
-    model, rows = network(5), torch.arange(8)
-    gradients, _ = agent(model).gradients(played, rows)
-    wanted, _ = reference(model, "lists").gradients(played, rows)
-    for weights, gradient in wanted.items():
-        torch.testing.assert_close(gradients[weights], gradient, rtol=1e-9, atol=1e-12)
-
-
 def test_updates_are_exact_in_double_precision():
     model = network(3)
     learner, exact_learner = agent(model), reference(model)
@@ -296,15 +277,13 @@ def test_memory_that_others_have_is_left_where_it_is():
 OFF_THE_BOARD = next(action for action in range(4672) if target_of(action) is None)
 
 
+NONE = [(1, (19,), action) for action in (-1, -32768, 4672, 32767, OFF_THE_BOARD)]
+NONE += [(0, (8,), piece) for piece in (7, -7, 127, -128)]
+NONE += [(2, (), count) for count in (219, 32767, -1)]
+
+
 @pytest.mark.parametrize("row", [0, LEAVES - 1])
-@pytest.mark.parametrize(
-    ("array", "place", "value"),
-    [
-        *((1, (19,), action) for action in (-1, -32768, 4672, 32767, OFF_THE_BOARD)),
-        *((0, (8,), piece) for piece in (7, -7, 127, -128)),
-        *((2, (), count) for count in (219, 32767, -1)),
-    ],
-)
+@pytest.mark.parametrize(("array", "place", "value"), NONE)
 def test_positions_that_there_are_not_are_refused_everywhere(float32, array, place, value, row):
     given = leaves()
     given[array][(row, *place)] = value
@@ -332,23 +311,14 @@ def test_what_is_behind_a_list_is_not_read(float32):
     assert_equal(compiled.evaluate(*given), wanted)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda array: None,
-        lambda array: "leaves",
-        lambda array: array[0],
-        lambda array: array[:-1],
-        lambda array: array[..., :50],
-        lambda array: array.astype(np.int64),
-    ],
-)
 @pytest.mark.parametrize("which", range(3))
-def test_arrays_of_something_else_are_refused(float32, which, change):
-    given = leaves()
-    given[which] = change(given[which])
-    with pytest.raises(ConfigurationError):
-        CppNetwork(copy.deepcopy(float32)).evaluate(*given)
+def test_arrays_of_something_else_are_refused(float32, which):
+    compiled, given = CppNetwork(copy.deepcopy(float32)), leaves()
+    array = given[which]
+    for other in (None, "", array[0], array[:-1], array[..., :50], array.astype(np.int64)):
+        given[which] = other
+        with pytest.raises(ConfigurationError):
+            compiled.evaluate(*given)
 
 
 def test_no_positions_are_evaluated_and_none_are_learnt(float32):
@@ -400,16 +370,16 @@ def test_every_compiler_makes_the_same_learner(compiler):
         np.testing.assert_allclose(gradients[weights], gradient, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda model: model.to("meta"),
-        lambda model: model.half(),
-        lambda model: model.blocks[0].change.__setitem__(2, torch.nn.GELU()),
-        lambda model: setattr(model.norm, "eps", 1.0),
-        lambda model: model.value.register_forward_hook(lambda *_: None),
-    ],
-)
+CHANGES = [
+    lambda model: model.to("meta"),
+    lambda model: model.half(),
+    lambda model: model.blocks[0].change.__setitem__(2, torch.nn.GELU()),
+    lambda model: setattr(model.norm, "eps", 1.0),
+    lambda model: model.value.register_forward_hook(lambda *_: None),
+]
+
+
+@pytest.mark.parametrize("change", CHANGES)
 def test_networks_that_it_has_no_code_for_are_refused(change):
     model = PolicyValueNetwork()
     change(model)
@@ -417,15 +387,9 @@ def test_networks_that_it_has_no_code_for_are_refused(change):
         CppNetwork(model)
 
 
-@pytest.mark.parametrize(
-    ("other", "device"),
-    [
-        ("network", "cpu"),
-        (torch.nn.Linear(2, 2), "cpu"),
-        (PolicyValueNetwork(width=64), "cpu"),
-        (None, "cuda"),
-    ],
-)
-def test_other_networks_and_devices_are_refused(other, device):
+def test_other_networks_and_devices_are_refused():
+    for other in ("network", torch.nn.Linear(2, 2), PolicyValueNetwork(width=64)):
+        with pytest.raises(ConfigurationError):
+            CppPpo(other, SETTINGS, **HOW)
     with pytest.raises(ConfigurationError):
-        CppPpo(other, SETTINGS, device=torch.device(device), ranks=Ranks())
+        CppPpo(None, SETTINGS, device=torch.device("cuda"), ranks=Ranks())

@@ -68,24 +68,17 @@ def test_a_run_may_be_as_long_as_some_seconds(tmp_path):
     assert len(updates) == saved["learner"]["updates"] < 100_000
 
 
-NO_GPU = pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+WRONG = {
+    **{"--rung abacus": "abacus", "--num-envs 0": "num_envs", "--seconds -1": "seconds"},
+    **{"--device tpu": "device", "--opponent nobody": "nobody", "-p threads=0": "threads"},
+    **{"--num-minibatches 7": "minibatches", "--resume -p threads=2": "-p"},
+    "--num-envs 8 --num-steps 1 --num-minibatches 8": "minibatches",
+}
+if not torch.cuda.is_available():
+    WRONG["--device cuda"] = "CUDA"
 
 
-@pytest.mark.parametrize(
-    ("options", "named"),
-    [
-        ("--rung abacus", "abacus"),
-        ("--num-envs 0", "num_envs"),
-        ("--num-minibatches 7", "minibatches"),
-        ("--num-envs 8 --num-steps 1 --num-minibatches 8", "minibatches"),
-        ("--seconds -1", "seconds"),
-        ("--device tpu", "device"),
-        ("--opponent nobody", "nobody"),
-        ("-p threads=0", "threads"),
-        pytest.param("--device cuda", "CUDA", marks=NO_GPU),
-        ("--resume -p threads=2", "-p"),
-    ],
-)
+@pytest.mark.parametrize(("options", "named"), WRONG.items())
 def test_wrong_options_are_named_and_nothing_is_written(tmp_path, capsys, options, named):
     assert PPO.run(tmp_path, *options.split()) == 2
     assert named in capsys.readouterr().err
@@ -116,21 +109,18 @@ def test_what_was_played_after_the_last_checkpoint_is_lost(tmp_path):
     assert logged(path) == []
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "update,entropy\n1,first\n2,second,more\n",
-        "update,more\n1,first\n2,second\n",
-        "update,update,entropy\n1,1,first\n",
-        "entropy\nfirst\n",
-    ],
-)
-def test_a_table_of_other_columns_is_refused_and_stays(tmp_path, text):
+OTHER_TABLES = [b"update,entropy\n1,first\n2,second,more\n", b"update,more\n1,first\n2,second\n"]
+OTHER_TABLES += [b"update,update,entropy\n1,1,first\n", b"entropy\nfirst\n"]
+OTHER_TABLES += [b"update,x\nmany,2\n", b"\xff\xfe\0,\n1\n"]
+
+
+@pytest.mark.parametrize("text", OTHER_TABLES)
+def test_a_table_of_something_else_is_refused_and_stays(tmp_path, text):
     path = tmp_path / "metrics.csv"
-    path.write_text(text)
+    path.write_bytes(text)
     with pytest.raises(InvalidStateError, match=r"metrics\.csv"):
         begun(path, 2).add({"update": 3, "entropy": "again"})
-    assert path.read_text().split() == text.split()
+    assert path.read_bytes().split() == text.split()
 
 
 @pytest.mark.parametrize(
