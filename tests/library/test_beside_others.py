@@ -37,49 +37,13 @@ games.play(sys.argv[1], lambda: ({", ".join(work for _, work in OTHERS.values())
 """
 
 
-def run(command):
-    done = subprocess.run(
-        [sys.executable, *command], capture_output=True, text=True, cwd=ROOT, timeout=300
-    )
+ORDERS = [["rungs", *OTHERS], [*OTHERS, "rungs"], ["torch", "jax", "rungs", "sklearn", "envpool"]]
+ORDERS += [["envpool", "sklearn", "rungs", "jax", "torch"]]
+
+
+@pytest.mark.parametrize("order", ORDERS, ids="-".join)
+def test_no_order_of_imports_changes_a_game(order):
+    command = [sys.executable, "-c", BESIDE, "threads", *order]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=300)
     assert done.returncode == 0, done.stderr
     assert "OversubscriptionWarning" not in done.stderr
-
-
-@pytest.mark.parametrize(
-    "order",
-    [
-        ["rungs", *OTHERS],
-        [*OTHERS, "rungs"],
-        ["torch", "jax", "rungs", "sklearn", "envpool"],
-        ["envpool", "sklearn", "rungs", "jax", "torch"],
-    ],
-    ids=lambda order: "-".join(order),
-)
-def test_no_order_of_imports_changes_a_game(order):
-    run(["-c", BESIDE, "threads", *order])
-
-
-PROCESSES = """
-import multiprocessing, sys
-sys.path.insert(0, ".")
-from tests.proof.anywhere import games
-
-def play():
-    for rung in ("threads", "openmp", "cpp"):
-        games.play(rung)
-
-if __name__ == "__main__":
-    play()
-    for method in ("fork", "spawn", "forkserver"):
-        process = multiprocessing.get_context(method).Process(target=play)
-        process.start()
-        process.join(60)
-        assert process.exitcode == 0, (method, process.exitcode)
-    play()
-"""
-
-
-def test_other_processes_play_the_same_however_they_start(tmp_path):
-    file = tmp_path / "processes.py"
-    file.write_text(PROCESSES)
-    run([file])

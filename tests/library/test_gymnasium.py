@@ -61,12 +61,10 @@ def test_make_has_the_defaults_of_make_vec():
 
 
 def test_one_cartpole_alone_is_gymnasiums_own():
-    for make in (
-        lambda: gymnasium.make("rungs/CartPole-v1"),
-        lambda: gymnasium.make_vec("rungs/CartPole-v1", 2, vectorization_mode="sync"),
-    ):
-        with pytest.raises(ConfigurationError, match="make_vec"):
-            make()
+    with pytest.raises(ConfigurationError, match="make_vec"):
+        gymnasium.make("rungs/CartPole-v1")
+    with pytest.raises(ConfigurationError, match="make_vec"):
+        gymnasium.make_vec("rungs/CartPole-v1", 2, vectorization_mode="sync")
 
 
 @pytest.mark.system
@@ -137,26 +135,10 @@ class TestWrappers:
                 ends += int(ended.sum())
         assert ends == env.episode_count > 16
 
-    @pytest.mark.parametrize(
-        "wrapper",
-        [
-            wrap.NormalizeReward,
-            lambda env: wrap.NormalizeObservation(wrap.DtypeObservation(env, np.float32)),
-            lambda env: wrap.ReshapeObservation(env, (8, 9)),
-        ],
-    )
-    def test_they_play(self, wrapper):
+    def test_they_play(self):
         # Those that change observations know no final ones, and ask for NEXT_STEP.
         how = {"max_plies": 30, "autoreset_mode": AutoresetMode.NEXT_STEP}
-        env = wrapper(make(8, rung="cpp", opponent="random", **how))
-        for observation, reward, *_ in play(env, 40):
-            assert len(observation) == len(reward) == 8
-
-    def test_observations_become_torch_tensors(self):
-        torch = pytest.importorskip("torch")
-        env = wrap.NumpyToTorch(make(4, rung="cpp"))
-        observation, info = env.reset(seed=1)
-        assert isinstance(observation, torch.Tensor)
-        actions = torch.argmax(info["action_mask"].int(), dim=1)
-        observation, reward, *_ = env.step(actions)
-        assert (observation.dtype, reward.dtype) == (torch.int8, torch.float32)
+        env = wrap.NormalizeReward(make(8, rung="cpp", opponent="random", **how))
+        env = wrap.NormalizeObservation(wrap.DtypeObservation(env, np.float32))
+        for observation, *_ in play(wrap.ReshapeObservation(env, (8, 9)), 40):
+            assert observation.shape == (8, 8, 9)

@@ -146,9 +146,7 @@ def test_a_bool_is_no_number_of_anything(boards, carts):
         "actions[1]": lambda: carts.step([0, True]),
     }
     for name, call in calls.items():
-        message = refusal(call)
-        assert f"{name}=" in message, message
-        assert "integer" in message
+        assert f"{name}=" in refusal(call)
 
 
 def test_useless_actions_of_carts_are_refused_and_change_nothing(carts):

@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 import sys
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from unittest import mock
 
@@ -83,10 +83,7 @@ def test_a_folder_is_ours_afterwards_where_something_was_written(tmp_path):
 
 def test_a_mark_that_is_a_pipe_is_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "rungs.json")
-    with (
-        pytest.raises(ConfigurationError, match=r"rungs\.json"),
-        locked_output_dir(tmp_path, "run", NAMES),
-    ):
+    with pytest.raises(ConfigurationError), locked_output_dir(tmp_path, "run", NAMES):
         pass
 
 
@@ -100,14 +97,11 @@ def test_files_are_noted_by_a_relative_path_and_through_a_link(tmp_path, monkeyp
         assert folder.files == ["metrics.csv"]
 
 
-@pytest.mark.parametrize("name", ["a\0b", "loop"])
-def test_what_is_no_path_is_refused(tmp_path, name):
+def test_what_is_no_path_is_refused(tmp_path):
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
-    with (
-        pytest.raises(ConfigurationError, match=name.replace("\0", ".*")),
-        locked_output_dir(tmp_path / name, "run", ()),
-    ):
-        pass
+    for name in ("a\0b", "loop"):
+        with pytest.raises(ConfigurationError), locked_output_dir(tmp_path / name, "run", ()):
+            pass
 
 
 @pytest.mark.parametrize("name", ["../precious", "{}/precious", "link/precious", "link"])
@@ -124,17 +118,19 @@ def test_a_list_of_files_removes_nothing_elsewhere(tmp_path, name):
     assert (out / "link").is_symlink()
 
 
+LOCKED = """
+import signal, sys
+from pathlib import Path
+from rungs._src.core.folder import locked
+with locked(Path(sys.argv[1])):
+    print("locked", flush=True)
+    signal.pause()
+"""
+
+
 def test_a_lock_dies_with_its_process(tmp_path):
-    code = (
-        "import os, signal, sys\nfrom pathlib import Path\n"
-        "from rungs._src.core.folder import locked\n"
-        "with locked(Path(sys.argv[1])):\n"
-        "    print('locked', flush=True)\n"
-        "    signal.pause()\n"
-    )
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, text=True
-    )
+    command = [sys.executable, "-c", LOCKED, str(tmp_path)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert process.stdout.readline() == "locked\n"
     with pytest.raises(ConfigurationError, match=rf"\b{process.pid}\b"), locked(tmp_path):
         pass
@@ -156,11 +152,9 @@ def test_a_lock_has_one_holder_at_a_time(tmp_path):
                 most.append(len(inside))
                 inside.pop()
 
-    threads = [threading.Thread(target=hold) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(4) as threads:
+        for _ in range(4):
+            threads.submit(hold)
     assert set(most) == {1}
 
 

@@ -1,26 +1,15 @@
 """Philox against the known answers its authors publish with Random123."""
 
-import pytest
-
 from rungs._src.core.philox import below, philox
 
 ALL = 0xFFFFFFFF
 
 
-@pytest.mark.parametrize(
-    ("counter", "key", "first_word"),
-    [
-        ((0, 0, 0, 0), 0, 0x6627E8D5),
-        ((ALL, ALL, ALL, ALL), 0xFFFFFFFFFFFFFFFF, 0x408F276D),
-        (
-            (0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344),
-            0x299F31D0A4093822,
-            0xD16CFE09,
-        ),
-    ],
-)
-def test_known_answers(counter, key, first_word):
-    assert philox(key, *counter) == first_word
+def test_known_answers():
+    assert philox(0, 0, 0, 0, 0) == 0x6627E8D5
+    assert philox(2**64 - 1, ALL, ALL, ALL, ALL) == 0x408F276D
+    pi = (0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344)
+    assert philox(0x299F31D0A4093822, *pi) == 0xD16CFE09
 
 
 def test_below_covers_its_range_evenly():

@@ -58,16 +58,12 @@ def test_a_terminal_has_a_bar_and_lines_above_it():
     assert seen.removesuffix("\r").rpartition("\r")[2].strip() == ""  # the bar is gone
 
 
-def test_a_terminal_has_a_bar_and_the_file_that_stdout_is_all_lines():
+def test_a_file_has_all_lines_alone_also_beside_a_terminals_bar():
+    lines = "".join(f"number {n}\nnoted {n}\n" for n in range(3))
     seen, printed = on_terminal("-c", COUNT.format(say="line"), into_file=True)
     assert "counting   0%|" in seen
-    assert printed == "".join(f"number {n}\nnoted {n}\n" for n in range(3))
-
-
-def test_a_log_has_lines_alone():
-    out, err = in_pipe("-c", COUNT.format(say="line"))
-    assert out == "".join(f"number {n}\nnoted {n}\n" for n in range(3))
-    assert err == ""
+    assert printed == lines
+    assert in_pipe("-c", COUNT.format(say="line")) == (lines, "")
 
 
 def test_silence_is_complete_on_a_terminal_and_off_it():

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode
-from gymnasium.wrappers.vector import RecordEpisodeStatistics
 
 from rungs.base import Game, GameRandom, GameVectorEnv
 from rungs.errors import (
@@ -20,6 +19,7 @@ from rungs.errors import (
 )
 from rungs_course.measure.verify import verify
 from tests.project.test_docs import DOCS, blocks, write_files
+from tests.tiers import system_tier
 
 PAGE = DOCS / "howto" / "write_an_environment.md"
 BOARDS = 260  # two threads have 128 each, which pays off
@@ -44,10 +44,7 @@ def chosen(info, rng):
     return np.where(mask, rng.random(mask.shape), -1).argmax(axis=1)
 
 
-@pytest.mark.parametrize(
-    "mode",
-    ["SAME_STEP", *(pytest.param(m, marks=pytest.mark.system) for m in ("NEXT_STEP", "DISABLED"))],
-)
+@pytest.mark.parametrize("mode", ["SAME_STEP", *system_tier("NEXT_STEP", "DISABLED")])
 def test_all_rungs_are_the_reference_bit_for_bit(connect_four, mode):
     settings = {"seed": 5, "autoreset_mode": mode}
     reference = GameVectorEnv(BOARDS, connect_four, "python", **settings)
@@ -89,36 +86,20 @@ def test_an_illegal_action_is_refused_and_changes_nothing(connect_four, rung):
     with pytest.raises(ResetNeeded):
         env.step(np.zeros(BOARDS, np.int64))
     _, info = env.reset(seed=1)
+    for _ in range(8):  # fills columns from the left
+        *_, info = env.step(info["action_mask"].argmax(axis=1))
     before = env.boards.buffers.observation.copy()
-    for action in (-1, 7):
+    assert (info["action_mask"] == (before[:, 5] == 0)).all()
+    full = np.argwhere(~info["action_mask"])[0].tolist()
+    for board, action in ((250, -1), (250, 7), full):
         actions = chosen(info, np.random.default_rng(0))
-        actions[[250, 255]] = action
+        actions[[board, 255]] = action
         with pytest.raises(InvalidActionError, match=f"action {action}") as raised:
             env.step(actions)
-        assert (raised.value.env, raised.value.action) == (250, action)
+        assert (raised.value.env, raised.value.action) == (board, action)
         assert (env.boards.buffers.observation == before).all()
     with pytest.raises(ConfigurationError, match="seed"):
         env.reset(seed=[1, 2])
-
-
-@pytest.mark.parametrize("rung", ["python", *CPP])
-def test_a_full_column_is_not_allowed(connect_four, rung):
-    # Threads pay off with many boards, and the reference takes long.
-    env = GameVectorEnv(40 if rung == "python" else BOARDS, connect_four, rung)
-    _, info = env.reset(seed=2)
-    full = 0
-    for _ in range(20):
-        columns = env.boards.buffers.observation[:, 5] != 0
-        assert (info["action_mask"] == ~columns).all()
-        if columns.any():
-            full += 1
-            board, column = np.argwhere(columns)[0]
-            actions = chosen(info, np.random.default_rng(0))
-            actions[board] = column
-            with pytest.raises(InvalidActionError, match=f"environment {board}: action {column}"):
-                env.step(actions)
-        *_, info = env.step(info["action_mask"].argmax(axis=1))  # fills columns from the left
-    assert full > 5
 
 
 def test_the_seed_decides_and_a_boards_own_is_that_of_board_0(connect_four):
@@ -139,33 +120,21 @@ def test_the_seed_decides_and_a_boards_own_is_that_of_board_0(connect_four):
 @pytest.mark.parametrize(
     ("cells", "column", "wins"),
     [
-        ({(0, 0): 1, (0, 1): 1, (0, 3): 1}, 2, True),
-        ({(0, 1): 1, (0, 3): 1, (0, 4): 1}, 2, True),
-        ({(0, 0): 1, (0, 1): 1, (0, 4): 1}, 2, False),
-        ({(0, 5): 1, (0, 6): 1, (1, 0): 1}, 2, False),  # a line does not go round the edge
-        ({(0, 3): 1, (1, 3): 1, (2, 3): 1}, 3, True),
-        ({(row, 6): -1 for row in range(3)} | {(k, 3 + k): 1 for k in range(3)}, 6, True),
-        ({(row, 0): -1 for row in range(3)} | {(k, 3 - k): 1 for k in range(3)}, 0, True),
+        ([(0, 0), (0, 1), (0, 3)], 2, True),
+        ([(0, 0), (0, 1), (0, 4)], 2, False),
+        ([(0, 5), (0, 6), (1, 0)], 2, False),  # a line does not go round the edge
+        ([(0, 3), (1, 3), (2, 3)], 3, True),
+        ([(0, 3), (1, 4), (2, 5)], 6, True),
+        ([(0, 3), (1, 2), (2, 1)], 0, True),
     ],
 )
 def test_the_reference_knows_four_in_line(connect_four, cells, column, wins):
     game = connect_four()
     game.cells = np.zeros((6, 7), np.int8)
-    for cell, piece in cells.items():
-        game.cells[cell] = piece
+    if column in (0, 6):
+        game.cells[:3, column] = -1
+    game.cells[tuple(np.transpose(cells))] = 1
     assert game.drop(column, 1) == wins
-
-
-def test_wrappers_take_it(connect_four):
-    env = RecordEpisodeStatistics(GameVectorEnv(16, connect_four, "cpp"))
-    _, info = env.reset(seed=0)
-    returns = []
-    for _ in range(40):
-        *_, info = env.step(info["action_mask"].argmax(axis=1))
-        if "episode" in info:
-            returns.extend(info["episode"]["r"][info["_episode"]])
-    assert len(returns) > 10
-    assert {*returns} <= {-1, 0, 1}
 
 
 def test_both_languages_say_the_same(connect_four):
@@ -278,6 +247,11 @@ def test_whatever_is_thrown_is_an_error_that_names_the_game(throwing, action):
         env.step([action])
 
 
+def throwing_with(**members):
+    """A game in Python with some members of its own."""
+    return type("Throwing", (Throwing,), members)
+
+
 BOX = gymnasium.spaces.Box
 
 
@@ -290,26 +264,18 @@ def raise_unshowable(*_):
     raise UnshowableError
 
 
+CELLS = (np.zeros(3), 3, [300], [0.5], [np.nan], [1j], ["1"], np.ma.masked_array([1], True))
+STEPS = [None, (1, 2), (1.0, None, False), (1.0, False, 0.5)]
+STEPS += [(reward, False, False) for reward in ("1", 1j, 1e39, np.ma.masked)]
+
+
 @pytest.mark.parametrize(
     "methods",
     [
-        {"observe": lambda self: np.zeros(3)},
-        *(
-            {"observe": lambda self, given=given: given}
-            for given in (3, [300], [0.5], [np.nan], [1j], ["1"], np.ma.masked_array([1], True))
-        ),
-        *(
-            {"step": lambda *_, flags=flags: (1.0, *flags)}
-            for flags in ((None, False), (False, 0.5))
-        ),
+        *({"observe": lambda self, cells=cells: cells} for cells in CELLS),
+        *({"step": lambda *_, step=step: step} for step in STEPS),
         *({"reset": lambda self, random, n=n: random.below(n)} for n in (0, -1, 2**31, 1.5)),
         {"reset": lambda self, random: next(iter(()))},
-        {"step": lambda self, action, random: None},
-        {"step": lambda self, action, random: (1, 2)},
-        *(
-            {"step": lambda *_, reward=reward: (reward, False, False)}
-            for reward in ("1", 1j, 1e39, np.ma.masked)
-        ),
         {"OBSERVATION": BOX(0, 1, (1,)), "observe": lambda self: [1e39]},
         {"observe": raise_unshowable},
         {"__init__": lambda self, needed: None},
@@ -317,7 +283,7 @@ def raise_unshowable(*_):
 )
 def test_a_game_in_python_that_returns_something_else_is_named(methods):
     def play():
-        env = GameVectorEnv(2, type("Throwing", (Throwing,), methods), "python")
+        env = GameVectorEnv(2, throwing_with(**methods), "python")
         env.reset()
         env.step([0, 0])
 
@@ -332,7 +298,7 @@ def test_after_an_interruption_between_two_boards_it_has_to_be_reset():
             raise KeyboardInterrupt
         return 0.0, False, False
 
-    env = GameVectorEnv(2, type("Throwing", (Throwing,), {"step": step}), "python")
+    env = GameVectorEnv(2, throwing_with(step=step), "python")
     env.reset()
     with pytest.raises(KeyboardInterrupt):
         env.step([0, 1])
@@ -342,31 +308,24 @@ def test_after_an_interruption_between_two_boards_it_has_to_be_reset():
     assert env.step([0, 0])[0].tolist() == [[1], [1]]
 
 
+CONSTANTS = {
+    "NUM_ACTIONS": (0, -1, 2**31, 2.0, "2", None),
+    "OBSERVATION": (None, gymnasium.spaces.Discrete(3), BOX(0, 1, (0,), np.int8)),
+    "SOURCE": (Path("/missing.cpp"), Path("/"), 3),
+}
+
+
 @pytest.mark.parametrize("rung", ["python", "cpp"])
-@pytest.mark.parametrize(
-    ("constants", "named"),
-    [
-        *(({"NUM_ACTIONS": number}, "NUM_ACTIONS") for number in (0, -1, 2**31, 2.0, "2", None)),
-        ({"OBSERVATION": None}, "OBSERVATION"),
-        ({"OBSERVATION": gymnasium.spaces.Discrete(3)}, "OBSERVATION"),
-        ({"OBSERVATION": BOX(0, 1, (0,), np.int8)}, "OBSERVATION"),
-        ({"SOURCE": Path("/missing.cpp")}, "SOURCE"),
-        ({"SOURCE": Path("/")}, "SOURCE"),
-        ({"SOURCE": 3}, "SOURCE"),
-    ],
-)
-def test_wrong_constants_of_a_game_are_named(constants, named, rung):
-    with pytest.raises(ConfigurationError, match=named):
-        GameVectorEnv(2, type("Throwing", (Throwing,), constants), rung)
+@pytest.mark.parametrize("name", CONSTANTS)
+def test_wrong_constants_of_a_game_are_named(name, rung):
+    for value in CONSTANTS[name]:
+        with pytest.raises(ConfigurationError, match=name):
+            GameVectorEnv(2, throwing_with(**{name: value}), rung)
 
 
-@pytest.mark.parametrize("game", [None, Throwing(), int, "Throwing"])
-def test_what_is_no_game_is_refused(game):
-    with pytest.raises(ConfigurationError, match="game="):
-        GameVectorEnv(2, game, "python")
-
-
-def test_more_boards_than_there_is_memory_for_are_refused():
-    large = type("Throwing", (Throwing,), {"NUM_ACTIONS": 2**31 - 1})
+def test_what_is_no_game_or_too_large_is_refused():
+    for game in (None, Throwing(), int, "Throwing"):
+        with pytest.raises(ConfigurationError, match="game="):
+            GameVectorEnv(2, game, "python")
     with pytest.raises(UnavailableError, match="num_envs"):
-        GameVectorEnv(2**31 - 1, large, "python")
+        GameVectorEnv(2**31 - 1, throwing_with(NUM_ACTIONS=2**31 - 1), "python")
