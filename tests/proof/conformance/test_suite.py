@@ -49,46 +49,11 @@ def test_the_file_is_as_it_is_written():
     assert expected.SUITE.read_text() == expected.as_text(DATA)
 
 
-def test_each_case_is_about_something_of_its_own():
-    contents = [
-        tuple(sorted((key, str(value)) for key, value in case.items() if key not in ("id", "why")))
-        for case in expected.all_cases(DATA)
-    ]
-    assert len(set(contents)) == len(contents)
-
-
 def test_python_chess_behind_the_protocol_passes():
     results = {r.case: r.status for r in conformance.run(PythonChess(), SUITE.cases)}
     assert set(results.values()) == {PASSES, NOT_OFFERED}
     not_offered = {BY_ID[case].group for case in results if results[case] == NOT_OFFERED}
     assert not_offered == {"actions", "planes", "autoreset", "batches", "seeds"}
-
-
-def test_every_group_has_cases_and_says_what_it_is_about():
-    assert {case.group for case in SUITE.cases} == set(SUITE.groups)
-    asks = {"legal", "ending", "rewards", "refused", "illegal", "position", "actions", "planes"}
-    for case in expected.all_cases(DATA):
-        assert case["why"]
-        assert {*case} & (asks | {"drawn"}), case["id"]
-
-
-def played(name):
-    (case,) = (case for case in expected.all_cases(DATA) if case["id"] == name)
-    return expected.board_at(case)
-
-
-def test_what_the_issue_of_a_case_is_is_in_it():
-    assert len(BY_ID["most-moves-white"].legal) == len(BY_ID["most-moves-black"].legal) == 218
-    assert "e5d6" in BY_ID["ep-white"].legal
-    for name in ("ep-pinned-on-file", "ep-pinned-on-rank", "ep-pinned-on-diagonal"):
-        assert played(name).ep_square == chess.D6
-        assert "e5d6" not in BY_ID[name].legal
-    board = played("castle-rook-captured")
-    assert board.piece_at(chess.H1) == chess.Piece.from_symbol("R")
-    assert "e1g1" not in BY_ID["castle-rook-captured"].legal
-    assert played("fifty-moves-and-mate").halfmove_clock == 100
-    assert played("fifty-moves-and-mate-from-the-start").halfmove_clock == 100
-    assert len(BY_ID["limit-of-its-own"].moves) > 512
 
 
 GROUP = {"name": "a", "kind": "law", "source": "", "what": ""}
@@ -99,31 +64,29 @@ def suite_of(*cases, **group):
     return {"schema": 1, "version": 1, "groups": [GROUP | group | {"cases": list(cases)}]}
 
 
-@pytest.mark.parametrize(
-    ("suite", "says"),
-    [
-        ({"schema": 1, "version": 1}, "'groups'"),
-        (suite_of(CASE) | {"schema": 2}, "schema 2"),
-        (suite_of(CASE, CASE), "'x'"),
-        (suite_of(kind="odd"), "'odd'"),
-        (suite_of(CASE | {"legall": []}), "legall"),
-        (suite_of(CASE | {"ending": "lost"}), "'lost'"),
-        (suite_of(CASE | {"autoreset": "never"}), "'never'"),
-        (suite_of(CASE | {"drawn": "often"}), "'often'"),
-    ],
-)
-def test_a_malformed_suite_is_refused(tmp_path, suite, says):
-    (tmp_path / "suite.json").write_text(json.dumps(suite))
-    with pytest.raises(ConfigurationError, match=says):
-        load(tmp_path / "suite.json")
-    (tmp_path / "suite.json").write_text("{")
+WRONG = {"legall": [], "ending": "lost", "autoreset": "never", "drawn": "often"}
+
+
+def test_a_malformed_suite_is_refused(tmp_path):
+    path = tmp_path / "suite.json"
+    for says, suite in (
+        ("groups", {"schema": 1, "version": 1}),
+        ("schema 2", suite_of(CASE) | {"schema": 2}),
+        ("'x'", suite_of(CASE, CASE)),
+        ("'odd'", suite_of(kind="odd")),
+        *((value or name, suite_of(CASE | {name: value})) for name, value in WRONG.items()),
+    ):
+        path.write_text(json.dumps(suite))
+        with pytest.raises(ConfigurationError, match=says):
+            load(path)
+    path.write_text("{")
     with pytest.raises(ConfigurationError, match=r"suite\.json"):
-        load(tmp_path / "suite.json")
+        load(path)
 
 
 def test_an_unknown_group_is_named():
     assert {case.group for case in SUITE.of_groups(["limits"]).cases} == {"limits"}
-    with pytest.raises(ConfigurationError, match=r"castles.*castling"):
+    with pytest.raises(ConfigurationError, match="castles"):
         SUITE.of_groups(["castles"])
 
 

@@ -12,6 +12,7 @@ from rungs._src import paths
 from rungs._src.chess.perft import read_epd
 from rungs._src.native import gpp, loader
 from rungs._src.native.abi import described
+from tests.tiers import system_tier
 
 HERE = Path(__file__).parent
 DATA = HERE.parent / "data"
@@ -48,14 +49,10 @@ def checks():
     return built("checks", "native")
 
 
-@pytest.fixture(
-    params=[
-        "native",
-        pytest.param("x86-64", marks=pytest.mark.system),
-        pytest.param("plain", marks=pytest.mark.system),
-        pytest.param("arm", marks=[pytest.mark.system, NEEDS_ARM]),
-    ]
-)
+ON_ARM = pytest.param("arm", marks=[pytest.mark.system, NEEDS_ARM])
+
+
+@pytest.fixture(params=["native", *system_tier("x86-64", "plain"), ON_ARM])
 def vector_checks(request):
     """The command that runs what vectors compute and write."""
     return built("checks", request.param)
@@ -67,7 +64,7 @@ def run(*command):
     return done.stdout
 
 
-@pytest.mark.parametrize("depth", [2, pytest.param(3, marks=pytest.mark.system)])
+@pytest.mark.parametrize("depth", [2, *system_tier(3)])
 def test_invariants_at_every_node(vector_checks, depth):
     for file in ("tricky.epd", "chess960.epd")[: 4 - depth]:
         leaves = sum(case.leaves.get(depth, 0) for case in read_epd(DATA / file))
@@ -105,7 +102,7 @@ def test_trees_stay_in_their_memory_and_add_up(checks):
 
 
 @pytest.mark.system
-@pytest.mark.parametrize("machine", ["native", "x86-64", pytest.param("arm", marks=NEEDS_ARM)])
+@pytest.mark.parametrize("machine", ["native", "x86-64", ON_ARM])
 def test_the_learner_stays_in_its_memory_and_threads_change_nothing(machine):
     assert run(*built("learner", machine), 1) == "learnt\n"
 
@@ -123,25 +120,17 @@ def test_any_text_is_refused_or_a_position(checks, tmp_path):
     run(*checks, "fen", 300, *tmp_path.iterdir())
 
 
-def test_any_bytes_are_safe_actions(checks, tmp_path):
+# Of each target: rounds, how many settings are left out between two, and bytes behind them.
+FUZZED = {"actions": (1, 1, 150), "states": (8, 1, 2 + 3 * 4), "copies": (2, 5, 2 + 5)}
+
+
+@pytest.mark.parametrize("target", FUZZED)
+def test_any_bytes_are_refused_or_leave_everything_in_order(checks, target, tmp_path):
+    rounds, every, size = FUZZED[target]
     rng = np.random.default_rng(0)
-    for settings in range(256):
-        (tmp_path / str(settings)).write_bytes(bytes([settings]) + rng.bytes(150))
-    run(*checks, "actions", 1, *tmp_path.iterdir())
-
-
-def test_a_changed_state_is_refused_or_a_board(checks, tmp_path):
-    rng = np.random.default_rng(0)
-    for settings in range(256):
-        (tmp_path / str(settings)).write_bytes(bytes([settings]) + rng.bytes(2 + 3 * 4))
-    run(*checks, "states", 8, *tmp_path.iterdir())
-
-
-def test_copies_go_on_as_one_and_stay_in_their_memory(checks, tmp_path):
-    rng = np.random.default_rng(0)
-    for settings in range(0, 256, 5):
-        (tmp_path / str(settings)).write_bytes(bytes([settings]) + rng.bytes(2 + 5))
-    run(*checks, "copies", 2, *tmp_path.iterdir())
+    for settings in range(0, 256, every):
+        (tmp_path / str(settings)).write_bytes(bytes([settings]) + rng.bytes(size))
+    run(*checks, target, rounds, *tmp_path.iterdir())
 
 
 # Settings, by their number in `any_config`: every format of the observation and of the mask.
