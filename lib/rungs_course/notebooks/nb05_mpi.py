@@ -14,8 +14,9 @@ import pandas as pd
 import rungs
 from rungs.devel import gpp, launch, mpi, paths, temporary_dir
 from rungs.errors import WorkerDiedError
-from rungs_course import teams
 from rungs_course.measure.race import race
+from rungs_course.teams import StepCost
+from rungs_course.teams import make as make_team
 
 # Parts of a rank's step, in the order of time.
 WORKS = ("order", "check", "agree", "play", "send")
@@ -66,7 +67,7 @@ def main() -> None:
             return {}
         return {
             "openmp": rungs.make("chess", "openmp", threads=threads, **game),
-            "twice": teams.make("twice", game["num_envs"], threads, game["mask"]),
+            "twice": make_team("twice", game["num_envs"], threads, game["mask"]),
         }
 
     frames = _race_games(games, threads, race_settings, more_racers)
@@ -202,10 +203,10 @@ def costs(pieces: pd.DataFrame, num_envs: int) -> pd.DataFrame:
     return pd.DataFrame({"ply": busy * ranks / num_envs, "meeting": step_seconds - busy})
 
 
-def fit_cost(pieces: pd.DataFrame, num_envs: int) -> teams.StepCost:
+def fit_cost(pieces: pd.DataFrame, num_envs: int) -> StepCost:
     """Returns the medians of `costs`, the meeting not below zero."""
     medians = costs(pieces, num_envs).median()
-    return teams.StepCost(float(medians["ply"]), 0.0, max(0.0, float(medians["meeting"])))
+    return StepCost(float(medians["ply"]), 0.0, max(0.0, float(medians["meeting"])))
 
 
 def ring(ranks: int) -> np.ndarray:
