@@ -12,6 +12,7 @@ namespace rungs::steps {
 namespace lanes {
 
 using namespace chess;
+using chess::step;  // not that of one bitboard
 
 // Every lane moved to the opposite direction.
 inline Lanes opposite(Lanes x) { return shuffle<4, 5, 6, 7, 0, 1, 2, 3>(x); }

@@ -162,9 +162,7 @@ def test_an_archive_is_a_prefix_of_the_c_library(tree):
 
 
 @pytest.mark.parametrize(
-    ("rung", "variant"),
-    [(rung, VARIANTS[0]) for rung in ("multiprocessing", "openmp")]
-    + [("threads", each) for each in VARIANTS],
+    ("rung", "variant"), [("openmp", VARIANTS[0]), *(("threads", each) for each in VARIANTS)]
 )
 def test_it_plays_the_recorded_games_without_a_compiler(installed, rung, variant):
     done = installed(GAMES, rung, PATH="/nowhere", RUNGS_ISA=variant.name)
@@ -370,6 +368,27 @@ pathlib.Path.read_text = elsewhere
     done = installed("-c", code)
     assert done.returncode == 0, done.stderr
     assert done.stdout == "x86-64-v2\n"
+
+
+def test_rungs_step_outside_the_tree(installed):
+    code = """
+import numpy, rungs
+from rungs._src import paths
+from rungs._src.chess.policy import random_actions
+print(rungs.__file__, paths.CPP, sep="\\n")
+names = ("python", "multiprocessing", "cpp", "openmp", "threads")
+envs = [rungs.make("chess", rung, 4) for rung in names]
+mask = [env.reset(seed=0)[1]["action_mask"] for env in envs][0]
+rng = numpy.random.default_rng(0)
+for _ in range(20):
+    actions = random_actions(mask, rng)
+    (observation, *_, info), *others = [env.step(actions) for env in envs]
+    assert all((other[0] == observation).all() for other in others)
+    mask = info["action_mask"]
+"""
+    done = installed("-c", code)
+    assert done.returncode == 0, done.stderr
+    assert all(line.startswith(str(installed.site)) for line in done.stdout.splitlines())
 
 
 def test_its_loops_with_openmp_run_on_pytorchs_threads(installed):
