@@ -209,6 +209,9 @@ def test_a_shard_of_other_contents_is_named(tmp_path):
         write(tmp_path, data)
         with pytest.raises(InvalidStateError, match=r"000001\.npz"):
             ReplayBuffer(tmp_path, window=1, updates=1)
+    (tmp_path / "000001.npz").write_bytes(shard() + bytes(32))  # another checksum
+    with pytest.raises(InvalidStateError, match=r"000001\.npz"):
+        ReplayBuffer(tmp_path, window=1, updates=1)
     write(tmp_path, shard())  # which others are made from
     assert len(ReplayBuffer(tmp_path, window=1, updates=1)) == 2
 

@@ -151,7 +151,8 @@ FAULTS = (
     (
         Faulty,
         ["actions", "planes", "autoreset", "batches", "seeds"],
-        "action-of-the-start planes-own-at-the-start same-step-mate next-step-begins seed-large",
+        "action-of-the-start planes-own-at-the-start same-step-mate next-step-begins seed-large "
+        "seed-batch-size",
         "seed-again seed-boards-differ batch-beside-others",
     ),
 )
@@ -162,7 +163,9 @@ def failed(environment, groups):
     return {result.case for result in results if result.status == FAILS}
 
 
-@pytest.mark.parametrize(("fault", "groups", "fails", "passes"), FAULTS)
+@pytest.mark.parametrize(
+    ("fault", "groups", "fails", "passes"), FAULTS, ids=[fault.__name__ for fault, *_ in FAULTS]
+)
 def test_a_fault_is_found_by_the_cases_about_it(fault, groups, fails, passes):
     found, fails, passes = failed(fault(), groups), {*fails.split()}, {*passes.split()}
     assert fails <= found
