@@ -85,13 +85,19 @@ constexpr int kHalfmovePlane = kConstantPlanes + 6;
 enum class ObservationFormat : std::int32_t { RUNGS_OBSERVATIONS(RUNGS_FORMAT) };
 #undef RUNGS_FORMAT
 
-#define RUNGS_BYTES(type, name, count) (count) * sizeof(type),
-constexpr std::int64_t kObservationBytes[] = {RUNGS_OBSERVATIONS(RUNGS_BYTES)};
-#undef RUNGS_BYTES
-constexpr int kObservationFormats = sizeof kObservationBytes / sizeof *kObservationBytes;
+#define RUNGS_ONE(type, name, count) +1
+constexpr int kObservationFormats = RUNGS_OBSERVATIONS(RUNGS_ONE);
+#undef RUNGS_ONE
 
 constexpr std::int64_t observation_bytes(ObservationFormat format) {
-  return kObservationBytes[static_cast<int>(format)];
+#define RUNGS_BYTES(type, name, count) \
+  case ObservationFormat::name:        \
+    return (count) * sizeof(type);
+  switch (format) {
+    default:
+      RUNGS_OBSERVATIONS(RUNGS_BYTES)
+  }
+#undef RUNGS_BYTES
 }
 
 // The last eight of the 72 numbers, as the bytes of a word.
