@@ -13,6 +13,7 @@
 RUNGS_STRUCTURE(rungs_chess_config, RUNGS_CHESS_COMMON_SETTINGS(RUNGS_SETTING_MEMBER)
                                         RUNGS_MEMBERS(size, num_envs, num_threads, start_fens,
                                                       num_start_fens, first_env))
+#undef RUNGS_SETTING_MEMBER
 RUNGS_STRUCTURE(rungs_chess_outputs,
                 RUNGS_MEMBERS(size, observation, observation_bytes, mask, mask_bytes, action_count,
                               player, reward, terminated, truncated, ended, reason,
@@ -83,6 +84,7 @@ static_assert(static_cast<int>(env::Opponent::RANDOM) == RUNGS_OPPONENT_RANDOM);
 #define RUNGS_SAME_NUMBER(type, name, count) \
   static_assert(static_cast<int>(env::ObservationFormat::name) == RUNGS_OBSERVATION_##name);
 RUNGS_OBSERVATIONS(RUNGS_SAME_NUMBER)
+#undef RUNGS_SAME_NUMBER
 static_assert(static_cast<int>(env::MaskFormat::LIST) == RUNGS_MASK_LIST);
 static_assert(static_cast<int>(env::Autoreset::DISABLED) == RUNGS_AUTORESET_DISABLED);
 static_assert(env::kMaxPlies == RUNGS_REASON_MAX_PLIES);
@@ -106,6 +108,7 @@ rungs_status check(const rungs_chess_config& config) {
                            config.start_fens ? c::kMaxInt : 0},
                           {"first_env", config.first_env, 0, c::kMaxInt},
                           RUNGS_CHESS_COMMON_SETTINGS(RUNGS_RANGE)});
+#undef RUNGS_RANGE
 }
 
 rungs_status parse_starts(const rungs_chess_config& config, chess::Position* starts) {
@@ -197,6 +200,7 @@ StateHead head_of(const rungs_chess& envs) {
           RUNGS_CHESS_GAME_SETTINGS(RUNGS_VALUE) config.num_starts,
           envs.batch.first_board,
           envs.starts_hash};
+#undef RUNGS_VALUE
 }
 
 }  // namespace

@@ -89,6 +89,7 @@ enum class ObservationFormat : std::int32_t { RUNGS_OBSERVATIONS(RUNGS_FORMAT) }
 constexpr int kObservationFormats = RUNGS_OBSERVATIONS(RUNGS_ONE);
 #undef RUNGS_ONE
 
+// A switch, as a table in memory makes a step of 512 boards 8 % slower.
 constexpr std::int64_t observation_bytes(ObservationFormat format) {
 #define RUNGS_BYTES(type, name, count) \
   case ObservationFormat::name:        \

@@ -167,8 +167,8 @@ def _ladder(tables: dict[str, pd.DataFrame], machine: dict) -> str:
         f"with the outputs *{fastest['ours'].removeprefix('rungs, ')}* plays "
         f"{_factor_in_prose(*fastest[['gain', 'from', 'to']])} as many as the fastest other "
         f"environment that was raced, {project}{description}; [the benchmark](docs/bench.md) lists "
-        "the factors of all outputs. [All our numbers](docs/numbers.md) says what each other "
-        "factor compares.\n"
+        "the factors of all outputs. [All our numbers](docs/numbers.md) says what the other "
+        "factors compare.\n"
     )
 
 
