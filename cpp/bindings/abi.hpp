@@ -5,9 +5,11 @@
 // and what include/rungs.h declares for programs in other languages.
 #pragma once
 #define RUNGS_BUILD
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -79,6 +81,14 @@ void add_enumerators() {
   add_enumerators<Enum>(std::make_integer_sequence<int, 64>());
 }
 
+template <class Type>
+constexpr void (*enumerators_of())() {
+  if constexpr (std::is_enum_v<Type>)
+    return add_enumerators<Type>;
+  else
+    return nullptr;
+}
+
 // The name of a structure that was described; "" for any other.
 template <class Struct>
 RUNGS_OWN std::string& name_of() {
@@ -122,29 +132,51 @@ bool describe_function(const char* name, Result (*function)(Taken...)) {
   return true;
 }
 
-// `fields` describes each field, by `describe_field`.
-template <class Struct, class Fields>
-bool describe_structure(std::string name, const Fields& fields) {
+// A member of a structure.
+struct Field {
+  template <class Member>
+  Field(const Member& member) : Field(member, enumerators_of<Member>()) {}
+  template <class Member>
+  Field(const Member& member, void (*add)())
+      : address(reinterpret_cast<std::uintptr_t>(&member)), type(abi::type<Member>), add(add) {}
+
+  std::uintptr_t address;
+  std::string (*type)();
+  void (*add)();  // its enumerators, if it has any
+};
+
+// A member whose values are those of another type, where that is an enumeration.
+template <class Values, class Member>
+Field values_of(const Member& member) {
+  return {member, enumerators_of<Values>()};
+}
+
+// Adds the fields of a structure at `begin`. `names` are their expressions, with commas between:
+// "size, rungs::abi::values_of<rungs::search::Policy>(policy)".
+[[gnu::noinline]] RUNGS_OWN inline void add_fields(std::uintptr_t begin, std::string_view names,
+                                                   std::initializer_list<Field> fields) {
+  for (const Field& field : fields) {
+    std::string_view name = names.substr(0, names.find(','));
+    names.remove_prefix(std::min(names.size(), name.size() + 1));
+    name.remove_prefix(name.find_last_of(" (") + 1);
+    name = name.substr(0, name.find(')'));
+    text().append("field ").append(name).append(" ");
+    text().append(std::to_string(field.address - begin)).append(" ").append(field.type());
+    if (field.add) field.add();
+    text() += "\n";
+  }
+}
+
+// `Described` is the structure with a function that adds its fields.
+template <class Struct, class Described>
+bool describe_structure(std::string name) {
   name = name.substr(0, name.find('<'));
   const std::size_t space = name.rfind(':');
   name_of<Struct>() = space == std::string::npos ? name : name.substr(space + 1);
   text() += "structure " + name_of<Struct>() + " " + std::to_string(sizeof(Struct)) + "\n";
-  fields();
+  alignas(Described) static const unsigned char memory[sizeof(Described)] = {};
+  reinterpret_cast<const Described*>(memory)->add_fields();
   return true;
-}
-
-[[gnu::noinline]] RUNGS_OWN inline void add_field(const char* name, std::size_t offset,
-                                                  const std::string& type) {
-  text().append("field ").append(name).append(" ").append(std::to_string(offset));
-  text().append(" ").append(type);
-}
-
-// `Values` is the enumeration whose values an integer has.
-template <class Field, class Values = Field>
-void describe_field(const char* name, std::size_t offset) {
-  add_field(name, offset, type<Field>());
-  if constexpr (std::is_enum_v<Values>) add_enumerators<Values>();
-  text() += "\n";
 }
 
 template <class Enum>
@@ -178,36 +210,23 @@ bool describe_enumeration(const char* name) {
   RUNGS_DESCRIBED describe_function(#name, &rungs::calls::name); \
   Result rungs::calls::name(__VA_ARGS__)
 
-// A structure that Python makes: RUNGS_STRUCTURE(rungs::mpi::Ranks, RUNGS_MEMBERS(communicator,
-// boards, first)). Those that it holds come first.
-#define RUNGS_STRUCTURE(Struct, ...)                       \
-  RUNGS_DESCRIBED describe_structure<Struct>(#Struct, [] { \
-    using Described = Struct;                              \
-    __VA_ARGS__                                            \
-  });
-#define RUNGS_MEMBER(name) \
-  rungs::abi::describe_field<decltype(Described::name)>(#name, offsetof(Described, name));
-
-// A member whose values are those of another type, where that is an enumeration.
-#define RUNGS_MEMBER_OF(Values, name) \
-  rungs::abi::describe_field<decltype(Described::name), Values>(#name, offsetof(Described, name));
-
-// The members of a list such as RUNGS_CHESS_OUTPUTS.
-#define RUNGS_LISTED_MEMBER(type, name, ...) RUNGS_MEMBER(name)
-
-// Up to 64 members by name.
-#define RUNGS_MEMBERS(...) RUNGS_EXPAND(RUNGS_EACH_MEMBER(__VA_ARGS__))
-#define RUNGS_EACH_MEMBER(name, ...) \
-  RUNGS_MEMBER(name) __VA_OPT__(RUNGS_NEXT_MEMBER RUNGS_PARENTHESES(__VA_ARGS__))
-#define RUNGS_NEXT_MEMBER() RUNGS_EACH_MEMBER
-#define RUNGS_PARENTHESES ()
-#define RUNGS_EXPAND(...) \
-  RUNGS_EXPAND_2(RUNGS_EXPAND_2(RUNGS_EXPAND_2(RUNGS_EXPAND_2(__VA_ARGS__))))
-#define RUNGS_EXPAND_2(...) \
-  RUNGS_EXPAND_1(RUNGS_EXPAND_1(RUNGS_EXPAND_1(RUNGS_EXPAND_1(__VA_ARGS__))))
-#define RUNGS_EXPAND_1(...) \
-  RUNGS_EXPAND_0(RUNGS_EXPAND_0(RUNGS_EXPAND_0(RUNGS_EXPAND_0(__VA_ARGS__))))
-#define RUNGS_EXPAND_0(...) __VA_ARGS__
+// A structure that Python makes, and its members that Python uses: RUNGS_STRUCTURE(
+// rungs::mpi::Ranks, communicator, boards, first). Those that it holds come first. A list such as
+// RUNGS_CHESS_OUTPUTS gives its members by RUNGS_LISTED_MEMBER.
+#define RUNGS_STRUCTURE(Struct, ...) \
+  RUNGS_DESCRIBE_STRUCTURE(RUNGS_NAME(Described, __COUNTER__), Struct, __VA_ARGS__)
+#define RUNGS_DESCRIBE_STRUCTURE(Described, Struct, ...)                                      \
+  namespace {                                                                                 \
+  struct Described : Struct {                                                                 \
+    void add_fields() const {                                                                 \
+      rungs::abi::add_fields(reinterpret_cast<std::uintptr_t>(this), RUNGS_TEXT(__VA_ARGS__), \
+                             {__VA_ARGS__});                                                  \
+    }                                                                                         \
+  };                                                                                          \
+  }                                                                                           \
+  RUNGS_DESCRIBED describe_structure<Struct, Described>(#Struct);
+#define RUNGS_TEXT(...) #__VA_ARGS__
+#define RUNGS_LISTED_MEMBER(type, name, ...) name,
 
 #define RUNGS_ENUMERATION(name, Enum) RUNGS_DESCRIBED describe_enumeration<Enum>(#name);
 #define RUNGS_CONSTANT(name, number) RUNGS_DESCRIBED describe_constant(#name, number);
@@ -219,7 +238,3 @@ inline std::uintptr_t rungs_abi() {  // Cling's
 }
 }  // namespace rungs::calls
 extern "C" [[gnu::used]] inline const char* rungs_abi() { return rungs::abi::text().c_str(); }
-
-// Structs that derive from others have no standard layout, but GCC, Clang and NVRTC agree on
-// theirs.
-#pragma GCC diagnostic ignored "-Winvalid-offsetof"

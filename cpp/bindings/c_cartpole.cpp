@@ -4,11 +4,10 @@
 #include "cartpole.cpp"
 
 // For callers that are not compiled with the header: WebAssembly's, where sizes differ.
-RUNGS_STRUCTURE(rungs_cartpole_config, RUNGS_MEMBER_OF(rungs::env::Autoreset, autoreset)
-                                           RUNGS_MEMBERS(size, num_envs, precision,
-                                                         max_episode_steps, workload, num_threads))
-RUNGS_STRUCTURE(rungs_cartpole_outputs, RUNGS_MEMBERS(size, stride, observation, reward, terminated,
-                                                      truncated, ended, final_observation))
+RUNGS_STRUCTURE(rungs_cartpole_config, rungs::abi::values_of<rungs::env::Autoreset>(autoreset),
+                size, num_envs, precision, max_episode_steps, workload, num_threads)
+RUNGS_STRUCTURE(rungs_cartpole_outputs, size, stride, observation, reward, terminated, truncated,
+                ended, final_observation)
 
 using namespace rungs;
 

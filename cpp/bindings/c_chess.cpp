@@ -9,15 +9,13 @@
 
 // For callers that are not compiled with the header: WebAssembly's, where sizes differ.
 #define RUNGS_SETTING_MEMBER(type, name, ...) \
-  RUNGS_MEMBER_OF(decltype(rungs::env::ChessConfig::name), name)
-RUNGS_STRUCTURE(rungs_chess_config, RUNGS_CHESS_COMMON_SETTINGS(RUNGS_SETTING_MEMBER)
-                                        RUNGS_MEMBERS(size, num_envs, num_threads, start_fens,
-                                                      num_start_fens, first_env))
+  rungs::abi::values_of<decltype(rungs::env::ChessConfig::name)>(name),
+RUNGS_STRUCTURE(rungs_chess_config, RUNGS_CHESS_COMMON_SETTINGS(RUNGS_SETTING_MEMBER) size,
+                num_envs, num_threads, start_fens, num_start_fens, first_env)
 #undef RUNGS_SETTING_MEMBER
-RUNGS_STRUCTURE(rungs_chess_outputs,
-                RUNGS_MEMBERS(size, observation, observation_bytes, mask, mask_bytes, action_count,
-                              player, reward, terminated, truncated, ended, reason,
-                              final_observation))
+RUNGS_STRUCTURE(rungs_chess_outputs, size, observation, observation_bytes, mask, mask_bytes,
+                action_count, player, reward, terminated, truncated, ended, reason,
+                final_observation)
 
 // Pointers to the elements of each format of observations, in order.
 #define RUNGS_FIELD(type, name, count) const type* name;

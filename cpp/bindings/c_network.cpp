@@ -6,7 +6,7 @@
 #include "thread_pool.cpp"
 
 // For callers that are not compiled with the header: WebAssembly's, where sizes differ.
-RUNGS_STRUCTURE(rungs_network_config, RUNGS_MEMBERS(size, weights, num_weights, type, num_threads))
+RUNGS_STRUCTURE(rungs_network_config, size, weights, num_weights, type, num_threads)
 
 using namespace rungs;
 

@@ -3,16 +3,13 @@
 #include "search.cpp"
 
 // For callers that are not compiled with the header: WebAssembly's, where sizes differ.
-RUNGS_STRUCTURE(rungs_search_config,
-                RUNGS_MEMBER_OF(rungs::search::Policy, policy)
-                    RUNGS_MEMBER_OF(rungs::env::ObservationFormat, observation)
-                        RUNGS_MEMBERS(size, num_games, seed, simulations, nodes, keep, num_threads,
-                                      considered, scale, value_scale, maxvisit_init, c_init, c_base,
-                                      alpha, fraction, temperature))
-RUNGS_STRUCTURE(rungs_search_outputs,
-                RUNGS_MEMBERS(size, observation, observation_bytes, leaf_actions, leaf_counts,
-                              reason, actions, counts, visits, policy, priors, action_values, value,
-                              raw_value, chosen, nodes))
+RUNGS_STRUCTURE(rungs_search_config, rungs::abi::values_of<rungs::search::Policy>(policy),
+                rungs::abi::values_of<rungs::env::ObservationFormat>(observation), size, num_games,
+                seed, simulations, nodes, keep, num_threads, considered, scale, value_scale,
+                maxvisit_init, c_init, c_base, alpha, fraction, temperature)
+RUNGS_STRUCTURE(rungs_search_outputs, size, observation, observation_bytes, leaf_actions,
+                leaf_counts, reason, actions, counts, visits, policy, priors, action_values, value,
+                raw_value, chosen, nodes)
 
 using namespace rungs;
 

@@ -33,8 +33,8 @@ inline void reset_batch(const CartPoleBatch& batch, const bool* which, std::int6
 }  // namespace rungs::cartpole
 
 RUNGS_STRUCTURE(rungs::env::CartPoleConfig, RUNGS_CARTPOLE_SETTINGS(RUNGS_LISTED_MEMBER))
-RUNGS_STRUCTURE(rungs::CartPoleBatch, RUNGS_MEMBERS(config, num_envs, stride, first_env, seeds)
-                                          RUNGS_CARTPOLE_ARRAYS(RUNGS_LISTED_MEMBER))
+RUNGS_STRUCTURE(rungs::CartPoleBatch, config, num_envs, stride, first_env, seeds,
+                RUNGS_CARTPOLE_ARRAYS(RUNGS_LISTED_MEMBER))
 
 RUNGS_FUNCTION(void, rungs_cartpole_reset, std::uintptr_t address, std::uintptr_t which,
                std::int64_t episode) {

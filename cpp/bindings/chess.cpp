@@ -26,11 +26,8 @@ inline std::int64_t perft(const chess::Position& root, int plies, ThreadPool* po
 }  // namespace rungs
 
 RUNGS_STRUCTURE(rungs::env::ChessConfig, RUNGS_CHESS_SETTINGS(RUNGS_LISTED_MEMBER))
-
-#define RUNGS_OUTPUTS_MEMBERS                                           \
-  RUNGS_MEMBERS(config, num_envs, first_board, seeds, history, replies) \
-  RUNGS_CHESS_OUTPUTS(RUNGS_LISTED_MEMBER)
-RUNGS_STRUCTURE(rungs::ChessBatch, RUNGS_OUTPUTS_MEMBERS RUNGS_MEMBERS(blocks, chosen))
+RUNGS_STRUCTURE(rungs::ChessBatch, config, num_envs, first_board, seeds, history, replies,
+                RUNGS_CHESS_OUTPUTS(RUNGS_LISTED_MEMBER) blocks, chosen)
 RUNGS_CONSTANT(boards_per_block, rungs::env::kBlock)
 RUNGS_CONSTANT(block_bytes, sizeof(rungs::env::Block))
 RUNGS_CONSTANT(saved_board_bytes, sizeof(rungs::env::SavedBoard))

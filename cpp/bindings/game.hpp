@@ -57,9 +57,9 @@ struct Games : GameBatch<RUNGS_GAME> {
 
 }  // namespace rungs
 
-RUNGS_STRUCTURE(rungs::Games, RUNGS_MEMBERS(num_envs, seed, seeds, autoreset, games, episode, drawn,
-                                            chosen, observation, final_observation, action_mask,
-                                            reward, terminated, truncated, ended, error))
+RUNGS_STRUCTURE(rungs::Games, num_envs, seed, seeds, autoreset, games, episode, drawn, chosen,
+                observation, final_observation, action_mask, reward, terminated, truncated, ended,
+                error)
 RUNGS_CONSTANT(error_bytes, rungs::Games::kErrorBytes)
 RUNGS_CONSTANT(game_bytes, sizeof(RUNGS_GAME))
 RUNGS_CONSTANT(num_actions, RUNGS_GAME::kActions)

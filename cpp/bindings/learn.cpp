@@ -27,19 +27,16 @@ inline Workers workers(std::uintptr_t runner, std::uintptr_t pool, std::int64_t 
 
 }  // namespace rungs::learn
 
-RUNGS_STRUCTURE(rungs::learn::Parameters<float>,
-                RUNGS_MEMBERS(weights, gradient, first_moment, second_moment, touched))
-RUNGS_STRUCTURE(rungs::learn::Model<float>,
-                RUNGS_MEMBERS(precision, parameters, prepared, workspace))
-RUNGS_STRUCTURE(rungs::learn::Sampling<float>,
-                RUNGS_MEMBERS(observation, action, count, uniform, chosen, choice, log_probability,
-                              value, rows))
-RUNGS_STRUCTURE(rungs::learn::BatchPositions, RUNGS_MEMBERS(observation, action, count, row, rows))
-RUNGS_STRUCTURE(rungs::learn::PpoBatch<float>,
-                RUNGS_MEMBERS(positions, choice, old_log_probability, advantage, returns, clip_coef,
-                              vf_coef, ent_coef))
-RUNGS_STRUCTURE(rungs::learn::SearchBatch<float>, RUNGS_MEMBERS(positions, policy, value, vf_coef))
-RUNGS_STRUCTURE(rungs::learn::AdamSettings, RUNGS_MEMBERS(learning_rate, eps, max_grad_norm, step))
+RUNGS_STRUCTURE(rungs::learn::Parameters<float>, weights, gradient, first_moment, second_moment,
+                touched)
+RUNGS_STRUCTURE(rungs::learn::Model<float>, precision, parameters, prepared, workspace)
+RUNGS_STRUCTURE(rungs::learn::Sampling<float>, observation, action, count, uniform, chosen, choice,
+                log_probability, value, rows)
+RUNGS_STRUCTURE(rungs::learn::BatchPositions, observation, action, count, row, rows)
+RUNGS_STRUCTURE(rungs::learn::PpoBatch<float>, positions, choice, old_log_probability, advantage,
+                returns, clip_coef, vf_coef, ent_coef)
+RUNGS_STRUCTURE(rungs::learn::SearchBatch<float>, positions, policy, value, vf_coef)
+RUNGS_STRUCTURE(rungs::learn::AdamSettings, learning_rate, eps, max_grad_norm, step)
 
 // The number of weights, and of weights in a unit.
 RUNGS_FUNCTION(std::int64_t, rungs_learn_weights) { return rungs::learn::kWeights; }

@@ -3,9 +3,9 @@
 
 #include "abi.hpp"
 
-RUNGS_STRUCTURE(rungs::mpi::Ranks, RUNGS_MEMBERS(communicator, boards, first))
-RUNGS_STRUCTURE(rungs::mpi::Order, RUNGS_MEMBERS(task, episode, partial))
-RUNGS_STRUCTURE(rungs::mpi::Gathering, RUNGS_MEMBERS(ranks, shared, actions, replies, which))
+RUNGS_STRUCTURE(rungs::mpi::Ranks, communicator, boards, first)
+RUNGS_STRUCTURE(rungs::mpi::Order, task, episode, partial)
+RUNGS_STRUCTURE(rungs::mpi::Gathering, ranks, shared, actions, replies, which)
 
 RUNGS_FUNCTION(std::int64_t, rungs_chess_mpi_step, std::uintptr_t ranks, std::uintptr_t batch,
                std::uintptr_t settings, const std::int64_t* actions) {

@@ -12,19 +12,17 @@ inline Helpers helpers(std::uintptr_t pool, std::int64_t threads) {
 
 }  // namespace rungs::search
 
-RUNGS_STRUCTURE(rungs::search::Settings,
-                RUNGS_MEMBERS(seed, policy, observation, nodes, edges, kept_nodes, kept_edges, keep,
-                              considered, scale, value_scale, maxvisit_init, c_init, c_base, alpha,
-                              fraction, temperature))
-RUNGS_STRUCTURE(rungs::search::TreeMemory, RUNGS_MEMBERS(node, prior, action, stats))
-RUNGS_STRUCTURE(rungs::search::TreeBatch, RUNGS_MEMBERS(settings, num_games, game, history, trees,
-                                                        schedule, observation, actions, counts))
-RUNGS_STRUCTURE(rungs::search::Node,
-                RUNGS_MEMBERS(position, key, unvisited_prior, raw_value, visits, parent, edge,
-                              first, stats, count, num_visited, reason, repetitions))
-RUNGS_STRUCTURE(rungs::search::Stats, RUNGS_MEMBERS(value_sum, visits, child))
-RUNGS_STRUCTURE(rungs::search::GameResult, RUNGS_MEMBERS(actions, counts, visits, policy, priors,
-                                                         action_values, value, raw_value, chosen))
+RUNGS_STRUCTURE(rungs::search::Settings, seed, policy, observation, nodes, edges, kept_nodes,
+                kept_edges, keep, considered, scale, value_scale, maxvisit_init, c_init, c_base,
+                alpha, fraction, temperature)
+RUNGS_STRUCTURE(rungs::search::TreeMemory, node, prior, action, stats)
+RUNGS_STRUCTURE(rungs::search::TreeBatch, settings, num_games, game, history, trees, schedule,
+                observation, actions, counts)
+RUNGS_STRUCTURE(rungs::search::Node, position, key, unvisited_prior, raw_value, visits, parent,
+                edge, first, stats, count, num_visited, reason, repetitions)
+RUNGS_STRUCTURE(rungs::search::Stats, value_sum, visits, child)
+RUNGS_STRUCTURE(rungs::search::GameResult, actions, counts, visits, policy, priors, action_values,
+                value, raw_value, chosen)
 
 RUNGS_FUNCTION(std::int64_t, rungs_search_game_bytes) { return sizeof(rungs::search::GameTree); }
 

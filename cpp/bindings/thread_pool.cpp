@@ -5,7 +5,7 @@
 #include "../rungs/cpu_loops.hpp"
 #include "abi.hpp"
 
-RUNGS_STRUCTURE(rungs::openmp::LoopSettings, RUNGS_MEMBERS(threads, schedule, chunk))
+RUNGS_STRUCTURE(rungs::openmp::LoopSettings, threads, schedule, chunk)
 RUNGS_CONSTANT(payoff_bytes, sizeof(rungs::Payoff))
 
 // The version of OpenMP these functions were compiled for, 0 where the compiler ignored it.
