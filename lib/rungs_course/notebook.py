@@ -25,6 +25,7 @@ from rungs_course.machine import naming
 from rungs_course.measure import results
 from rungs_course.measure.disturbance import disturbances, usage
 from rungs_course.measure.noise import Factor
+from rungs_course.plots import save_figure
 from rungs_course.tables import markdown, with_interval
 from rungs_course.widgets import WHOLE_LABEL
 
@@ -37,11 +38,21 @@ def say(text: str) -> None:
 
 
 def in_words(factor: Factor) -> str:
-    """Writes a factor with its noise: "1.49× (1.42 to 1.55)", or that it is within noise."""
+    """Writes a factor, its interval and a verdict: "1.49× (1.42 to 1.55): larger"."""
     text = with_interval(factor.middle, factor.low, factor.high)
-    if not factor.judged:
-        return f"{text}, too few repeats to tell noise"
-    return text if factor.beyond() else f"{text}, within the noise of this run"
+    return f"{text}: {verdict(factor)}"
+
+
+def verdict(
+    factor: Factor, *, larger: str = "larger", smaller: str = "smaller", than: float = 1.0
+) -> str:
+    """Writes what a factor says: that it is `larger` or `smaller` than a number, that it equals it
+    within some per cent, or that nothing can be told.
+    """
+    if factor.beyond(than):
+        return larger if factor.middle > than else smaller
+    within = factor.equals_within(than)
+    return "cannot tell" if within is None else f"equal within {max(0.01, within):.0%}"
 
 
 def at_size(values: Mapping[str, Value], size: object) -> Value:
@@ -51,11 +62,12 @@ def at_size(values: Mapping[str, Value], size: object) -> Value:
 
 def live() -> Callable[[str], None]:
     """Shows a line below a cell; returns the function that replaces it."""
-    display_handle = display(Markdown(""), display_id=True)
+    # Markdown("") would be shown as the name of its type in a book.
+    handle = display({"text/markdown": "", "text/plain": ""}, raw=True, display_id=True)
 
     def replace(text: str) -> None:
-        if display_handle:  # nothing is shown outside a notebook
-            display_handle.update(Markdown(text))
+        if handle:  # nothing is shown outside a notebook
+            handle.update(Markdown(text))
 
     return replace
 
@@ -65,14 +77,37 @@ _MIN_MEASUREMENT = 1.0  # seconds: cells that take less only write or draw
 
 
 class NotebookRun:
-    """Watches each cell of a notebook for what else used the processor while it measured.
+    """A run of a notebook: saves its tables and pictures, and watches each cell for what else used
+    the processor while it measured.
 
     As soon as the run is disturbed, it says so at the top of the notebook. Conclusions go through
-    `judge` and figures through `figure`, which take this into account.
+    `verdicts` or `judge` and figures through `figure`, which take this into account.
+
+    Args:
+        notebook: its number, "07"; files begin with it.
+        size: "smoke", "quick" or "full", for the provenance of tables.
+        seed: also for the provenance.
+        out: the folder whose `results` hold the tables.
+        figures: the folder of pictures.
+        root: the source tree with the recorded tables.
+        parameters: more of the provenance of all tables.
     """
 
-    def __init__(self, notebook: str, root: Path = paths.ROOT):
+    def __init__(
+        self,
+        notebook: str,
+        size: str,
+        seed: int,
+        out: str | Path,
+        figures: str | Path,
+        *,
+        root: Path = paths.ROOT,
+        **parameters: Any,
+    ):
         self._notebook, self._root = notebook, root
+        self._parameters = {"size": size, "seed": seed, **parameters}
+        self._results, self._figures = Path(out) / "results", Path(figures)
+        self.tables: dict[str, pd.DataFrame] = {}  # that were saved, by name
         self._top = live()
         self._all: dict[str, float] = {}  # the worst of each kind
         self._current: dict[str, float] = {}  # of the next figures' measurements
@@ -89,6 +124,12 @@ class NotebookRun:
         self._end()
         return bool(self._current)
 
+    @property
+    def was_disturbed(self) -> bool:
+        """Whether any measurement so far was disturbed."""
+        self._end()
+        return bool(self._all)
+
     @contextlib.contextmanager
     def crowded(self) -> Iterator[None]:
         """Marks a block that measures more threads or processes than there are cores.
@@ -103,62 +144,81 @@ class NotebookRun:
         finally:
             self._crowded = False
 
-    def judge(self, factor: Factor, *, larger: str, smaller: str, than: float = 1.0) -> str:
-        """Returns `larger` or `smaller` where a factor lies beyond `than` and its noise, else that
-        this run does not decide, and why.
+    def judge(
+        self,
+        factor: Factor,
+        *,
+        larger: str = "larger",
+        smaller: str = "smaller",
+        than: float = 1.0,
+    ) -> str:
+        """Returns the `verdict` on a factor of this run; a disturbance widens its interval first.
 
-        That claims neither a difference nor its absence. A notebook's text may depend on a factor
-        only by this.
+        A notebook's text may depend on a factor only by this.
         """
-        if self.disturbed:
-            return "Not decided: this run was disturbed."
-        if not factor.judged:
-            return "Not decided: too few repeats, or one of them is infinite or not a number."
-        if not factor.beyond(than):
-            return "Not decided: the noise is larger."
-        return larger if factor.middle > than else smaller
+        return verdict(self._widened(factor), larger=larger, smaller=smaller, than=than)
 
     def verdicts(
         self,
         factors: Mapping[Any, Factor],
         titles: Sequence[str],
         *,
-        larger: str,
-        smaller: str,
+        larger: str = "larger",
+        smaller: str = "smaller",
         than: float = 1.0,
     ) -> None:
         """Shows a table of factors by a text or a tuple of texts, a row each, with the verdict on
         each by itself; the last title is the factor's.
         """
         rows = []
-        for row, factor in factors.items():
-            verdict = self.judge(factor, larger=larger, smaller=smaller, than=than)
-            text = with_interval(factor.middle, factor.low, factor.high)
-            rows.append((*(row if isinstance(row, tuple) else (row,)), text, verdict))
+        for row, measured in factors.items():
+            factor = self._widened(measured)
+            text = with_interval(factor.middle, factor.low, factor.high) + self._mark
+            judged = verdict(factor, larger=larger, smaller=smaller, than=than)
+            rows.append((*(row if isinstance(row, tuple) else (row,)), text, judged))
         say(markdown(pd.DataFrame(rows, columns=[*titles, "verdict"])))
+
+    def _widened(self, factor: Factor) -> Factor:
+        return factor.widened(max(self._current.values())) if self.disturbed else factor
+
+    @property
+    def _mark(self) -> str:
+        """What stands behind a disturbed number."""
+        return " (disturbed)" if self.disturbed else ""
+
+    def save_table(self, name: str, frame: pd.DataFrame, **parameters: Any) -> None:
+        """Saves a table as `NOTEBOOK_name.csv`, with more parameters in its provenance."""
+        self.tables[name] = frame
+        path = self._results / f"{self._notebook}_{name}.csv"
+        results.save(frame, path, self._parameters | parameters)
+
+    def save_picture(self, name: str, figure: Figure) -> Figure:
+        """Saves a figure as `NOTEBOOK_name.png`, and returns it."""
+        save_figure(figure, self._figures / f"{self._notebook}_{name}.png")
+        return figure
 
     def figure(
         self, table: str, draw: Callable[..., Figure], frame: pd.DataFrame, **others: pd.DataFrame
-    ) -> Figure:
-        """Shows and returns a figure of this run; where it was disturbed also the recorded one,
-        below it.
+    ) -> None:
+        """Saves a table, and shows and saves its figure; where this run was disturbed also shows
+        the recorded one, below it.
 
-        `table` is the name of the file that `frame` is saved as, without number and ending; `draw`
-        also takes the tables `others`, by the names of their files.
+        `table` is the name of the files of `frame` and of the picture, without number and ending;
+        `draw` also takes the tables `others`, by the names of their files.
         """
         disturbed, figure = self.disturbed, draw(frame, **others)
         self._figure_shown = True
-        if not disturbed:
-            display(figure)
-            self._before = usage()  # drawing is not measured
-            return figure
-        figure.text(0.5, 0.5, "disturbed run", color="grey", alpha=0.4, fontsize=28, **_WATERMARK)
-        display(figure)
-        why = _listed(self._current)
-        say(f"*This run was disturbed: {why}.*")
-        self.recorded(table, draw, frame, **others)
-        self._before = usage()
-        return figure
+        for name, saved in {table: frame, **others}.items():
+            self.save_table(name, saved)
+        if disturbed:
+            figure.text(
+                0.5, 0.5, "disturbed run", color="grey", alpha=0.4, fontsize=28, **_WATERMARK
+            )
+        display(self.save_picture(table, figure))
+        if disturbed:
+            say(f"*This run was disturbed: {_listed(self._current)}.*")
+            self.recorded(table, draw, frame, **others)
+        self._before = usage()  # drawing is not measured
 
     def recorded(
         self, table: str, draw: Callable[..., Figure], frame: pd.DataFrame, **others: pd.DataFrame
@@ -177,6 +237,18 @@ class NotebookRun:
         else:
             say(f"*As recorded on {source}:*")
             display(figure)
+
+    def of_record(self, function: Callable[..., Value], *tables: str) -> Value | None:
+        """Returns what a function of saved tables, by their names, gives for the recorded ones;
+        None where there are none, or not for this size's boards.
+        """
+        recorded = self._recorded({name: self.tables[name] for name in tables})
+        if recorded is None:
+            return None
+        try:
+            return function(**recorded)
+        except (KeyError, IndexError, ValueError):
+            return None
 
     def _recorded(self, like: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame] | None:
         """Returns recorded tables with these columns: of this kind of machine, else of another."""
@@ -206,8 +278,8 @@ class NotebookRun:
                 {phrase: max(much, worst.get(phrase, 0)) for phrase, much in causes.items()}
             )
         self._top(
-            f"**This run was disturbed**: at worst {_listed(self._all)}. Figures of disturbed "
-            "measurements are marked, with a recorded figure below; nothing is concluded from them."
+            f"**This run was disturbed**: at worst {_listed(self._all)}. Disturbed figures and "
+            "numbers are marked, with a recorded figure below, and their intervals are wider."
         )
 
 
@@ -254,28 +326,41 @@ class Guesses:
         line = ipywidgets.HBox([number, answer], layout={"flex_flow": "row wrap"})
         return ipywidgets.VBox([ipywidgets.Label(question), line])
 
-    def beside(self, **measured: float) -> HTML:
-        """Shows all questions, the guesses, and the measured values."""
-        table = self.table(**measured)
-        return HTML(table.to_html(index=False, border=0))
+    def beside(
+        self, this_run: NotebookRun, measured: Callable[..., Mapping[str, float]], *tables: str
+    ) -> HTML:
+        """Shows all questions, the guesses, and the measured values, with the recorded ones.
 
-    def table(self, **measured: float) -> pd.DataFrame:
-        """Returns the table of `beside`: a row per question, "guessed", "measured" and "off by"."""
-        if measured.keys() != self._questions.keys():
-            different = measured.keys() ^ self._questions.keys()
+        `measured` takes tables that this run saved, by their names `tables`, and returns a number
+        per question; so it also finds the recorded numbers.
+        """
+        frame = self.table(this_run, measured, *tables)
+        return HTML(frame.to_html(index=False, border=0))
+
+    def table(
+        self, this_run: NotebookRun, measured: Callable[..., Mapping[str, float]], *tables: str
+    ) -> pd.DataFrame:
+        """Returns the table of `beside`: a row per question. A guess is compared with what was
+        measured, or with what is recorded where this run was disturbed.
+        """
+        values = measured(**{name: this_run.tables[name] for name in tables})
+        if values.keys() != self._questions.keys():
+            different = values.keys() ^ self._questions.keys()
             raise ConfigurationError(f"asked or measured, but not both: {', '.join(different)}")
+        disturbed, recorded = this_run.was_disturbed, this_run.of_record(measured, *tables)
+        true, mark = (recorded or values), " (disturbed)"
         guesses, rows = self._read(), []
         for name, (question, unit) in self._questions.items():
-            value = float(measured[name])
-            guess = guesses[name]["guess"] if name in guesses else None
-            rows.append(
-                {
-                    "question": question,
-                    "guessed": "no guess" if guess is None else _with_unit(guess, unit),
-                    "measured": _with_unit(value, unit),
-                    "off by": "" if guess is None else _off(guess, value, unit),
-                }
-            )
+            row = {"question": question}
+            if guesses:
+                row["guessed"] = row["off by"] = ""
+            if name in guesses:
+                guess = guesses[name]["guess"]
+                row["guessed"] = _with_unit(guess, unit)
+                row["off by"] = _off(guess, float((true if disturbed else values)[name]), unit)
+            row["measured"] = _with_unit(float(values[name]), unit) + mark * disturbed
+            row["recorded"] = _with_unit(float(recorded[name]), unit) if recorded else "no record"
+            rows.append(row)
         return pd.DataFrame(rows)
 
     def _read(self) -> dict[str, dict]:

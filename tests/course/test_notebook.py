@@ -2,11 +2,14 @@
 
 import ast
 import json
+import math
 import re
 
 import nbformat
+import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 
 from rungs.errors import ConfigurationError
 from rungs_course import notebook, paths
@@ -17,6 +20,7 @@ from rungs_course.plots import axes
 
 FASTER, SLOWER = factor([1.5, 1.4, 1.6, 1.5, 1.5]), factor([0.5, 0.4, 0.6, 0.5, 0.5])
 NOISE, FEW = factor([1.1, 0.9, 1.3, 1.1, 1.1]), factor([2.0, 2.0])
+EQUAL, INFINITE = factor([1.0, 0.97, 1.03, 1.02, 1.01]), factor([math.inf] * 5)
 OTHERS = {"other programs used {:.0%}": 0.4}
 FRAME = pd.DataFrame({"boards": [1, 2], "seconds": [3.0, 4.0]})
 NOTEBOOKS = sorted((paths.ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
@@ -42,7 +46,7 @@ def reasons(monkeypatch):
 
 @pytest.fixture
 def run(displayed, reasons, tmp_path):
-    return NotebookRun("07", tmp_path)
+    return NotebookRun("07", "smoke", 3, tmp_path / "run", tmp_path / "pictures", root=tmp_path)
 
 
 @pytest.fixture
@@ -70,11 +74,12 @@ def test_a_verdict_follows_the_measurement(run):
     assert judged(run, FASTER) == "faster"
     assert judged(run, SLOWER) == "slower"
     assert judged(run, FASTER, than=2.0) == "slower"
+    assert "3%" in judged(run, EQUAL)
 
 
-@pytest.mark.parametrize("factor", [NOISE, FEW])
+@pytest.mark.parametrize("factor", [NOISE, FEW, INFINITE])
 def test_within_noise_nothing_is_claimed(run, factor):
-    assert not re.search("faster|slower", judged(run, factor))
+    assert not re.search("faster|slower|%", judged(run, factor))
 
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
@@ -99,18 +104,45 @@ def test_verdicts_are_a_table_whose_rows_are_judged_one_by_one(run, displayed):
     assert [row[-1] for row in rows] == [judged(run, factor) for factor in factors.values()]
 
 
-def test_a_disturbed_run_concludes_nothing_and_shows_the_worst_at_the_top(run, displayed, reasons):
+def test_a_disturbance_widens_intervals_by_the_share_of_time_that_one_of_the_two_may_have_lost(
+    run, displayed, reasons
+):
+    # Of two with the same speed, one loses 40% of its time in each repeat.
+    lost = factor(np.random.default_rng(0).uniform(0.99, 1.01, 9) / (1 - 0.4))
+    assert judged(run, lost) == "faster"
     reasons.update(OTHERS)
-    assert not re.search("faster|slower", judged(run, FASTER))
+    assert not re.search("faster|slower|%", judged(run, lost))
+    assert judged(run, factor([10.0, 9.0, 11.0, 10.0, 10.0])) == "faster"
+    run.verdicts({"a": FASTER}, ["row", "speed"])
+    assert "0.84" in displayed[-1]
+    assert "2.67" in displayed[-1]
+
+
+def test_the_worst_disturbance_is_at_the_top(run, displayed, reasons):
+    reasons.update(OTHERS)
+    assert run.disturbed
     reasons.update(dict.fromkeys(OTHERS, 0.3))
     assert run.disturbed
+    assert run.was_disturbed
     assert "40%" in displayed[-1]
     assert "30%" not in displayed[-1]
 
 
+def test_a_figure_saves_its_tables_and_its_picture(run, tmp_path):
+    run.figure("race", lambda race, others: draw(race), FRAME, others=FRAME.assign(boards=7))
+    race, others = (
+        results.load(tmp_path / "run" / "results" / f"07_{name}.csv") for name in ("race", "others")
+    )
+    pd.testing.assert_frame_equal(race, FRAME)
+    assert set(others["boards"]) == {7}
+    assert race.attrs["provenance"]["size"] == "smoke"
+    assert race.attrs["provenance"]["seed"] == "3"
+    assert (tmp_path / "pictures" / "07_race.png").read_bytes()[1:4] == b"PNG"
+
+
 def test_an_undisturbed_figure_stands_alone(run, displayed):
-    figure = run.figure("race", draw, FRAME)
-    assert displayed == [figure]
+    run.figure("race", draw, FRAME)
+    assert [type(output) for output in displayed] == [Figure]
 
 
 def test_a_disturbed_figure_is_marked_and_the_recorded_one_is_below(
@@ -118,9 +150,8 @@ def test_a_disturbed_figure_is_marked_and_the_recorded_one_is_below(
 ):
     record(FRAME.assign(seconds=1.0), "07_race.csv")
     reasons.update(OTHERS)
-    figure = run.figure("race", draw, FRAME)
+    run.figure("race", draw, FRAME)
     marked, why, origin, recorded = displayed[-4:]
-    assert marked is figure
     assert len(marked.texts) == 1
     assert "40%" in why
     assert "full" in origin
@@ -151,8 +182,8 @@ def test_a_record_that_cannot_be_drawn_ends_nothing(run, displayed, reasons, rec
 
     record(table, "07_race.csv")
     reasons.update(OTHERS)
-    figure = run.figure("race", draw_one_board, FRAME)
-    assert [output for output in displayed if not isinstance(output, str)] == [figure]
+    run.figure("race", draw_one_board, FRAME)
+    assert sum(isinstance(output, Figure) for output in displayed) == 1
 
 
 def test_what_comes_after_a_disturbed_figure_is_measured_anew(run, reasons, monkeypatch):
@@ -244,19 +275,50 @@ def enter(question, text):
     return answer.value
 
 
-def test_a_guess_stands_beside_what_came_out(file):
+def measured(race):
+    seconds = race["seconds"].sum()
+    return {"gain": seconds, "share": seconds + 12.5}
+
+
+@pytest.fixture
+def guesses(run, file):
+    """Returns the guesses of a run that measured 7 seconds; `measured` makes numbers of them."""
+    run.figure("race", draw, FRAME)
     guesses = Guesses("07", file)
-    enter(guesses.ask("gain", "How many times?", "×"), "1,000")
-    enter(guesses.ask("share", "Which share?", "%"), "50")
-    guesses.ask("rate", "How fast?", "plies/s")
-    table = guesses.table(gain=250, share=62.5, rate=12345).set_index("question")
-    assert table["measured"].to_list() == ["250×", "62.5%", "12,345 plies/s"]
-    assert table["guessed"].to_list()[:2] == ["1,000×", "50%"]
-    gain, share, rate = table["off by"]
-    assert (gain[:2], gain[-4:]) == ("4×", "high")
-    assert (share[:4], share[-3:]) == ("12.5", "low")
-    assert not rate
-    assert "62.5%" in guesses.beside(gain=250, share=62.5, rate=12345).data
+    enter(guesses.ask("gain", "How many times?", "×"), "28")
+    guesses.ask("share", "Which share?", "%")
+    return guesses
+
+
+def test_a_guess_stands_beside_what_came_out(guesses, run):
+    table = guesses.table(run, measured, "race").set_index("question")
+    assert table["measured"].to_list() == ["7×", "19.5%"]
+    assert table["guessed"].to_list() == ["28×", ""]
+    gain, share = table["off by"]
+    assert (gain[:2], gain[-4:], share) == ("4×", "high", "")
+    assert "19.5%" in guesses.beside(run, measured, "race").data
+
+
+def test_a_guess_is_compared_with_the_record_where_the_run_was_disturbed(
+    guesses, run, reasons, record
+):
+    record(FRAME.assign(seconds=7.0), "07_race.csv")
+    table = guesses.table(run, measured, "race")
+    assert table["recorded"].to_list() == ["14×", "26.5%"]
+    assert table["off by"][0].startswith("4×")
+    reasons.update(OTHERS)
+    disturbed = guesses.table(run, measured, "race")
+    assert disturbed["off by"][0].startswith("2×")
+    assert all(disturbed["measured"] != table["measured"])
+
+
+def test_without_guesses_only_numbers_are_shown(run, file):
+    run.figure("race", draw, FRAME)
+    guesses = Guesses("07", file)
+    guesses.ask("gain", "How many times?", "plies/s")
+    table = guesses.table(run, lambda race: {"gain": 12345}, "race")
+    assert table["measured"].to_list() == ["12,345 plies/s"]
+    assert not {"guessed", "off by"} & set(table)
 
 
 def test_a_guess_is_kept_for_the_next_time_and_each_notebook_has_its_own(file):
@@ -274,12 +336,12 @@ def test_what_is_no_number_is_named_and_not_kept(file, text):
     assert json.loads(file.read_text())["07"]["gain"]["guess"] == 3
 
 
-@pytest.mark.parametrize(("measured", "named"), [({}, "gain"), ({"gain": 1, "loss": 2}, "loss")])
-def test_what_was_asked_must_be_measured(file, measured, named):
+@pytest.mark.parametrize(("numbers", "named"), [({}, "gain"), ({"gain": 1, "loss": 2}, "loss")])
+def test_what_was_asked_must_be_measured(run, file, numbers, named):
     guesses = Guesses("07", file)
     guesses.ask("gain", "How many times?", "×")
     with pytest.raises(ConfigurationError, match=named):
-        guesses.beside(**measured)
+        guesses.beside(run, lambda: numbers)
 
 
 @pytest.mark.parametrize("text", ["[]", "nothing", '{"07": 3}', '{"07": {"gain": {"guess": "x"}}}'])

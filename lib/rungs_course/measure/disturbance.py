@@ -134,9 +134,10 @@ def disturbances(
     if threads_share_cores:
         return phrases
     preempted = (after.preempted - before.preempted) / seconds
-    waited = (after.waited - before.waited) / max(after.ran - before.ran, _SHORTEST)
-    if preempted > MAX_PREEMPTED and waited > MAX_WAITED:
-        phrases["threads waited for a core for {:.0%} of the time that they ran"] = waited
+    waited = after.waited - before.waited
+    share = waited / (waited + max(after.ran - before.ran, _SHORTEST))
+    if preempted > MAX_PREEMPTED and share > MAX_WAITED:
+        phrases["threads waited for a core for {:.0%} of the time that they wanted to run"] = share
     return phrases
 
 

@@ -10,6 +10,7 @@ import scipy.special
 from rungs.errors import ConfigurationError
 
 MIN_REPEATS = 5  # repeats that give a spread
+EQUAL = 0.1  # a factor whose whole interval is this close to 1 says that two are equal
 
 # The most that an interval may miss, both sides together: as the extremes of five repeats do.
 _MISSES = 1 / 16
@@ -32,6 +33,21 @@ class Factor:
     def beyond(self, value: float = 1.0) -> bool:
         """Returns whether it is larger or smaller than `value` beyond its noise."""
         return self.judged and not self.low <= value <= self.high
+
+    def equals_within(self, value: float = 1.0) -> float | None:
+        """Returns how far from `value` it is at most, as a share of it; None if that may be more
+        than a tenth.
+        """
+        farthest = max(self.high / value - 1, 1 - self.low / value)
+        return farthest if self.judged and farthest <= EQUAL else None
+
+    def widened(self, lost: float) -> "Factor":
+        """Returns the factor as it may be if one of the two alone lost a share of its time to other
+        programs: its true time is then 1 - `lost` of the measured one.
+        """
+        kept = max(1 - lost, 0)
+        high = self.high / kept if kept else math.inf
+        return dataclasses.replace(self, low=self.low * kept, high=high)
 
 
 def factor(ratios: Iterable[float]) -> Factor:
