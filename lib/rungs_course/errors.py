@@ -9,3 +9,11 @@ class NotebookError(RungsError, RuntimeError):
 
 class BookError(RungsError, RuntimeError):
     """The book could not be made, or has faults; the message lists them."""
+
+
+class CellError(RungsError, SyntaxError):
+    """The C++ of a cell can't be compiled; the message names its lines."""
+
+    def _render_traceback_(self) -> list[str]:
+        """Returns what IPython shows instead of the frames that led here."""
+        return [str(self)]

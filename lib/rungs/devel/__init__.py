@@ -21,7 +21,7 @@ from rungs._src.core.philox import Purpose, below
 from rungs._src.core.progress import Say, is_shown, line, silent, watched
 from rungs._src.core.schema import check_is_file, schema_error
 from rungs._src.machine import gpu, known
-from rungs._src.machine.cpu import cpu_quota
+from rungs._src.machine.cpu import cpu_features, cpu_quota
 from rungs._src.native import cache, cling, gpp, headers, loader, mpi, wheel
 from rungs._src.native.abi import Api, described, load_library
 from rungs._src.processes.parent_death import signalled_at_parents_death
@@ -66,6 +66,7 @@ __all__ = [
     "cling",
     "commit",
     "commit_of",
+    "cpu_features",
     "cpu_quota",
     "described",
     "end_if_unguarded",

@@ -1,0 +1,167 @@
+"""C++ in a cell: compiled by g++, bound by cppyy, as often as it is run."""
+
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
+
+from rungs_course import cell_cpp
+from rungs_course.cell_cpp import build
+from rungs_course.errors import CellError
+
+FILLED = """int filled(int threads) {{
+  int numbers[64] = {{0}};
+#pragma omp parallel for num_threads(threads)
+  for (int i = 0; i < 64; ++i) numbers[i] = {number};
+  int sum = 0;
+  for (int i = 0; i < 64; ++i) sum += numbers[i];
+  return sum;
+}}
+"""
+
+
+@pytest.fixture(scope="module")
+def shell():
+    shell = InteractiveShell(config=Config({"HistoryManager": {"enabled": False}}))
+    cell_cpp.load_ipython_extension(shell)
+    return shell
+
+
+def test_a_cell_may_be_changed_and_run_again(shell):
+    for number in (1, 2, 3, 1):
+        shell.run_cell_magic("cpp", "cell", FILLED.format(number=number))
+        assert shell.user_ns["cell"].filled(2) == 64 * number
+
+
+def test_names_may_be_the_same_in_two_cells():
+    first, second = (build(name, FILLED.format(number=i), []) for i, name in enumerate("ab", 1))
+    assert (first.filled(2), second.filled(2)) == (64, 128)
+
+
+def test_arrays_of_numpy_are_pointers():
+    code = """#include <cstdint>
+void doubled(const std::int64_t* values, std::int64_t* results, int n) {
+  for (int i = 0; i < n; ++i) results[i] = 2 * values[i];
+}
+"""
+    values = np.arange(5)
+    results = np.zeros_like(values)
+    build("cell", code, []).doubled(values, results, 5)
+    np.testing.assert_array_equal(results, 2 * values)
+
+
+def test_each_construct_of_openmp_works():
+    code = """#include <cstdint>
+struct Sums { std::int64_t reduced, guarded, tasks; float lanes; };
+
+Sums sums(int n, int threads) {
+  Sums sums = {0, 0, 0, 0.0f};
+  std::int64_t reduced = 0;
+#pragma omp parallel for num_threads(threads) reduction(+ : reduced) schedule(dynamic, 3)
+  for (int i = 0; i < n; ++i) reduced += i;
+#pragma omp parallel num_threads(threads)
+  {
+#pragma omp for schedule(guided)
+    for (int i = 0; i < n; ++i) {
+#pragma omp critical
+      sums.guarded += i;
+    }
+#pragma omp single
+    for (int i = 0; i < n; ++i) {
+#pragma omp task
+      {
+#pragma omp atomic
+        sums.tasks += i;
+      }
+    }
+  }
+  float lanes = 0;
+#pragma omp simd reduction(+ : lanes)
+  for (int i = 0; i < n; ++i) lanes += 1.0f;
+  sums.reduced = reduced;
+  sums.lanes = lanes;
+  return sums;
+}
+"""
+    sums = build("cell", code, []).sums(100, 3)
+    assert (sums.reduced, sums.guarded, sums.tasks, sums.lanes) == (4950, 4950, 4950, 100.0)
+
+
+def test_flags_are_for_the_compiler():
+    code = "int number() { return NUMBER; }\n"
+    assert build("cell", code, ["-DNUMBER=7"]).number() == 7
+    assert build("cell", code, ["-DNUMBER=8"]).number() == 8
+
+
+def test_templates_macros_and_types_belong_to_the_cell():
+    for number in (1, 2):
+        code = f"""#define NUMBER {number}
+const int kNumber = NUMBER;
+template <class T> T plus(T value) {{ return value + NUMBER; }}
+static int hidden() {{ return NUMBER; }}
+int shown() {{ return hidden(); }}
+"""
+        cell = build("cell", code, [])
+        assert (cell.shown(), cell.plus[int](1), cell.kNumber) == (number, 1 + number, number)
+        assert not hasattr(cell, "hidden")
+
+
+@pytest.mark.parametrize(
+    ("code", "line"),
+    [
+        ("int f(int x) {\n  return y;\n}\n", 2),
+        ("#include <vector>\n\nint f() {\n  return 1\n}\n", 4),
+        ('int f();\n\nextern "C" int g() { return 1; }\n', 3),
+        ("int f();\n#include <vector>\n", 1),
+    ],
+)
+def test_an_error_names_the_line_of_the_cell(code, line):
+    with pytest.raises(CellError, match=rf"my_cell:{line}\b"):
+        build("my_cell", code, [])
+
+
+@pytest.mark.parametrize("line", ["", "-O0", "two-words"])
+def test_a_cell_has_a_name(shell, line):
+    with pytest.raises(CellError, match=re.escape(f"%%cpp {line}")):
+        shell.magics_manager.magics["cell"]["cpp"](line, "int f();\n")
+
+
+def test_a_pragma_in_cppdef_is_refused(shell):
+    import cppyy
+
+    with pytest.raises(CellError, match="%%cpp"):
+        cppyy.cppdef(FILLED.format(number=1))
+    assert cppyy.cppdef("namespace cell_test { int plain() { return 5; } }")
+    assert cppyy.gbl.cell_test.plain() == 5
+
+
+PROGRAM = """
+import numpy as np
+import rungs
+from rungs_course.cell_cpp import build
+CODE = '''#include "chess/bitboard.hpp"
+int advances(const std::uint64_t* pawns, std::uint64_t occupied, int n, int threads) {
+  int total = 0;
+#pragma omp parallel for num_threads(threads) reduction(+ : total)
+  for (int i = 0; i < n; ++i) total += rungs::chess::count(pawns[i] << 8 & ~occupied);
+  return total;
+}
+'''
+def total(name):
+    return build(name, CODE, []).advances(np.full(2000, 0xFF00, np.uint64), 0, 2000, 2)
+print(total("before"))
+env = rungs.make("chess", "openmp", 300, threads=2, compiler="cling")
+_, info = env.reset(seed=1)
+env.step(info["action_mask"].argmax(1))
+print(total("before"), total("after"))
+"""
+
+
+def test_the_library_compiled_by_cling_changes_nothing():
+    command = [sys.executable, "-c", PROGRAM]
+    program = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
+    assert program.stdout.split() == ["16000"] * 3
