@@ -12,7 +12,6 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import tree_sitter
@@ -43,7 +42,7 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
         print(f"{command} -o lib{name}.so  # {time.perf_counter() - begin:.1f} s")
         print(f'cppyy.load_library("lib{name}.so"); cppyy.cppdef(its declarations)')
 
-    shell.register_magic_function(cpp, "cell")
+    shell.magics_manager.register_function(cpp, "cell")
     _refuse_pragmas(cling.interpreter())
 
 
@@ -144,7 +143,7 @@ def _text(node: tree_sitter.Node) -> str:
     return (node.text or b"").decode()
 
 
-def _refuse_pragmas(cppyy: ModuleType) -> None:
+def _refuse_pragmas(cppyy: Any) -> None:
     """Makes `cppyy.cppdef` refuse OpenMP's pragmas, which it would compile to another's loops."""
     if hasattr(cppyy.cppdef, "__wrapped__"):
         return
