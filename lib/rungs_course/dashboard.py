@@ -30,6 +30,7 @@ from rungs_course.notebooks import nb11_full_system as nb11
 from rungs_course.notebooks import nb12_peers as nb12
 from rungs_course.notebooks import nb14_cost_model as nb14
 from rungs_course.notebooks import nb15_training as nb15
+from rungs_course.outline import FILES, number_of
 from rungs_course.paths import ROOT
 
 # Tables that live panels are drawn over, where they were measured on this machine.
@@ -103,7 +104,7 @@ class _Tables:
                 return self._load(path)
         reason = " or ".join(map(_short, self._folders))
         reason = f"no {name}.csv in {reason}" if reason else "none is here"
-        raise UnavailableError(f"No table: {reason}. Notebook {name[:2]} makes it.")
+        raise UnavailableError(f"No table: {reason}. Notebook {number_of(name)} makes it.")
 
     def of_here(self, *names: str) -> list[pd.DataFrame] | None:
         """Returns tables of one folder that were all measured on this machine, or None."""
@@ -148,7 +149,7 @@ def _tables_in(folder: Path) -> Path:
 
 
 def _has_tables(folder: Path) -> bool:
-    return any(folder.glob("[0-9][0-9]_*.csv"))
+    return any(folder.glob(f"{FILES}.csv"))
 
 
 def _short(path: Path) -> str:

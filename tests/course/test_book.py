@@ -13,12 +13,13 @@ import pytest
 
 from rungs_course import paths
 from rungs_course.errors import BookError
+from rungs_course.outline import number_of, numbered
 from rungs_course.runner import book, manifest
 from tests.browser import ROOT, SCREENSHOTS, needs_chromium
 
 pytestmark = pytest.mark.system
 
-COURSE = sorted(path.stem for path in (ROOT / "notebooks").glob("[0-9]*.ipynb"))
+COURSE = [path.stem for path in numbered(ROOT / "notebooks").values()]
 PICTURED = ("index.html", "07_ladder.html", "08_roofline.html", "glossary.html")
 SIZES, SCHEMES = {"desktop": (1280, 900), "phone": (390, 844)}, ("light", "dark")
 LOOKS = list(itertools.product(SIZES, SCHEMES))
@@ -28,8 +29,8 @@ def test_every_notebook_runs_from_top_to_bottom(smoke):
     assert sorted(path.stem for path in (smoke / "notebooks").glob("*.ipynb")) == COURSE
     for name, entry in manifest.read(smoke)["notebooks"].items():
         if entry["status"] == "done":
-            assert list((smoke / "results").glob(f"{name[:2]}_*.csv")), name
-            assert list((smoke / "figures").glob(f"{name[:2]}_*.png")), name
+            assert list((smoke / "results").glob(f"{number_of(name)}_*.csv")), name
+            assert list((smoke / "figures").glob(f"{number_of(name)}_*.png")), name
 
 
 class Page(HTMLParser):

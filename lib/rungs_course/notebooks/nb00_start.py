@@ -12,7 +12,7 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 import rungs
 from rungs.chess import NUM_ACTIONS, Reason, from_uci, random_actions
 from rungs_course import diagrams, plots, widgets
-from rungs_course.outline import outline
+from rungs_course.outline import number_of, outline
 
 
 def course_map(here: str):
@@ -21,7 +21,7 @@ def course_map(here: str):
     axes.axis("off")
     parts: dict[str, list[tuple[str, dict]]] = {}
     for name, about in outline().items():
-        parts.setdefault(about["part"], []).append((name[:2], about))
+        parts.setdefault(about["part"], []).append((number_of(name), about))
 
     def draw(number: str, about: dict, x: float, y: float, color: str) -> None:
         look = {"facecolor": plots.ORANGE if number == here else color}

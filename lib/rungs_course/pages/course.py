@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from rungs_course.outline import outline
+from rungs_course.outline import number_of, outline
 from rungs_course.tables import fill, markdown
 
 
@@ -25,7 +25,7 @@ def filled(root: Path) -> dict[str, str]:
 def _contents() -> pd.DataFrame:
     return pd.DataFrame(
         {
-            "notebook": f"[{name[:2]} {about['title']}](notebooks/{name}.ipynb)",
+            "notebook": f"[{number_of(name)} {about['title']}](notebooks/{name}.ipynb)",
             "on the ladder": about["ladder"],
             "what it shows": about["shows"],
         }
@@ -36,7 +36,7 @@ def _contents() -> pd.DataFrame:
 def _outcomes() -> pd.DataFrame:
     return pd.DataFrame(
         {
-            "notebook": f"[{name[:2]}](../notebooks/{name}.ipynb)",
+            "notebook": f"[{number_of(name)}](../notebooks/{name}.ipynb)",
             "minutes": about["minutes"],
             "needs": about["needs"],
             "afterwards students can": about["outcome"],

@@ -20,6 +20,7 @@ from rungs.devel import (
 from rungs_course import paths
 from rungs_course.errors import BookError
 from rungs_course.machine.naming import in_words
+from rungs_course.outline import numbered
 from rungs_course.pages.machines import filled
 from rungs_course.runner import bundle
 from rungs_course.runner import manifest as manifests
@@ -70,7 +71,7 @@ def stage(out: Path, folder: Path) -> None:
     _stage_browser(folder)
     # The front page belongs at the top, so its links are written as from there.
     shutil.move(folder / "docs" / "index.md", folder / "index.md")
-    for notebook in sorted(NOTEBOOKS.glob("[0-9]*.ipynb")):
+    for notebook in numbered(NOTEBOOKS).values():
         executed = out / "notebooks" / notebook.name
         entry = manifest["notebooks"].get(notebook.stem, {"status": "left out"})
         page = nbformat.read(executed if executed.exists() else notebook, as_version=4)

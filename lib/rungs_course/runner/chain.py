@@ -16,7 +16,7 @@ from rungs.devel import (
     watched,
 )
 from rungs.errors import ConfigurationError, UnavailableError
-from rungs_course import paths
+from rungs_course import outline, paths
 from rungs_course.errors import NotebookError
 from rungs_course.measure import disturbance
 from rungs_course.runner import eta
@@ -107,7 +107,7 @@ def _checked(
             f"{', '.join(reserved)} can't be parameters: "
             f"use --size {'|'.join(CELL_SECONDS)} or --out"
         )
-    numbered = {path.name[:2]: path for path in sorted(notebooks.glob("[0-9][0-9]_*.ipynb"))}
+    numbered = outline.numbered(notebooks)
     if not numbered:
         raise ConfigurationError(f"no notebooks in {notebooks}")
     if unknown := sorted(set(only or ()) - numbered.keys()):

@@ -15,6 +15,7 @@ from rungs_course import paths
 from rungs_course.machine.naming import differing, slug, slug_of
 from rungs_course.measure import results
 from rungs_course.measure.disturbance import MAX_BUSY, Stolen
+from rungs_course.outline import FILES, number_of, numbered
 from rungs_course.pages import bench as bench_page
 from rungs_course.pages import machines as machines_page
 from rungs_course.pages import numbers as numbers_page
@@ -81,12 +82,12 @@ def record(out: Path = OUT, root: Path = paths.ROOT) -> Path:
         _require_here(f"the record in {folder}", read(folder)["machine"])
     if manifest["settings"]["size"] != "full":
         return eta.record(manifest, root)
-    numbers = {name[:2] for name in over}
-    files = [file for file in _tables(out / "results") if file.name[:2] in numbers]
+    numbers = {number_of(name) for name in over}
+    files = [file for file in _tables(out / "results") if number_of(file.name) in numbers]
     for file in files:
         _require_here(str(file), results.load(file).attrs["provenance"])
     for old in _tables(folder):
-        if old.name[:2] in numbers and not (out / "results" / old.name).exists():
+        if number_of(old.name) in numbers and not (out / "results" / old.name).exists():
             old.unlink()
     for file in files:
         with atomic_write(folder / file.name) as unfinished:
@@ -148,7 +149,7 @@ def check(folder: Path, notebooks: Path = NOTEBOOKS) -> list[str]:
     if faults:
         raise ConfigurationError("\n".join([f"{folder} is refused:", *faults]))
     run = {name for run in record["runs"] for name in run["notebooks"]}
-    course = sorted(path.stem for path in notebooks.glob("[0-9][0-9]_*.ipynb"))
+    course = [path.stem for path in numbered(notebooks).values()]
     return [f"{name}: not run" for name in course if name not in run]
 
 
@@ -166,9 +167,7 @@ def _of_runs(record: dict) -> Iterator[str]:
     for name, entry in entries.items():
         if entry["status"] not in manifests.OVER:
             yield f"{name}: {entry['status']}"
-        elif entry["status"] == "done" and not any(
-            f[:3] == f"{name[:2]}_" for f in record["files"]
-        ):
+        elif entry["status"] == "done" and number_of(name) not in map(number_of, record["files"]):
             yield f"{name}: no table"
         used, stolen = entry["busy"], entry["stolen"]
         if used is None or stolen is None or math.isnan(used) or math.isnan(stolen):
@@ -212,7 +211,8 @@ def _of_tables(record: dict, folder: Path) -> Iterator[str]:
 
 def _run_of(table: str, record: dict) -> dict | None:
     """Returns the run that a table belongs to; None where `record.json` has none."""
-    runs = (r for r in record["runs"] if any(name[:2] == table[:2] for name in r["notebooks"]))
+    number = number_of(table)
+    runs = (run for run in record["runs"] if number in map(number_of, run["notebooks"]))
     return next(runs, None)
 
 
@@ -222,7 +222,7 @@ def _is_whole(commit: str | None) -> bool:
 
 
 def _tables(folder: Path) -> list[Path]:
-    return sorted(file for file in folder.glob("[0-9][0-9]_*.csv") if file.is_file())
+    return sorted(file for file in folder.glob(f"{FILES}.csv") if file.is_file())
 
 
 def _checksum(file: Path) -> str:
