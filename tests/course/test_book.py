@@ -14,7 +14,7 @@ import pytest
 from rungs_course import paths
 from rungs_course.errors import BookError
 from rungs_course.outline import number_of, numbered
-from rungs_course.runner import book, manifest
+from rungs_course.runner import book, bundle, manifest
 from tests.browser import ROOT, SCREENSHOTS, needs_chromium
 
 pytestmark = pytest.mark.system
@@ -22,6 +22,10 @@ pytestmark = pytest.mark.system
 COURSE = [path.stem for path in numbered(ROOT / "notebooks").values()]
 PICTURED = ("index.html", "07_ladder.html", "08_roofline.html", "glossary.html")
 SIZES, SCHEMES = {"desktop": (1280, 900), "phone": (390, 844)}, ("light", "dark")
+# How many listings are wider than their place and can't be scrolled.
+_CUT = """[...document.querySelectorAll("pre")].filter((listing) =>
+  listing.scrollWidth > listing.clientWidth && getComputedStyle(listing).overflowX == "visible"
+).length"""
 LOOKS = list(itertools.product(SIZES, SCHEMES))
 
 
@@ -78,6 +82,7 @@ def test_every_notebook_is_a_page_that_names_its_size_and_no_path(smoke, pages, 
         assert ">smoke<" in text, page
         assert str(smoke) not in text, page
         assert "(a widget)" not in text, page  # neither a picture nor a question
+        assert "IPython.core.display" not in text, page
     assert (pages / "index.html").exists()
 
 
@@ -146,6 +151,7 @@ def test_every_page_in_a_browser(pages, address, open_page):
             assert page.evaluate("document.documentElement.scrollWidth") <= width, (name, size)
             white = "getComputedStyle(document.body).backgroundColor == 'rgb(255, 255, 255)'"
             assert page.evaluate(white) == (scheme == "light"), (name, scheme)
+            assert page.evaluate(_CUT) == 0, (name, size)
             if name.name in PICTURED:
                 file = f"book_{name.parent.name}_{name.stem}_{size}_{scheme}.png"
                 page.screenshot(path=SCREENSHOTS / file, full_page=True)
@@ -162,6 +168,7 @@ def test_a_notebook_without_outputs_says_why(smoke, tmp_path, monkeypatch):
     shutil.copy(smoke / manifest.NAME, tree / "data" / "another")
     (tree / "data" / "kept.csv").write_text("kept")
     monkeypatch.setattr(paths, "ROOT", tree)
+    monkeypatch.setattr(bundle, "missing", lambda: "They are left out.")
     run = manifest.read(smoke)
     run["notebooks"]["01_python"]["status"] = "failed"
     del run["notebooks"]["02_parallel_python"]
@@ -171,6 +178,7 @@ def test_a_notebook_without_outputs_says_why(smoke, tmp_path, monkeypatch):
         cells = nbformat.read(tmp_path / "stage" / "notebooks" / f"{name}.ipynb", 4).cells
         assert status in cells[1].source
     assert [file.name for file in (tmp_path / "stage" / "data").iterdir()] == ["kept.csv"]
+    assert "browser.md" not in (tmp_path / "stage" / "index.md").read_text()
 
 
 def test_a_dead_link_is_named_and_the_book_is_there(tmp_path):

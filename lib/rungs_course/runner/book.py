@@ -82,9 +82,15 @@ def stage(out: Path, folder: Path) -> None:
 
 
 def _stage_browser(folder: Path) -> None:
-    """Makes the pages in which Rungs runs, and links to them from the page that is about them."""
+    """Makes the pages in which Rungs runs, and links to them from the page that is about them.
+
+    Where they can't be made, the front page doesn't promise them.
+    """
     if why := bundle.missing():
         links = f"{why}\n"
+        front = folder / "index.md"
+        lines = front.read_text().splitlines(keepends=True)
+        front.write_text("".join(line for line in lines if "(docs/browser.md)" not in line))
     else:
         (folder / _BROWSER).mkdir()
         titles = bundle.build(folder / _BROWSER).items()
