@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from rungs.errors import ConfigurationError
 from rungs_course import notebook, paths
 from rungs_course.measure import results
-from rungs_course.measure.noise import factor
+from rungs_course.measure.noise import MIN_REPEATS, factor
 from rungs_course.notebook import Guesses, NotebookRun, at_size, source
 from rungs_course.outline import numbered
 from rungs_course.plots import axes
@@ -83,18 +83,55 @@ def test_within_noise_nothing_is_claimed(run, factor):
     assert not re.search("faster|slower|%", judged(run, factor))
 
 
+def python_cells(notebook):
+    """Returns a notebook's Python by the numbers of its cells, without magics."""
+    cells = enumerate(nbformat.read(notebook, as_version=4).cells)
+    return {
+        number: re.sub(r"^[%!].*$", "", cell.source, flags=re.MULTILINE)
+        for number, cell in cells
+        if cell.cell_type == "code" and not cell.source.startswith("%%")
+    }
+
+
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
 def test_only_judge_compares_a_factor(notebook):
-    cells = nbformat.read(notebook, as_version=4).cells
-    for number, cell in enumerate(cells):
-        if cell.cell_type != "code" or cell.source.startswith("%%"):
-            continue
-        for node in ast.walk(ast.parse(re.sub(r"^[%!].*$", "", cell.source, flags=re.MULTILINE))):
+    for number, code in python_cells(notebook).items():
+        for node in ast.walk(ast.parse(code)):
             if isinstance(node, ast.Attribute):
                 assert node.attr not in ("beyond", "judged"), number
             if isinstance(node, ast.Compare):
                 names = {n.attr for n in ast.walk(node) if isinstance(n, ast.Attribute)}
                 assert not names & {"middle", "low", "high"}, number
+
+
+def named(target, value):
+    """Yields the names that a value is unpacked to, each with its part."""
+    if isinstance(target, ast.Name):
+        yield target.id, value
+    else:
+        for part, number in zip(target.elts, value.elts, strict=True):
+            yield from named(part, number)
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
+def test_every_size_has_enough_repeats_to_judge(notebook):
+    code = "\n".join(python_cells(notebook).values())
+    assignments = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Assign)]
+    literals = {
+        target.id: node.value
+        for node in assignments
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    unpacked = [node for node in assignments if "at_size(" in ast.unparse(node.value)]
+    assert unpacked
+    for node in unpacked:
+        sizes = node.value.args[0]
+        sizes = literals[sizes.id] if isinstance(sizes, ast.Name) else sizes
+        for size, values in zip(sizes.keys, sizes.values, strict=True):
+            for name, value in named(node.targets[0], values):
+                if "repeats" in name:
+                    assert ast.literal_eval(value) >= MIN_REPEATS, (size.value, name)
 
 
 def test_verdicts_are_a_table_whose_rows_are_judged_one_by_one(run, displayed):
