@@ -9,6 +9,7 @@ import nbformat
 import numpy as np
 import pandas as pd
 import pytest
+from IPython.core.inputtransformer2 import TransformerManager
 from matplotlib.figure import Figure
 
 from rungs.errors import ConfigurationError
@@ -84,12 +85,12 @@ def test_within_noise_nothing_is_claimed(run, factor):
 
 
 def python_cells(notebook):
-    """Returns a notebook's Python by the numbers of its cells, without magics."""
+    """Returns a notebook's code by the numbers of its cells, with magics as plain Python."""
     cells = enumerate(nbformat.read(notebook, as_version=4).cells)
     return {
-        number: re.sub(r"^[%!].*$", "", cell.source, flags=re.MULTILINE)
+        number: TransformerManager().transform_cell(cell.source)
         for number, cell in cells
-        if cell.cell_type == "code" and not cell.source.startswith("%%")
+        if cell.cell_type == "code"
     }
 
 

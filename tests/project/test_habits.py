@@ -13,6 +13,7 @@ from pathlib import Path
 import nbformat
 import pytest
 import yaml
+from IPython.core.inputtransformer2 import TransformerManager
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
@@ -21,6 +22,7 @@ from rungs._src.registry import rungs_of
 from rungs_course.labs.lab import labs
 
 ROOT = Path(__file__).parents[2]
+PLAIN = TransformerManager()  # makes plain Python of magics
 COURSE = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
 SOLUTIONS = sorted((ROOT / "notebooks" / "solutions").glob("*.ipynb"))
 NOTEBOOKS = sorted((ROOT / "notebooks").rglob("*.ipynb"))
@@ -62,7 +64,7 @@ class TestNotebook:
         read = {
             node.id
             for other in self.cells(path)
-            for node in ast.walk(ast.parse(other.source))
+            for node in ast.walk(ast.parse(PLAIN.transform_cell(other.source)))
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
         }
         assert names <= read
