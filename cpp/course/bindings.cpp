@@ -1,24 +1,13 @@
 // The functions that the course's Python calls, of teaching code that is in no wheel: threads that
-// count, and ways to distribute a step among them (notebook 04), on the memory of the library's
-// environments; versions of a matrix product (notebook 08); and carts in two layouts (notebook 13).
+// count (notebook 04); a step in two parallel regions (notebook 05); versions of a matrix product
+// (notebook 08); and carts in two layouts (notebook 13).
 #include "../bindings/abi.hpp"
 #include "counters.hpp"
-#include "false_sharing.hpp"
 #include "gemm_ladder.hpp"
 #include "layouts.hpp"
+#include "twice.hpp"
 
 namespace rungs::course {
-
-#define RUNGS_WAYS(WAY) \
-  WAY(alone)            \
-  WAY(naive)            \
-  WAY(chunked) WAY(gated) WAY(padded) WAY(padded_runs) WAY(twice) WAY(one_barrier) WAY(two_barriers)
-#define RUNGS_WAY(name) name,
-enum class Way : std::int64_t { RUNGS_WAYS(RUNGS_WAY) };
-#undef RUNGS_WAY
-#define RUNGS_WAY(name) sharing::name,
-constexpr decltype(&sharing::alone) kWays[] = {RUNGS_WAYS(RUNGS_WAY)};
-#undef RUNGS_WAY
 
 // `threads` is the last of them, the only one with threads.
 #define RUNGS_PRODUCTS(PRODUCT) PRODUCT(naive) PRODUCT(rows) PRODUCT(blocked) PRODUCT(registers)
@@ -31,32 +20,22 @@ constexpr decltype(&learn::ladder::naive) kProducts[] = {RUNGS_PRODUCTS(RUNGS_PR
 
 }  // namespace rungs::course
 
-RUNGS_ENUMERATION(Way, rungs::course::Way)
 RUNGS_ENUMERATION(Product, rungs::course::Product)
 
-// Plays (steps, N) actions in a `Way`; returns how many episodes ended.
-RUNGS_FUNCTION(std::int64_t, rungs_chess_shared_play, std::uintptr_t batch,
-               const std::int64_t* actions, std::int64_t steps, std::int64_t way,
+// Plays (N,) actions in two parallel regions, as `rungs::serial::step`.
+RUNGS_FUNCTION(std::int64_t, rungs_chess_twice, std::uintptr_t batch, const std::int64_t* actions,
                std::int64_t threads) {
-  const auto& boards = rungs::at<const rungs::ChessBatch>(batch);
-  std::int64_t ended = 0;
-  for (std::int64_t step = 0; step < steps; ++step)
-    ended += rungs::course::kWays[way](boards, actions + step * boards.num_envs,
-                                       static_cast<std::int32_t>(threads));
-  return ended;
+  return rungs::course::twice(rungs::at<const rungs::ChessBatch>(batch), actions,
+                              static_cast<std::int32_t>(threads));
 }
 
-// The same by threads that are joined once.
-RUNGS_FUNCTION(std::int64_t, rungs_chess_apart_play, std::uintptr_t batch,
-               const std::int64_t* actions, std::int64_t steps, std::int64_t threads) {
-  return rungs::sharing::apart(rungs::at<const rungs::ChessBatch>(batch), actions, steps,
-                               static_cast<std::int32_t>(threads));
-}
-
-// Seconds in which `threads` threads increment a counter each, `stride` bytes apart.
-RUNGS_FUNCTION(double, rungs_counters_count, std::uintptr_t memory, std::int64_t stride,
-               std::int64_t times, std::int64_t threads) {
-  return rungs::counters::count(memory, stride, times, static_cast<std::int32_t>(threads));
+// Threads increment a counter each, `stride` bytes apart, in turns; `begin` and `end` get the times
+// of each, (turns, threads) seconds.
+RUNGS_FUNCTION(void, rungs_counters_count, std::uintptr_t memory, std::int64_t stride,
+               std::int64_t times, std::int64_t turns, std::int64_t threads, double* begin,
+               double* end) {
+  rungs::counters::count(memory, stride, times, turns, static_cast<std::int32_t>(threads), begin,
+                         end);
 }
 
 // A loop of uneven iterations by a `Schedule`; `chunk` is how many are assigned at a time.
@@ -65,12 +44,6 @@ RUNGS_FUNCTION(std::int64_t, rungs_counters_loop, const std::int64_t* work, std:
   return rungs::counters::loop(
       work, iterations,
       {static_cast<std::int32_t>(threads), static_cast<rungs::openmp::Schedule>(schedule), chunk});
-}
-
-// Pins each thread of a team to the cores of its row of `cores`, (threads, each).
-RUNGS_FUNCTION(std::int64_t, rungs_counters_pin, const std::int32_t* cores, std::int64_t each,
-               std::int64_t threads) {
-  return rungs::counters::pin(cores, each, static_cast<std::int32_t>(threads));
 }
 
 // Multiplies matrices, (n, n) floats, by a `Product`.

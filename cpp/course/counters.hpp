@@ -1,8 +1,9 @@
-// Threads that do hardly anything but share, for notebook 04: counters a number of bytes apart,
-// loops with even or uneven iterations, and threads pinned to cores.
+// Threads that do hardly anything but share, for notebook 04: counters a number of bytes apart, and
+// loops with even or uneven iterations.
 #pragma once
 #include <sched.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 
@@ -10,24 +11,49 @@
 
 namespace rungs::counters {
 
-// Thread `t` increments the counter at `memory + t * stride` bytes, `times` times. Returns the
-// seconds from when all threads are there until the last is done.
-inline double count(std::uintptr_t memory, std::int64_t stride, std::int64_t times,
-                    std::int32_t threads) {
-  using std::chrono::steady_clock;
-  steady_clock::time_point start;
+// Keeps the calling thread on one core, number `index` of those that it may use, while this lives.
+class Pinned {
+ public:
+  explicit Pinned(int index) {
+    sched_getaffinity(0, sizeof all_, &all_);
+    index %= CPU_COUNT(&all_);
+    int core = 0;
+    while (!CPU_ISSET(core, &all_) || index--) ++core;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(core, &one);
+    sched_setaffinity(0, sizeof one, &one);
+  }
+  ~Pinned() { sched_setaffinity(0, sizeof all_, &all_); }
+  Pinned(const Pinned&) = delete;
+  Pinned& operator=(const Pinned&) = delete;
+
+ private:
+  cpu_set_t all_;
+};
+
+inline double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// Thread `t` increments its counter, at `memory + t * stride` bytes, `times` times in each turn.
+// All threads begin a turn together. Writes when each began and ended it, (turns, threads) seconds.
+inline void count(std::uintptr_t memory, std::int64_t stride, std::int64_t times,
+                  std::int64_t turns, std::int32_t threads, double* begin, double* end) {
 #pragma omp parallel num_threads(threads)
   {
-#pragma omp barrier
-#pragma omp single
-    start = steady_clock::now();
+    std::int32_t t = 0;  // this thread's number
 #pragma omp for schedule(static, 1)
-    for (std::int32_t t = 0; t < threads; ++t) {
-      auto& own = *reinterpret_cast<volatile std::int64_t*>(memory + t * stride);
-      for (std::int64_t i = 0; i < times; ++i) own = own + 1;  // volatile: in memory each time
+    for (std::int32_t i = 0; i < threads; ++i) t = i;
+    const Pinned pinned(t);
+    std::atomic_ref counter(*reinterpret_cast<std::int64_t*>(memory + t * stride));
+    for (std::int64_t turn = 0; turn < turns; ++turn) {
+#pragma omp barrier
+      begin[turn * threads + t] = now();
+      for (std::int64_t i = 0; i < times; ++i) counter.fetch_add(1, std::memory_order_relaxed);
+      end[turn * threads + t] = now();
     }
   }
-  return std::chrono::duration<double>(steady_clock::now() - start).count();
 }
 
 // Iteration `i` multiplies and adds `work[i]` times. Returns the sum of what they found, which
@@ -42,20 +68,6 @@ inline std::int64_t loop(const std::int64_t* work, std::int64_t iterations,
     sum += x;
   });
   return static_cast<std::int64_t>(sum);
-}
-
-// Pins thread `t` of a team to the `each` cores of row `t` of `cores`, (threads, each). Returns how
-// many threads the system did not pin.
-inline std::int64_t pin(const std::int32_t* cores, std::int64_t each, std::int32_t threads) {
-  std::int64_t refused = 0;
-#pragma omp parallel for num_threads(threads) schedule(static, 1) reduction(+ : refused)
-  for (std::int32_t t = 0; t < threads; ++t) {
-    cpu_set_t own;
-    CPU_ZERO(&own);
-    for (std::int64_t k = 0; k < each; ++k) CPU_SET(cores[t * each + k], &own);
-    refused += sched_setaffinity(0, sizeof own, &own) != 0;  // 0: of the calling thread
-  }
-  return refused;
 }
 
 }  // namespace rungs::counters

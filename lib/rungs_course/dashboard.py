@@ -18,8 +18,6 @@ from rungs_course.notebooks import (
     nb00_start,
     nb01_python,
     nb02_parallel,
-    nb04_figures,
-    nb04_openmp,
     nb05_figures,
     nb06_cuda,
     nb07_ladder,
@@ -56,7 +54,6 @@ def explore(results: Path | str | None = None) -> ipywidgets.VBox:
         "CartPole": lambda: nb12.explore_peers(tables["13_times"], "cpp", "environments"),
         "nodes": lambda: _nodes(tables["14_updates"]),
         "learning": lambda: nb15.explore_learning(tables["15_evaluations"]),
-        "threads": lambda: _threads(tables["04_spent"]),
         "ranks": lambda: nb05_figures.explore_step(tables["05_works"]),
         "a warp": lambda: nb06_cuda.explore_warp(tables["06_followed"]),
         "a game": lambda: nb00_start.explore_game(nb00_start.play(OPERA_GAME)),
@@ -172,13 +169,6 @@ def _nodes(updates: pd.DataFrame) -> ipywidgets.Widget:
     """Shows notebook 14's question, answered by the model that is fitted to its updates."""
     length = int((updates["positions"] / updates["num_envs"]).median())
     return nb14.explore_nodes(nb14.fit_update(updates), length)
-
-
-def _threads(spent: pd.DataFrame) -> ipywidgets.Widget:
-    """Shows notebook 04's model, fitted to what it measured."""
-    team = max(2, int(spent.attrs["provenance"]["threads"]))
-    measured = nb04_openmp.speedups(spent).assign(threads=team)
-    return nb04_figures.explore_threads(nb04_openmp.fit_cost(spent), measured)
 
 
 def _scaling(tables: _Tables) -> ipywidgets.VBox:

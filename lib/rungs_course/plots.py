@@ -127,10 +127,12 @@ def band_line(axes, rows, x: str, y: str, label: str | None, look: dict) -> None
     axes.fill_between(rows[x], rows["low"], rows["high"], color=look["color"], alpha=0.2)
 
 
-def numbers_below(axes, things: str) -> None:
-    """Puts numbers of things, in powers of two, below the horizontal axis."""
+def numbers_below(axes, things: str, values: Iterable[int] = ()) -> None:
+    """Puts numbers of things, in powers of two, below the horizontal axis: `values`, if any."""
     axes.set_xscale("log", base=2)
     axes.set_xlabel(things)
+    if ticks := sorted(set(values)):
+        axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
 
 
 def boards_below(axes) -> None:
@@ -238,6 +240,7 @@ def gains(
     baseline: str,
     ideal: int | None = None,
     oversubscribed: Container[str] = (),
+    title: str = "",
 ):
     """Draws how many times as fast as `baseline` each racer of `over_boards.gains` is, over the
     number of boards.
@@ -256,8 +259,8 @@ def gains(
         look = {"color": BLACK, "linestyle": "--", "linewidth": 1}
         panel.axhline(ideal, label=f"ideal, {ideal}×", **look)
     panel.set_ylim(0, None)
-    panel.set_ylabel(f"times as fast as {baseline}")
-    numbers_below(panel, "boards")
+    panel.set(ylabel=f"times as fast as {baseline}", title=title)
+    numbers_below(panel, "boards", frame["num_envs"])
     legend_beside(panel)
     return figure
 

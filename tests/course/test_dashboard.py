@@ -20,7 +20,7 @@ from rungs_course.paths import ROOT
 
 RECORDED = ROOT / "data" / "recorded"
 SAVED = ("ladder", "profile", "updates", "chess peers", "CartPole", "nodes", "learning")
-SAVED += ("threads", "ranks", "a warp")
+SAVED += ("ranks", "a warp")
 STRONG = pd.DataFrame({"threads": [1, 2], "num_envs": 512, "repeat": 0, "seconds": [1.0, 0.5]})
 
 
@@ -67,7 +67,7 @@ def test_a_panel_is_made_when_it_is_chosen_and_kept(folder):
 
 def test_a_missing_table_is_named(folder):
     explorer = rungs_course.explore(folder)
-    for name, table in (("ladder", "07_race.csv"), ("threads", "04_spent.csv")):
+    for name, table in (("ladder", "07_race.csv"), ("ranks", "05_works.csv")):
         assert table in panel(explorer, name).value
         assert str(folder) in panel(explorer, name).value
 

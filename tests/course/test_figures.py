@@ -20,8 +20,8 @@ from rungs_course.measure.cost import Link
 from rungs_course.notebooks import nb00_start as nb00
 from rungs_course.notebooks import nb01_python as nb01
 from rungs_course.notebooks import nb02_parallel as nb02
-from rungs_course.notebooks import nb03_bitboards, nb03_perft, nb04_openmp, nb13_layouts
-from rungs_course.notebooks import nb04_figures as nb04
+from rungs_course.notebooks import nb03_bitboards, nb03_perft, nb05_mpi, nb13_layouts
+from rungs_course.notebooks import nb04_openmp as nb04
 from rungs_course.notebooks import nb05_figures as nb05
 from rungs_course.notebooks import nb06_cuda as nb06
 from rungs_course.notebooks import nb07_ladder as nb07
@@ -95,14 +95,21 @@ def compilers():
     return plots.repeats(rates, "plies per second", "Two compilers")
 
 
+def counters():
+    ways = [("one thread", 2e-9), ("all threads", 9e-9)]
+    rows = [(*way, stride, 0, 0.9) for way in ways for stride in (8, 64)]
+    columns = ["way", "seconds", "stride", "repeat", "overlap"]
+    return nb04.draw_counters(pd.DataFrame(rows, columns=columns))
+
+
 def cost_of_steps():
-    spent = load("04_spent")
-    return nb04_openmp.fit_cost(spent), nb04_openmp.speedups(spent).assign(threads=CORES)
+    measured = pd.DataFrame({"num_envs": [512], "ranks": CORES, "speedup": 1.5})
+    return nb05_mpi.fit_cost(load("05_works"), 512), measured
 
 
 def speedups():
     cost, measured = cost_of_steps()
-    return nb04.draw_speedups(cost, 512, CORES, measured)
+    return nb05.draw_speedups(cost, 512, CORES, measured)
 
 
 def sizes():
@@ -157,11 +164,8 @@ PLOTS = {
     "gains": gains,
     "repeats": compilers,
     "perft": lambda: nb03_perft.draw_perft(load("03_perft")),
-    "counters": lambda: nb04.draw_counters(load("04_counters")),
-    "barriers": lambda: nb04.draw_barriers(load("04_barriers")),
+    "counters": counters,
     "schedules": lambda: nb04.draw_schedules(load("04_schedules")),
-    "timelines": lambda: nb04.draw_timelines(load("04_timeline").groupby("mode").head(24)),
-    "lost by part": lambda: nb04.draw_lost(nb04_openmp.parts(load("04_spent"), CORES)),
     "speed-ups": speedups,
     "a step of ranks": lambda: nb05.draw_step(load("05_works")),
     "messages of ranks": lambda: nb05.draw_messages(load("05_messages")),
@@ -219,7 +223,6 @@ PICTURES = {
     "plies": lambda: nb00.draw_plies(nb00.play(OPERA_GAME), [1, 33]),
     "doublings": lambda: nb03_bitboards.draw_doublings(chess.Board(FEN), chess.A1),
     "bitboards": lambda: nb03_bitboards.draw_generator(chess.Board(FEN), chess.A1),
-    "cache lines": lambda: nb04.draw_cache_lines(nb04_openmp.writes(32, 2)),
     "a ring": lambda: nb05.draw_ring(3),
     "layouts": lambda: nb06.draw_layouts(load("06_layout")),
     "architectures": lambda: nb13.draw_architectures({"mul": 20, "sin": 1, "rand": 1}),
@@ -260,7 +263,7 @@ def test_every_function_that_draws_is_called():
             assert (module.stem[:4], name) in called
 
 
-@pytest.mark.parametrize("name", ["parts", "timelines", "fused"])
+@pytest.mark.parametrize("name", ["parts", "a step of ranks", "fused"])
 def test_areas_of_several_colours_have_a_hatch_each(name):
     hatches = {}
     for axes in PLOTS[name]().axes:
@@ -338,7 +341,7 @@ def alternatives(monkeypatch):
 @pytest.mark.parametrize(
     ("explore", "control", "value"),
     [
-        (lambda: nb04.explore_threads(*cost_of_steps(), "ranks"), "boards", 8),
+        (lambda: nb05.explore_ranks(*cost_of_steps()), "boards", 8),
         (lambda: nb05.explore_step(load("05_works")), "step", 3),
         (lambda: nb06.explore_warp(load("06_followed")), "lanes", 8),
     ],

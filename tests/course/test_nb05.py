@@ -4,7 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import rungs
+from rungs_course import compiled, teams
 from rungs_course.notebooks import nb05_figures, nb05_messages, nb05_mpi
+from tests.proof import lockstep
 
 
 def calls_of(transport, rank, calls):
@@ -53,6 +56,18 @@ def test_a_steps_cost_is_what_the_busiest_rank_plays_and_the_rest(works):
     cost = nb05_mpi.fit_cost(works, 12)
     # Ten seconds, of which the busiest checks and plays for six, each of them six boards.
     assert (cost.ply, cost.meeting) == pytest.approx((1.0, 4.0))
+
+
+def test_more_ranks_pay_from_some_number_of_boards_on():
+    few, many = nb05_mpi.StepCost(ply=1e-7, meeting=3e-6).speedup(np.array([1, 4096]), 2)
+    assert few < 1
+    assert many == pytest.approx(1.97, abs=0.01)
+
+
+@pytest.mark.parametrize("boards", [1, 65, 300])
+def test_a_step_in_two_parallel_regions_plays_the_same_games(boards):
+    twice = teams.make(compiled.load_course().rungs_chess_twice, boards, 2)
+    lockstep.play(twice, rungs.make("chess", "cpp", boards), seed=0, steps=60)
 
 
 def test_rank_0_shares_a_step_out_among_its_works(works):

@@ -3,6 +3,8 @@
 They are apart from the measurements, which ranks import as well: figures take seconds to import.
 """
 
+import dataclasses
+
 import ipywidgets
 import numpy as np
 import pandas as pd
@@ -11,7 +13,7 @@ import seaborn as sns
 from rungs_course import plots, widgets
 from rungs_course.measure.cost import Link, fit
 from rungs_course.notebooks.nb05_messages import LATE, border
-from rungs_course.notebooks.nb05_mpi import WORKS, ring, typical_step
+from rungs_course.notebooks.nb05_mpi import WORKS, StepCost, ring, typical_step
 
 
 def draw_step(pieces: pd.DataFrame, steps: dict[str, int] | None = None):
@@ -126,3 +128,50 @@ def draw_ring(ranks: int):
         panel.tick_params(length=0, rotation=0)
     axes[0, 0].set_ylabel("rank")
     return figure
+
+
+_RANKS = [1, 2, 4, 8, 16, 32, 64]
+
+
+def draw_speedups(cost: StepCost, boards: int, ranks: int, measured: pd.DataFrame):
+    """Draws the speed-up that a cost predicts over ranks, and what was measured: `num_envs`,
+    `ranks`, `speedup`; the number `ranks` is marked.
+    """
+    figure, axes = plots.axes(height=3.6)
+    gains = [float(cost.speedup(np.array(boards), number)) for number in _RANKS]
+    axes.plot(_RANKS, _RANKS, "--", color=plots.BLACK, linewidth=1, label="ideal")
+    label = f"predicted: {boards:,} boards, synchronisation {plots.duration(cost.meeting)}"
+    axes.plot(_RANKS, gains, "o-", color=plots.BLUE, label=label)
+    gain = float(cost.speedup(np.array(boards), ranks))
+    axes.plot(ranks, gain, "D", color=plots.ORANGE, markersize=9, label=f"{ranks} ranks")
+    axes.annotate(plots.ratio(gain), (ranks, gain), (8, -12), textcoords="offset points")
+    here = measured[measured["num_envs"] == boards]
+    if len(here):
+        look = {"color": plots.BLACK, "markersize": 13, "label": "measured here"}
+        axes.plot(here["ranks"], here["speedup"], "*", **look)
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log", base=2)
+    axes.set_ylim(min(0.25, min(gains) / 1.5), None)
+    axes.set_xlabel("ranks")
+    axes.set_ylabel("speed relative to one")
+    axes.legend(frameon=False)
+    axes.set_title("Ranks × boards")
+    return figure
+
+
+def explore_ranks(cost: StepCost, measured: pd.DataFrame):
+    """Shows what ranks gain, for boards, ranks and a meeting's time of the reader's choice."""
+
+    def draw(boards, ranks, microseconds):
+        changed = dataclasses.replace(cost, meeting=microseconds * 1e-6)
+        return draw_speedups(changed, boards, ranks, measured)
+
+    counts = sorted({2**power for power in range(15)} | set(measured["num_envs"]))
+    fitted = round(cost.meeting * 1e6, 2)
+    choices = sorted({fitted, 0.1, 0.5, 1, 2, 5, 10, 50, 200})
+    return widgets.explore(
+        draw,
+        boards=widgets.slider(counts, max(measured["num_envs"]), "boards"),
+        ranks=widgets.slider(_RANKS, 2, "ranks"),
+        microseconds=widgets.slider(choices, fitted, "µs per sync"),
+    )

@@ -1,6 +1,7 @@
 """Ranks that share boards out: races, and when each of them calls MPI. Run on every rank."""
 
 import ctypes
+import dataclasses
 import itertools
 import json
 import sys
@@ -14,8 +15,8 @@ import pandas as pd
 import rungs
 from rungs.devel import gpp, launch, mpi, paths, temporary_dir
 from rungs.errors import WorkerDiedError
+from rungs_course.compiled import load_course
 from rungs_course.measure.race import race
-from rungs_course.teams import StepCost
 from rungs_course.teams import make as make_team
 
 # Parts of a rank's step, in the order of time.
@@ -65,9 +66,10 @@ def main() -> None:
     def more_racers(game: dict) -> dict:
         if not teams:
             return {}
+        play_twice = load_course().rungs_chess_twice
         return {
             "openmp": rungs.make("chess", "openmp", threads=threads, **game),
-            "twice": make_team("twice", game["num_envs"], threads, game["mask"]),
+            "twice": make_team(play_twice, game["num_envs"], threads, game["mask"]),
         }
 
     frames = _race_games(games, threads, race_settings, more_racers)
@@ -189,6 +191,22 @@ def shares(pieces: pd.DataFrame) -> pd.DataFrame:
     return took.div(took.sum(axis=1), axis=0)
 
 
+@dataclasses.dataclass(frozen=True)
+class StepCost:
+    """The cost of a step on one rank or several, as measured."""
+
+    ply: float  # seconds of a board's step
+    meeting: float  # seconds that ranks take to begin and end together
+
+    def seconds(self, boards: np.ndarray, ranks: int) -> np.ndarray:
+        """Returns the seconds of a step of `boards` boards, shared evenly."""
+        return self.meeting * (ranks > 1) + self.ply * np.ceil(boards / ranks)
+
+    def speedup(self, boards: np.ndarray, ranks: int) -> np.ndarray:
+        """Returns how many times as fast as one rank `ranks` ranks are."""
+        return self.seconds(boards, 1) / self.seconds(boards, ranks)
+
+
 def costs(pieces: pd.DataFrame, num_envs: int) -> pd.DataFrame:
     """Returns what each step on ranks that share memory cost: `ply` and `meeting`, in seconds.
 
@@ -206,7 +224,7 @@ def costs(pieces: pd.DataFrame, num_envs: int) -> pd.DataFrame:
 def fit_cost(pieces: pd.DataFrame, num_envs: int) -> StepCost:
     """Returns the medians of `costs`, the meeting not below zero."""
     medians = costs(pieces, num_envs).median()
-    return StepCost(float(medians["ply"]), 0.0, max(0.0, float(medians["meeting"])))
+    return StepCost(float(medians["ply"]), max(0.0, float(medians["meeting"])))
 
 
 def ring(ranks: int) -> np.ndarray:
