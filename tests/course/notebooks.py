@@ -1,11 +1,14 @@
 """Tiny notebooks for testing the chain."""
 
+import ast
+
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from rungs._src.core.atomic import atomic_write
 from rungs._src.machine.describe import describe
 from rungs.errors import UnavailableError
+from rungs_course import paths
 from rungs_course.errors import NotebookError
 
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
@@ -21,6 +24,18 @@ def write(folder, name, *cells, parameters=PARAMETERS):
     )
     folder.mkdir(parents=True, exist_ok=True)
     nbformat.write(notebook, folder / f"{name}.ipynb")
+
+
+def from_page(name):
+    """Returns what a notebook of the course imports and defines, by name; runs nothing else."""
+    page = nbformat.read(paths.ROOT / "notebooks" / f"{name}.ipynb", as_version=4)
+    kinds = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
+    definitions = {}
+    for cell in page.cells:
+        if cell.cell_type == "code":
+            body = [node for node in ast.parse(cell.source).body if isinstance(node, kinds)]
+            exec(compile(ast.Module(body, []), name, "exec"), definitions)
+    return definitions
 
 
 def manifest_of(notebooks, size="full", commit="abc1234"):

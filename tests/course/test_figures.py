@@ -153,9 +153,12 @@ def strength():
 
 
 PLOTS = {
-    "a profile": lambda: nb01.draw_profile(load("01_profile"), "A profile"),
+    "flames": lambda: nb01.draw_flames(
+        pd.DataFrame({"stack": ["rungs.step", "rungs.step;chess.push"], "samples": [1, 2]})
+    ),
     "Amdahl": lambda: nb01.draw_amdahl(load("01_profile"), load("01_profile")["part"].iloc[0], 2),
     "aging": lambda: nb01.draw_aging(load("01_counting")),
+    "a search": lambda: nb01.draw_search(load("01_search")),
     "a pool": lambda: nb02.draw_timeline(nb02.promised(5, 3.0, 0.1), "s", same_scale=True),
     "a pool's parts": lambda: nb02.draw_parts({"boards": first_boards("02_parts")}),
     "interpreters": lambda: nb02.draw_interpreters(

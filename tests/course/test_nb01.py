@@ -1,4 +1,4 @@
-"""Notebook 01: a Python rung that counts positions plays the same games, and Amdahl's law."""
+"""Notebook 01: a Python rung that counts positions plays the same games; flames; Amdahl's law."""
 
 import numpy as np
 import pandas as pd
@@ -7,16 +7,22 @@ import pytest
 import rungs
 from rungs._src.chess.reason import Reason
 from rungs_course.notebooks import nb01_python
+from tests.course import notebooks
 from tests.proof import lockstep
 
 
-def test_it_is_the_python_rung():
-    envs = (nb01_python.counting_env(4), rungs.make("chess", "python", 4))
+@pytest.fixture(scope="module")
+def counting_env():
+    return notebooks.from_page("01_python")["counting_env"]
+
+
+def test_it_is_the_python_rung(counting_env):
+    envs = (counting_env(4), rungs.make("chess", "python", 4))
     lockstep.play(*envs, seed=0, steps=150, policy="shuffling")
 
 
-def test_a_position_that_comes_back_is_counted():
-    env = nb01_python.counting_env(1)
+def test_a_position_that_comes_back_is_counted(counting_env):
+    env = counting_env(1)
     env.reset(seed=0)
     repetitions = []
     for uci in ("g1f3", "g8f6", "f3g1", "f6g8") * 2:
@@ -36,3 +42,20 @@ def test_games_age_by_all_plies_played_and_not_only_those_timed():
     times = pd.DataFrame(rows, columns=["racer", "repeat", "plies", "seconds"]).assign(num_envs=2)
     (axes,) = nb01_python.draw_aging(times).axes
     assert axes.lines[0].get_xdata().tolist() == [75, 225]  # 40 steps timed, 10 before
+
+
+def test_flames_are_as_wide_as_samples_and_stand_on_their_callers():
+    rows = [("a.step;chess.push", 30), ("a.step;chess.look;chess.scan", 50), ("a.step", 20)]
+    stacks = pd.DataFrame(rows, columns=["stack", "samples"])
+    (axes,) = nb01_python.draw_flames(stacks).axes
+    bars = [(bar.get_x(), bar.get_y() + 0.46, bar.get_width()) for bar in axes.patches]
+    expected = [(0, 1, 100), (0, 2, 50), (0, 3, 50), (50, 2, 30)]
+    np.testing.assert_allclose(bars, expected)
+
+
+def test_random_games_are_as_old_as_asked():
+    boards = nb01_python.random_games([3, 9], games=2, seed=0)
+    assert {age: [board.ply() for board in old] for age, old in boards.items()} == {
+        3: [3, 3],
+        9: [9, 9],
+    }

@@ -1,4 +1,4 @@
-"""Profiles of a Python rung's steps, by function and by purpose."""
+"""Profiles of a Python rung's steps, by function."""
 
 import cProfile
 import pstats
@@ -40,19 +40,3 @@ def profile_steps(
     columns = ["file", "line", "name", "calls", "own_seconds", "total_seconds"]
     frame = pd.DataFrame(rows, columns=columns)
     return frame.sort_values("total_seconds", ascending=False, ignore_index=True)
-
-
-def share_of_step(profile: pd.DataFrame, parts: dict[str, str]) -> pd.DataFrame:
-    """Returns the share of a step's time that named functions take, callees included; none may call
-    another.
-
-    A row per part: `part`, `share`, largest first; the last is everything else.
-    """
-    totals = profile.groupby("name")["total_seconds"].sum()
-    is_step = (profile["name"] == "step") & (profile["file"] == "vector_env.py")
-    step_seconds = profile.loc[is_step, "total_seconds"].sum()
-    shares = {part: totals[name] / step_seconds for part, name in parts.items()}
-    frame = pd.DataFrame({"part": shares.keys(), "share": shares.values()})
-    frame = frame.sort_values("share", ascending=False, ignore_index=True)
-    frame.loc[len(frame)] = ("everything else", 1 - frame["share"].sum())
-    return frame

@@ -1,7 +1,6 @@
-"""The Python rung: where its time goes, how it ages, and repetitions counted, not searched."""
+"""The Python rung: sampled stacks as a flame graph, how it ages, and Amdahl's law."""
 
 import functools
-import time
 from collections import Counter
 from collections.abc import Iterable
 
@@ -11,75 +10,56 @@ import numpy as np
 import pandas as pd
 import seaborn as sns
 
-from rungs.chess import ChessSettings, ChessVectorEnv, legal_actions
-from rungs.devel.envs import ChessEnv, PythonBoards
 from rungs_course import plots, widgets
 
+_PACKAGES = {"rungs": "Rungs", "chess": "python-chess"}  # all others are "NumPy and Python"
+_NARROWEST = 0.003  # of the samples, that a function needs to be drawn
+_LETTER = 0.0095  # the width of one in a name, as a share of the axes
 
-def draw_profile(shares: pd.DataFrame, title: str):
-    """Draws where a rung's own time goes: `shares` has columns `part` and `share` (0 to 1)."""
-    figure, axes = plots.axes(height=1.2 + 0.4 * len(shares))
-    sns.barplot(x=shares["share"] * 100, y=shares["part"], color=plots.ORANGE, ax=axes)
-    axes.bar_label(axes.containers[0], fmt="{:.0f} %", padding=3)
-    axes.margins(x=0.1)
-    axes.set(xlabel="per cent of the time of a step", ylabel="", title=title)
+
+def draw_flames(stacks: pd.DataFrame):
+    """Draws a flame graph: each function stands on the one that called it, as wide as its share of
+    the samples.
+
+    `stacks` has a row per stack: `stack`, functions as `module.qualified_name` from the outermost
+    in, separated by ";", and `samples`.
+    """
+    widths: Counter = Counter()
+    for stack, samples in zip(stacks["stack"], stacks["samples"], strict=True):
+        functions = tuple(stack.split(";"))
+        for depth in range(1, len(functions) + 1):
+            widths[functions[:depth]] += samples
+    total = stacks["samples"].sum()
+    deepest = max(len(prefix) for prefix in widths if widths[prefix] > _NARROWEST * total)
+    figure, axes = plots.axes(width=9.0, height=1.3 + 0.28 * deepest)
+    names = [*_PACKAGES.values(), "NumPy and Python"]
+    colors = dict(zip(names, (plots.ORANGE, plots.SKY, plots.GREY), strict=True))
+    left = {(): 0.0}  # of what is drawn next above a function, as a share of the samples
+    for prefix in sorted(widths):  # callers before what they call
+        share, start = widths[prefix] / total, left[prefix[:-1]]
+        left[prefix[:-1]], left[prefix] = start + share, start
+        if share < _NARROWEST:
+            continue
+        module, *_, name = prefix[-1].split(".")
+        color = colors[_PACKAGES.get(module, names[-1])]
+        place = {"left": 100 * start, "height": 0.92, "edgecolor": "white", "linewidth": 0.5}
+        axes.barh(len(prefix), 100 * share, color=color, **place)
+        letters = int(share / _LETTER)
+        if letters > 4 or letters >= len(name):
+            text = name if letters >= len(name) else f"{name[: letters - 1]}…"
+            middle = (100 * (start + share / 2), len(prefix))
+            axes.annotate(text, middle, ha="center", va="center", fontsize="x-small")
+    axes.grid(False)
+    axes.set(xlim=(0, 100), xlabel="per cent of the samples")
+    axes.set(yticks=[], ylabel="functions, each above its caller")
+    axes.set_title("Where a step of the python rung goes")
+    plots.legend_below(figure, {name: {"facecolor": colors[name]} for name in names}, 3)
     return figure
 
 
-class CountingEnv(ChessEnv):
-    """The Python rung's board with a counter of positions; for games from the initial position.
-
-    python-chess's `is_repetition` goes back over all positions of the game, at each ply. Here every
-    position is counted as it is reached, by all that makes two positions the same.
-    """
-
-    _seen: Counter
-
-    def _set_up(self, fen: str) -> None:
-        self._seen = Counter()
-        super()._set_up(fen)
-
-    def _examine(self) -> None:
-        board = self.board
-        self.legal = legal_actions(board)
-        if board.halfmove_clock == 0:  # a pawn has moved or a piece is gone: nothing comes back
-            self._seen.clear()
-        position = board._transposition_key()
-        self._seen[position] += 1
-        self.repetitions = min(self._seen[position] - 1, 2)
-        self.reason = self._reason()
-
-
-class CountingBoards(PythonBoards):
-    """The Python rung's boards, each a `CountingEnv`."""
-
-    def __init__(self, num_envs: int, first_board: int, settings: ChessSettings):
-        super().__init__(num_envs, first_board, settings)
-        self._envs = [CountingEnv(env.number, settings) for env in self._envs]
-
-
-def counting_env(num_envs: int) -> ChessVectorEnv:
-    """Makes the Python rung's environment with a counter of positions."""
-    return ChessVectorEnv(num_envs, CountingBoards)
-
-
-def search_seconds(ages: Iterable[int], *, games: int, seed: int) -> pd.DataFrame:
-    """Times `is_repetition` by itself, without a profiler, in random games of some ages in plies.
-
-    The same calls in two orders, which take turns: nine on one board before the next, and on all
-    boards in turn, as a step does. Returns a row per age, way and round: `age`, `how` ("again and
-    again", "boards in turn"), `repeat`, `seconds` of a call, the mean over all boards.
-    """
-    rows = []
-    for age, boards in _random_games(sorted(ages), games, np.random.default_rng(seed)).items():
-        for repeat in range(9):
-            rows.append((age, "again and again", repeat, _seconds_of_search(boards, calls=9)))
-            rows.append((age, "boards in turn", repeat, _seconds_of_search(boards, calls=1)))
-    return pd.DataFrame(rows, columns=["age", "how", "repeat", "seconds"])
-
-
-def _random_games(ages: list[int], games: int, rng) -> dict[int, list[chess.Board]]:
-    """Returns `games` boards of each age, of games that lasted to the greatest age."""
+def random_games(ages: Iterable[int], games: int, seed: int) -> dict[int, list[chess.Board]]:
+    """Returns `games` boards of each age in plies, of games that lasted to the greatest age."""
+    rng, ages = np.random.default_rng(seed), sorted(ages)
     boards_of_age: dict[int, list[chess.Board]] = {age: [] for age in ages}
     while len(boards_of_age[ages[-1]]) < games:
         board, stages = chess.Board(), {}
@@ -91,22 +71,6 @@ def _random_games(ages: list[int], games: int, rng) -> dict[int, list[chess.Boar
             for age, stage in stages.items():
                 boards_of_age[age].append(stage)
     return boards_of_age
-
-
-def _seconds_of_search(boards: list[chess.Board], calls: int) -> float:
-    """Returns the mean seconds of a call, of `calls` on each board before the next."""
-    start = time.perf_counter()
-    for board in boards:
-        for _ in range(calls):
-            board.is_repetition(2)
-    return (time.perf_counter() - start) / (calls * len(boards))
-
-
-def amdahl(share, times_as_fast):
-    """Returns how many times as fast the whole is when a part, `share` of its time (0 to 1), is:
-    numbers, or arrays.
-    """
-    return 1 / (1 - share + share / times_as_fast)
 
 
 def draw_aging(times: pd.DataFrame):
@@ -124,6 +88,25 @@ def draw_aging(times: pd.DataFrame):
     axes.legend(frameon=False)
     axes.set_title("The same games, as they get older")
     return figure
+
+
+def draw_search(times: pd.DataFrame):
+    """Draws what a look for a repetition takes over the age of the game, a line for each `how`."""
+    figure, axes = plots.axes(height=3.6)
+    microseconds = times.assign(microseconds=times["seconds"] * 1e6)
+    plots.median_lines(axes, microseconds, "how", "age", "microseconds")
+    axes.set(xlabel="age of the game, plies", ylabel="microseconds per position")
+    axes.set_ylim(0, None)
+    axes.legend(frameon=False)
+    axes.set_title("To look for a repetition in one position")
+    return figure
+
+
+def amdahl(share, times_as_fast):
+    """Returns how many times as fast the whole is when a part, `share` of its time (0 to 1), is:
+    numbers, or arrays.
+    """
+    return 1 / (1 - share + share / times_as_fast)
 
 
 def draw_amdahl(shares: pd.DataFrame, chosen: str, faster: float):
