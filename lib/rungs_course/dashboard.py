@@ -6,6 +6,7 @@ from pathlib import Path
 import ipywidgets
 import pandas as pd
 
+import rungs
 from rungs.devel import gpp
 from rungs.errors import ConfigurationError, RungsError, UnavailableError
 from rungs.machine import describe, usable_cores
@@ -14,6 +15,7 @@ from rungs_course.labs import record
 from rungs_course.machine.naming import differing
 from rungs_course.measure import peaks, valgrind
 from rungs_course.measure import results as saved
+from rungs_course.measure.race import race
 from rungs_course.notebooks import (
     nb00_start,
     nb01_python,
@@ -33,7 +35,6 @@ from rungs_course.paths import ROOT
 
 # Tables that live panels are drawn over, where they were measured on this machine.
 _ROOFLINE, _STRONG = ("08_compute", "08_bandwidth", "08_rungs"), "10_strong"
-_PAPER = ROOT / "data" / "paper" / "chess_strong_scaling.csv"
 _SEED = 0
 # Shows the keyboard focus, which the widgets' own style doesn't show on sliders.
 _FOCUS = "<style>.rungs :focus-visible { box-shadow: 0 0 0 3px #0072B2 !important }</style>"
@@ -175,14 +176,15 @@ def _scaling(tables: _Tables) -> ipywidgets.VBox:
     """Asks notebook 10's question, over its curve or one measured now."""
     cores = usable_cores()
     (strong,) = tables.of_here(_STRONG) or [_strong(cores)]
-    paper = saved.load(_PAPER) if _PAPER.exists() else None
-    return nb10_scaling.predict_scaling(strong, cores, seed=_SEED, paper=paper)
+    return nb10_scaling.predict_scaling(strong, cores, seed=_SEED)
 
 
 def _strong(cores: int) -> pd.DataFrame:
     threads = sorted({2**power for power in range(cores.bit_length())} | {cores, 2 * cores})
-    settings = {"seed": _SEED, "steps": 80, "repeats": 9, "warmup": 2}
-    return nb10_scaling.strong(512, threads, mask="bool", **settings)
+    racers = {count: rungs.make("chess", "openmp", 512, threads=count) for count in threads}
+    pilot = rungs.make("chess", "cpp", 512)
+    times = race(racers, pilot, seed=_SEED, steps=80, repeats=9, warmup=2)
+    return times.rename(columns={"racer": "threads"}).assign(num_envs=512)
 
 
 def _roofline(tables: _Tables) -> ipywidgets.VBox:

@@ -27,7 +27,10 @@ def write(folder, name, *cells, parameters=PARAMETERS):
 
 
 def from_page(name):
-    """Returns what a notebook of the course imports and defines, by name; runs nothing else."""
+    """Returns what a notebook of the course imports and defines, by name; runs nothing else.
+
+    Its functions look up other names there: what a test puts there is what they use.
+    """
     page = nbformat.read(paths.ROOT / "notebooks" / f"{name}.ipynb", as_version=4)
     kinds = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
     definitions = {}

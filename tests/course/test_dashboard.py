@@ -135,7 +135,6 @@ def test_tables_of_the_last_run_come_first_then_this_machines_then_any(
 
 def test_without_any_results_a_game_and_live_panels_work(tmp_path, monkeypatch):
     monkeypatch.setattr(dashboard, "ROOT", tmp_path)
-    monkeypatch.setattr(dashboard, "_PAPER", tmp_path / "none.csv")
     monkeypatch.setattr(dashboard, "_strong", lambda cores: STRONG)
     explorer = rungs_course.explore()
     assert not any(isinstance(panel(explorer, name), ipywidgets.interactive) for name in SAVED)

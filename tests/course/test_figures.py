@@ -130,7 +130,7 @@ def medians():
 
 def scaling(cores):
     paper = results.load(ROOT / "data" / "paper" / "chess_strong_scaling.csv")
-    return nb10.draw_scaling(load("10_strong"), cores, law="Amdahl", serial=0.1, paper=paper)
+    return nb10.draw_scaling(load("10_strong"), cores, paper=paper, serial=0.1)
 
 
 def messages(cores):

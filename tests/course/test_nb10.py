@@ -5,50 +5,48 @@ import pandas as pd
 import pytest
 
 from rungs_course.notebooks import nb10_scaling
+from tests.course import notebooks
 
-LAWS = ["Amdahl", "Gustafson"]
-
-
-def speedups(law, serial, threads):
-    threads = pd.Series(threads)
-    boards = 100 * (threads if law == "Gustafson" else threads**0)
-    speedup = nb10_scaling.predicted(law, serial, threads)
-    return pd.DataFrame({"threads": threads, "boards": boards, "speedup": speedup})
+THREADS = pd.Series([1, 2, 4, 8])
 
 
-@pytest.mark.parametrize("law", LAWS)
+@pytest.fixture(scope="module")
+def page():
+    """Returns the page's functions, which then play short games."""
+    definitions = notebooks.from_page("10_scaling")
+    definitions.update(seed=0, plies=20, repeats=2, warmup=0)
+    return definitions
+
+
+@pytest.mark.parametrize("law", ["Amdahl", "Gustafson"])
 @pytest.mark.parametrize("serial", [0.0, 0.05, 0.3])
-def test_a_serial_fraction_is_found_again(law, serial):
-    table = speedups(law, serial, [1, 2, 4, 8]).rename(columns={"boards": "num_envs"})
-    seconds = table["num_envs"] / 100 / table["speedup"]
-    times = pd.concat([table.assign(repeat=repeat, seconds=seconds) for repeat in range(3)])
-    times = times.drop(columns="speedup")
-    np.testing.assert_allclose(nb10_scaling.serial_fraction(times, law), serial, atol=1e-12)
-    efficiencies = nb10_scaling.efficiencies(times).query("repeat == 0")
-    np.testing.assert_allclose(efficiencies["speedup"], table["speedup"], rtol=1e-12)
-    expected = table["speedup"] / table["threads"]
-    np.testing.assert_allclose(efficiencies["efficiency"], expected, rtol=1e-12)
+def test_a_serial_fraction_is_found_again(page, law, serial):
+    speedup = nb10_scaling.predicted(law, serial, THREADS)
+    assert page["serial_fraction"](law, THREADS, speedup) == pytest.approx(serial, abs=1e-12)
 
 
-@pytest.mark.parametrize("law", LAWS)
-def test_the_law_that_made_a_papers_curve_is_found(law):
-    paper = speedups(law, 0.05, [1, 2, 8, 64])
-    assert nb10_scaling.paper_fraction(paper, law) == pytest.approx(0.05)
+@pytest.mark.parametrize("boards", [THREADS**0, THREADS])
+def test_a_speedup_is_work_over_time(boards):
+    seconds = 1e-3 * boards / THREADS**0.5
+    times = pd.DataFrame({"threads": THREADS, "num_envs": boards, "seconds": seconds})
+    times = pd.concat([times.assign(repeat=repeat) for repeat in range(2)])
+    rows = nb10_scaling.speedups(times)
+    np.testing.assert_allclose(rows["speedup"], rows["threads"] ** 0.5)
 
 
 def test_what_a_step_loses_is_what_is_beyond_an_equal_share():
     rows = [(p, 64, repeat, 1e-3 / p + 2e-5 * (p > 1)) for p in (1, 2, 4) for repeat in (0, 1)]
     times = pd.DataFrame(rows, columns=["threads", "num_envs", "repeat", "seconds"])
-    table = nb10_scaling.lost(times)
-    assert table["threads"].tolist() == [2, 2, 4, 4]
-    np.testing.assert_allclose(table["lost"], 2e-5)
-    np.testing.assert_allclose(table["alone"], 1e-3)
+    half = times.assign(mask="bits", seconds=times["seconds"] / 2)
+    table = nb10_scaling.lost(pd.concat([times.assign(mask="bool"), half]))
+    assert table["threads"].tolist() == [2, 2, 4, 4] * 2
+    np.testing.assert_allclose(table["lost"], [2e-5] * 4 + [1e-5] * 4)
+    np.testing.assert_allclose(table["alone"], [1e-3] * 4 + [5e-4] * 4)
 
 
-def test_strong_keeps_the_boards_and_weak_the_boards_of_a_thread():
-    settings = {"mask": "bits", "seed": 0, "steps": 3, "repeats": 2, "warmup": 0}
-    strong = nb10_scaling.strong(6, [1, 2], **settings)
-    weak = nb10_scaling.weak(5, [1, 2], **settings)
+def test_strong_keeps_the_boards_and_weak_the_boards_of_a_thread(page):
+    strong, weak = page["strong"](6, [1, 2], "bits"), page["weak"](5, [1, 2])
     for times, boards in ((strong, {1: 6, 2: 6}), (weak, {1: 5, 2: 10})):
         assert times["threads"].value_counts().to_dict() == {1: 2, 2: 2}
         assert times["num_envs"].tolist() == times["threads"].map(boards).tolist()
+        assert (times["seconds"] > 0).all()
