@@ -48,7 +48,7 @@ def explore(results: Path | str | None = None) -> ipywidgets.VBox:
     """
     tables = _Tables(_default() if results is None else [_tables_in(Path(results))])
     panels = {
-        "ladder": lambda: nb07_ladder.explore_ladder(tables["07_race"], tables.rest_of_batch()),
+        "ladder": lambda: nb07_ladder.explore_ladder(tables["07_race"]),
         "profile": lambda: nb01_python.explore_amdahl(tables["01_profile"]),
         "updates": lambda: nb11.explore_updates(tables["11_updates"]),
         "chess peers": lambda: nb12.explore_peers(tables["12_alone"], "rungs, board + bits"),
@@ -119,10 +119,6 @@ class _Tables:
         table = saved.load(path)
         self.read[path] = table.attrs["provenance"]
         return table
-
-    def rest_of_batch(self) -> float:
-        """Returns seconds of inference and update per batch, as notebook 07 measured them."""
-        return float(self["07_ladder"].attrs["provenance"]["rest_of_batch_seconds"])
 
     def origin(self) -> str:
         """Returns where the tables that were read come from: machine, size and dates."""

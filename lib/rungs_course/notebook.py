@@ -72,7 +72,9 @@ def live() -> Callable[[str], None]:
     return replace
 
 
-_WATERMARK: dict[str, Any] = {"ha": "center", "va": "center", "rotation": 20}
+# Behind all that is drawn.
+_WATERMARK: dict[str, Any] = {"ha": "center", "va": "center", "rotation": 20, "zorder": -1}
+_WATERMARK |= {"color": "grey", "alpha": 0.4, "fontsize": 28}
 _MIN_MEASUREMENT = 1.0  # seconds: cells that take less only write or draw
 
 
@@ -211,9 +213,9 @@ class NotebookRun:
         for name, saved in {table: frame, **others}.items():
             self.save_table(name, saved)
         if disturbed:
-            figure.text(
-                0.5, 0.5, "disturbed run", color="grey", alpha=0.4, fontsize=28, **_WATERMARK
-            )
+            figure.text(0.5, 0.5, "disturbed run", **_WATERMARK)
+            for panel in figure.axes:
+                panel.patch.set_visible(False)
         display(self.save_picture(table, figure))
         if disturbed:
             say(f"*This run was disturbed: {_listed(self._current)}.*")

@@ -130,6 +130,7 @@ def band_line(axes, rows, x: str, y: str, label: str | None, look: dict) -> None
 def numbers_below(axes, things: str, values: Iterable[int] = ()) -> None:
     """Puts numbers of things, in powers of two, below the horizontal axis: `values`, if any."""
     axes.set_xscale("log", base=2)
+    axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.set_xlabel(things)
     if ticks := sorted(set(values)):
         axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])

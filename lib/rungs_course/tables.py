@@ -6,7 +6,7 @@ import pandas as pd
 
 from rungs import rungs_of
 from rungs_course.measure.noise import factor, factor_apart
-from rungs_course.plots import duration, ratio, speed
+from rungs_course.plots import duration, ratio
 
 # Raced in a separate job, so their repeats are not interleaved with the others'.
 OWN_JOB = frozenset({"mpi", "node"})
@@ -17,21 +17,16 @@ IMPLEMENTATIONS = {rung.name: rung.implementation for rung in rungs_of("chess")}
 }
 
 
-def ladder_table(race: pd.DataFrame, rest_of_batch: float, num_envs: int) -> pd.DataFrame:
+def ladder_table(race: pd.DataFrame, num_envs: int) -> pd.DataFrame:
     """Sums up a race of rungs, the slowest first.
 
     All columns follow from one: how many times as fast as the first rung each is, the median of the
     ratios repeat by repeat. Racers of `OWN_JOB` are compared with the first by medians.
 
-    Training's time is batches * (update + generate), so a rung that generates a batch in `g`
-    instead of Python's `g0` trains (rest + g0) / (rest + g) times as fast, where `rest`,
-    `rest_of_batch`, is seconds of inference and update. A batch is one step of all boards.
-
     Returns a row per rung: `rung`, `seconds` of a step of all boards (the first rung's median,
     divided by the speed-up), `seconds_low` and `seconds_high`, `plies_per_second`,
     `absolute_speedup` (over the first rung), `speedup_low` and `speedup_high` (its interval, see
-    `rungs_course.measure.noise.Factor`), `relative_speedup` (over the rung before) and
-    `training_speedup`.
+    `rungs_course.measure.noise.Factor`) and `relative_speedup` (over the rung before).
     """
     order = race["racer"].drop_duplicates().tolist()
     per_ply = race.assign(seconds=race["seconds"] / race["plies"])
@@ -58,32 +53,28 @@ def ladder_table(race: pd.DataFrame, rest_of_batch: float, num_envs: int) -> pd.
         seconds_high=first.median() / table["speedup_low"],
         plies_per_second=num_envs / seconds,
         relative_speedup=(seconds.shift(1) / seconds).fillna(1.0),
-        training_speedup=(rest_of_batch + seconds.iloc[0]) / (rest_of_batch + seconds),
     )
 
 
-def ladder(frame: pd.DataFrame, floor: float | None = None) -> pd.DataFrame:
-    """Writes the ladder as a reader sees it, from the numbers of `ladder_table`; with `floor`,
-    seconds of merely writing a step's outputs, also the share of this bound.
+def ladder(frame: pd.DataFrame, floor: float) -> pd.DataFrame:
+    """Writes the ladder as a reader sees it, from the numbers of `ladder_table` and, if it has this
+    column, `training_speedup`; `floor` is seconds of merely writing a step's outputs.
     """
+    rung = frame["rung"]
+    speedups = frame[["absolute_speedup", "speedup_low", "speedup_high"]].itertuples(index=False)
     table = pd.DataFrame(
         {
-            "Version": range(1, len(frame) + 1),
-            "Rung": frame["rung"],
-            "Implementation": frame["rung"].map(IMPLEMENTATIONS),
+            "Rung": rung,
+            "Implementation": rung.map(IMPLEMENTATIONS),
             "Time of a step": frame["seconds"].map(duration),
-            "Plies": frame["plies_per_second"].map(speed),
-            "Absolute speed-up": frame["absolute_speedup"].map(ratio),
-            "Interval": [
-                interval(low, high)
-                for low, high in zip(frame["speedup_low"], frame["speedup_high"], strict=True)
-            ],
+            "Absolute speed-up": [with_interval(*speedup) for speedup in speedups],
+            "Compared by": rung.map(lambda name: "medians" if name in OWN_JOB else "turns"),
             "Relative speed-up": frame["relative_speedup"].map(ratio),
-            "Training, estimated": frame["training_speedup"].map(ratio),
+            "Of all cores' bound": (floor / frame["seconds"]).map("{:.2%}".format),
         }
     )
-    if floor:
-        table["Of all cores' bound"] = (floor / frame["seconds"]).map("{:.2%}".format)
+    if "training_speedup" in frame:
+        table["Training, estimated"] = frame["training_speedup"].map(ratio)
     return table
 
 

@@ -112,12 +112,6 @@ def speedups():
     return nb05.draw_speedups(cost, 512, CORES, measured)
 
 
-def sizes():
-    times, bounds = load("07_sizes"), load("07_bounds")
-    table = nb07.summary(times, bounds, {"cpp": 1, "openmp": CORES, "threads": CORES})
-    return nb07.draw_sizes(table, bounds, "bits")
-
-
 def gains():
     table = over_boards.gains(load("02_race"), "python")
     return plots.gains(table, "python", ideal=CORES, oversubscribed=["queue"])
@@ -174,7 +168,7 @@ PLOTS = {
     "messages of ranks": lambda: nb05.draw_messages(load("05_messages")),
     "a warp": lambda: nb06.draw_warp(load("06_followed"), load("06_followed")["ply"].min()),
     "the ladder": lambda: nb07.draw_ladder(load("07_ladder"), 1e6),
-    "sizes": sizes,
+    "sizes": lambda: nb07.draw_sizes(load("07_sizes"), load("07_bounds")),
     "rooflines": rooflines,
     "the study's rooflines": study_rooflines,
     "products": products,

@@ -13,7 +13,9 @@ from pathlib import Path
 
 import chess
 import chess.pgn
+import nbformat
 import numpy as np
+import pandas as pd
 import pytest
 from gymnasium.vector import AutoresetMode
 
@@ -24,9 +26,9 @@ from rungs._src.chess.observation import OBSERVATIONS, format_name
 from rungs._src.chess.perft import read_epd
 from rungs._src.chess.settings import checked_start
 from rungs._src.selfplay import agent as files
-from rungs.errors import UnavailableError
+from rungs.devel import run_program
 from rungs_course import agents
-from rungs_course.notebooks import nb07_ladder
+from rungs_course import paths as course_paths
 from rungs_course.paths import ROOT, WASM
 from rungs_course.peers.agreement import ending
 from rungs_course.runner import bundle
@@ -155,16 +157,18 @@ def test_node_plays_in_lockstep_with_cpp(module, tmp_path):
 
 
 @NEEDS_NODE
-def test_the_ladder_has_rows_of_node_or_says_what_is_missing(module, tmp_path, monkeypatch):
-    monkeypatch.setattr(nb07_ladder.paths, "WASM", module)
-    rows = nb07_ladder.race_in_node((1, 8), repeats=2, seconds=0)
-    assert {*zip(rows["mask"], rows["num_envs"], rows["repeat"], strict=True)} == {
-        *itertools.product(("bool", "bits"), (1, 8), range(2))
-    }
+def test_the_ladders_page_has_rows_of_node(module, monkeypatch):
+    page = nbformat.read(ROOT / "notebooks" / "07_ladder.ipynb", 4)
+    (race_in_node,) = [cell.source for cell in page.cells if '"node", "--' in cell.source]
+    monkeypatch.setattr(course_paths, "WASM", module)
+    names = {"json": json, "pd": pd, "rungs": rungs, "paths": course_paths}
+    names |= {"run_program": run_program, "board_counts": (1, 8), "node_seconds": 0}
+    names |= {"repeats": 2, "races": []}
+    exec(race_in_node, names)
+    rows = pd.concat(names["races"])
+    expected = {*itertools.product((1, 8), range(2))}
+    assert {*zip(rows["num_envs"], rows["repeat"], strict=True)} == expected
     assert (rows["seconds"] > 0).all()
-    monkeypatch.setattr(nb07_ladder.paths, "WASM", tmp_path / "none.wasm")
-    with pytest.raises(UnavailableError, match=r"none\.wasm"):
-        nb07_ladder.race_in_node((1,), repeats=1, seconds=0)
 
 
 @NEEDS_NODE

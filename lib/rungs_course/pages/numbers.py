@@ -129,7 +129,7 @@ def ladder_rates(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
     race, facts = tables[RACE], tables[LADDER].attrs["provenance"]
     boards = int(facts["num_envs"])
     alike = (race["num_envs"] == boards) & (race["mask"] == facts["mask"])
-    return ladder_table(race[alike], rest_of_batch=0.0, num_envs=boards)  # training: notebook 15
+    return ladder_table(race[alike], num_envs=boards)
 
 
 def _trained(metrics: pd.DataFrame) -> dict[str, Factor]:
