@@ -17,6 +17,7 @@ import pandas as pd
 from IPython.core.getipython import get_ipython
 from IPython.display import HTML, Markdown, display
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from rungs.devel import atomic_write, choice, schema_error, user_dir
 from rungs.errors import ConfigurationError
@@ -72,9 +73,7 @@ def live() -> Callable[[str], None]:
     return replace
 
 
-# Behind all that is drawn.
-_WATERMARK: dict[str, Any] = {"ha": "center", "va": "center", "rotation": 20, "zorder": -1}
-_WATERMARK |= {"color": "grey", "alpha": 0.4, "fontsize": 28}
+_STRIP = 0.35  # inches, at the right of a disturbed figure
 _MIN_MEASUREMENT = 1.0  # seconds: cells that take less only write or draw
 
 
@@ -213,9 +212,7 @@ class NotebookRun:
         for name, saved in {table: frame, **others}.items():
             self.save_table(name, saved)
         if disturbed:
-            figure.text(0.5, 0.5, "disturbed run", **_WATERMARK)
-            for panel in figure.axes:
-                panel.patch.set_visible(False)
+            _mark_disturbed(figure)
         display(self.save_picture(table, figure))
         if disturbed:
             say(f"*This run was disturbed: {_listed(self._current)}.*")
@@ -283,6 +280,17 @@ class NotebookRun:
             f"**This run was disturbed**: at worst {_listed(self._all)}. Disturbed figures and "
             "numbers are marked, with a recorded figure below, and their intervals are wider."
         )
+
+
+def _mark_disturbed(figure: Figure) -> None:
+    """Widens a figure by a strip that says that the run was disturbed."""
+    width = figure.get_figwidth() + _STRIP
+    figure.set_figwidth(width)
+    engine = figure.get_layout_engine()
+    if isinstance(engine, ConstrainedLayoutEngine):
+        engine.set(rect=(0, 0, 1 - _STRIP / width, 1))
+    place: dict[str, Any] = {"ha": "center", "va": "center", "rotation": 90}
+    figure.text(1 - _STRIP / 2 / width, 0.5, "disturbed run", color="grey", size="large", **place)
 
 
 def _listed(causes: dict[str, float]) -> str:
