@@ -1,4 +1,4 @@
-// The loop of version 12 of a step, cut down to one direction of its sliders: small enough to read
+// The loop of version 11 of a step, cut down to one direction of its sliders: small enough to read
 // what the compiler made of it. By -DRUNGS_SCALAR_LANES a register is one word, a board.
 #include <cstdint>
 

@@ -1,10 +1,10 @@
-// Version 12 of a step: eight boards at once, by the library's own generator for a batch.
+// Version 11 of a step: eight boards at once, by the library's own generator for a batch.
 #pragma once
 #include "step_lanes.hpp"
 
 namespace rungs::steps {
 
-// Version 12: eight boards at once. A register holds the same bitboard of eight boards (of four,
+// Version 11: eight boards at once. A register holds the same bitboard of eight boards (of four,
 // where it has 256 bits) instead of eight directions of one. So what has no eight directions, such
 // as playing the action, castling and the check mask, takes all lanes, too, and nothing is combined
 // across lanes. The cost: boards take their branches together, and a single board gains nothing.

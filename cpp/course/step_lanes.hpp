@@ -218,10 +218,10 @@ struct Board : lanes::Board {
 
 }  // namespace bytes
 
-// Version 11: past the caches. A store to a line that no cache holds first fetches it, only to
-// overwrite it. A plane of the mask is a whole line, so it can be written to memory without a
-// fetch. The cost: a reader of the mask must load it from memory. The library does so only where
-// all outputs together are larger than the caches.
+// Version 12: past the caches, a variant of version 10. A store to a line that no cache holds first
+// fetches it, only to overwrite it. A plane of the mask is a whole line, so it can be written to
+// memory without a fetch. The cost: a reader of the mask must load it from memory. The library does
+// so only where all outputs together are larger than the caches.
 namespace memory {
 
 struct alignas(64) Board : lanes::Board {

@@ -1,4 +1,4 @@
-// Twelve versions of one step, in the order of notebook 03, behind one interface for Python. A step
+// Twelve versions of one step, in the order of notebook 17, behind one interface for Python. A step
 // plays a legal action, finds the legal actions of the new position, writes their mask (4672 bytes
 // of 0 or 1, from a cache line on) and says whether it is mate or stalemate.
 #include <algorithm>

@@ -55,33 +55,55 @@ def test_a_peer_learns_the_same(trained, tmp_path):
     nb15_training.check_same(pd.concat([trained[0], metrics]))
 
 
-def test_the_last_may_have_more_time(tmp_path):
+def test_a_rung_may_end_otherwise(tmp_path):
     training = dataclasses.replace(TRAINING, seconds=1e-9)
-    metrics, *_ = nb15_training.train_on(["python", "cpp"], training, tmp_path, last=1000)
-    assert metrics["rung"].tolist() == ["python"] + ["cpp"] * 3
+    ends = {"cpp": {"seconds": 1000}, "openmp": {"updates": 2, "seconds": 1000}}
+    metrics, *_ = nb15_training.train_on(["python", *ends], training, tmp_path, ends=ends)
+    assert metrics["rung"].tolist() == ["python"] + ["cpp"] * 3 + ["openmp"] * 2
+
+
+def updates(**seconds):
+    """Returns metrics of rungs, with seconds of each update's `generate` and `infer`."""
+    rows = [
+        (rung, update, 200 * update, sum(map(sum, times[:update])), generate, 0.0, infer, 0.0)
+        for rung, times in seconds.items()
+        for update, (generate, infer) in enumerate(times, 1)
+    ]
+    return pd.DataFrame(rows, columns=["rung", "update", "steps", "seconds", *PARTS])
+
+
+def test_updates_of_the_same_number_are_compared():
+    # An update takes longer and longer, and the fast rung gets further.
+    metrics = updates(
+        slow=[(9.0, 0.0), *((4.0 * n, 0.0) for n in range(1, 6))],
+        fast=[(9.0, 0.0), *((2.0 * n, 0.0) for n in range(1, 60))],
+    )
+    gains = nb15_training.gains(metrics, "slow")
+    assert (gains["fast"].low, gains["fast"].middle, gains["fast"].high) == (2, 2, 2)
+    assert gains["fast"].repeats == 5
+    table = nb15_training.estimates(metrics).set_index("rung")
+    assert table.loc["fast", ["measured", "estimated"]].tolist() == [2, 2]
 
 
 def test_seconds_to_a_share_of_wins_are_measured_or_reckoned():
     evaluations = pd.DataFrame(
-        [("slow", 0, 0.0, 1, 10), ("fast", 0, 0.0, 1, 10), ("fast", 4, 2.5, 9, 10)],
-        columns=["rung", "update", "seconds", "wins", "games"],
+        [("slow", 0, 1, 10), ("middle", 5, 8, 10), ("fast", 0, 1, 10), ("fast", 4, 9, 10)],
+        columns=["rung", "update", "wins", "games"],
     )
-    rows = [("slow", 1, 0.0, 1.0, 1.0), ("fast", 0.1, 0.0, 0.25, 0.25)]
-    metrics = pd.DataFrame(rows, columns=["rung", *PARTS])
+    metrics = updates(
+        slow=[(2.0, 2.0)] * 2, middle=[(1.0, 1.0)] * 5, fast=[(0.5, 0.5), *[(1.0, 0.0)] * 3]
+    )
     table = nb15_training.seconds_to(evaluations, metrics, 0.9).set_index("rung")
     columns = ["updates", "seconds", "measured"]
-    assert table.loc["fast", columns].tolist() == [4, pytest.approx(2.5), True]
-    assert table.loc["slow", columns].tolist() == [4, pytest.approx(12.0), False]
+    assert table.loc["fast", columns].tolist() == [4, 4.0, True]
+    assert table.loc["middle", columns].tolist() == [4, 8.0, True]
+    assert table.loc["slow", columns].tolist() == [4, 16.0, False]
     assert nb15_training.seconds_to(evaluations, metrics, 0.95).empty
 
 
 def test_an_estimate_is_right_where_the_rest_is_the_same_behind_all_rungs():
-    rows = [
-        ("python", 9.0, 0.5, 0.5, 2.0),
-        ("cpp", 1.0, 0.5, 0.5, 2.0),
-        ("other", 1.0, 0.5, 1.5, 5.0),
-    ]
-    table = nb15_training.estimates(pd.DataFrame(rows, columns=["rung", *PARTS]))
+    metrics = updates(python=[(9.0, 3.0)] * 3, cpp=[(1.0, 3.0)] * 3, other=[(1.0, 7.0)] * 4)
+    table = nb15_training.estimates(metrics)
     assert table["estimated"].to_list() == pytest.approx([1.0, 3.0, 3.0])
     assert table["measured"].to_list() == pytest.approx([1.0, 3.0, 1.5])
     assert table["rest"].to_list() == pytest.approx([3.0, 3.0, 7.0])

@@ -49,6 +49,12 @@ def games(
     return frame.sort_values(["game", "ply"], ignore_index=True)
 
 
+def first_won(played: pd.DataFrame) -> pd.DataFrame:
+    """Returns the first game of `games` that White has won, or the first of all."""
+    won = played[played["result"] == "1-0"]["game"]
+    return played[played["game"] == (won.min() if len(won) else 0)]
+
+
 def _result(reason: Reason, ply: int) -> str:
     """Writes how a game ended with a ply, White's where odd."""
     if reason == Reason.MAX_PLIES:

@@ -1,8 +1,9 @@
 """Notebook 15, training: the same learning curves on several rungs, their times and estimates."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import ipywidgets
 import pandas as pd
@@ -12,6 +13,9 @@ from rungs.errors import MismatchError
 from rungs.train import Learner, Training
 from rungs_course import peers, plots, widgets
 from rungs_course.learners import train_each
+from rungs_course.measure.noise import Factor, factor
+
+REST = tuple(part for part in PARTS if part != "generate")  # of an update's parts
 
 
 def train_on(
@@ -19,18 +23,19 @@ def train_on(
     training: Training,
     out: Path,
     *,
-    last: float | None = None,
+    ends: Mapping[str, Mapping[str, Any]] | None = None,
     say=print,
 ) -> tuple[pd.DataFrame, pd.DataFrame, Learner]:
-    """Trains on one rung (or peer) after the other, each in a folder of its own; `last` are the
-    last one's seconds.
+    """Trains on one rung (or peer) after the other, each in a folder of its own; `ends` are
+    settings of `training` that differ for a rung, as `updates` and `seconds`.
 
     Returns all runs' `metrics.csv` and `evaluations.csv`, with a column `rung`; and the learner of
     the last, as it ended.
     """
-    runs = [({"rung": name}, dataclasses.replace(training, rung=name)) for name in names]
-    if last:
-        runs[-1] = (runs[-1][0], dataclasses.replace(runs[-1][1], seconds=last))
+    runs = [
+        ({"rung": name}, dataclasses.replace(training, rung=name, **(ends or {}).get(name, {})))
+        for name in names
+    ]
     metrics, evaluations, learner = train_each(runs, out, make=peers.make, say=say)
     for table in (metrics, evaluations):
         check_same(table)
@@ -54,40 +59,71 @@ def check_same(table: pd.DataFrame) -> None:
                     )
 
 
+def update_seconds(metrics: pd.DataFrame, parts: Sequence[str] = PARTS) -> pd.DataFrame:
+    """Returns the seconds of an update's parts: a row per update and a column per rung, NaN where a
+    rung did not get that far.
+
+    The first update, which warms up, is left out.
+    """
+    seconds = metrics.assign(seconds=metrics[list(parts)].sum(axis=1))
+    wide = seconds.pivot(index="update", columns="rung", values="seconds")
+    return wide.loc[wide.index > 1, metrics["rung"].unique()]
+
+
+def gains(metrics: pd.DataFrame, reference: str, parts: Sequence[str] = PARTS) -> dict[str, Factor]:
+    """Returns how many times as fast as on `reference` an update is on each rung, by its name.
+
+    Updates of the same number are compared, as all rungs learn from the same games there: games
+    and their positions change as an agent learns.
+    """
+    seconds = update_seconds(metrics, parts)
+    return {rung: factor((seconds[reference] / seconds[rung]).dropna()) for rung in seconds.columns}
+
+
 def seconds_to(evaluations: pd.DataFrame, metrics: pd.DataFrame, wins: float) -> pd.DataFrame:
     """Returns how long each rung takes to a share of games won.
 
-    All rungs need the same updates. For one that did not come that far, the time of this many
-    updates is estimated from the median of its own. A row per rung: `rung`, `seconds_per_update`
-    (the median), `updates` needed, `seconds`, and `measured`, whether it came that far. Empty where
+    All rungs need the same updates. For one that did not get that far, the time is that of the last
+    rung, over the gain in the updates that both have. A row per rung: `rung`, `seconds_per_update`
+    (the median), `updates` needed, `seconds`, and `measured`, whether it got that far. Empty where
     none did.
     """
-    far = evaluations[evaluations["wins"] >= wins * evaluations["games"]]
-    per_update = metrics.groupby("rung", sort=False)[list(PARTS)].median().sum(axis=1)
-    table = per_update.rename("seconds_per_update").reset_index()
-    if far.empty:
+    after = evaluations[evaluations["update"] > 0]
+    reached = after[after["wins"] >= wins * after["games"]]
+    table = update_seconds(metrics).median().rename("seconds_per_update").reset_index()
+    if reached.empty:
         return table.iloc[:0]
-    updates = far["update"].min()
-    reached = far[far["update"] == updates].set_index("rung")["seconds"]
+    updates = reached["update"].min()
+    seconds = metrics[metrics["update"] == updates].set_index("rung")["seconds"]
+    last = seconds.index[-1]
+    relative = pd.Series({rung: gain.middle for rung, gain in gains(metrics, last).items()})
     table["updates"] = updates
-    table["seconds"] = table["rung"].map(reached).fillna(updates * table["seconds_per_update"])
-    table["measured"] = table["rung"].isin(reached.index)
+    table["seconds"] = (
+        table["rung"].map(seconds).fillna(seconds[last] / table["rung"].map(relative))
+    )
+    table["measured"] = table["rung"].isin(seconds.index)
     return table
 
 
 def estimates(metrics: pd.DataFrame) -> pd.DataFrame:
     """Compares what rungs gain in training with the estimate from their speed alone.
 
-    The estimate is 07's: all but generating takes as long as with the first rung. Returns a row per
-    rung: `rung`, `generate` and `rest`, median seconds of an update, and `measured` and
-    `estimated`, times as fast as with the first rung.
+    The estimate is 07's: all but generating takes as long as with the first rung. All is of the
+    updates that every rung has. Returns a row per rung: `rung`, `generate` and `rest`, median
+    seconds of an update, and `measured` and `estimated`, times as fast as with the first rung.
     """
-    parts = metrics.groupby("rung", sort=False)[list(PARTS)].median()
-    table = pd.DataFrame({"generate": parts["generate"]})
-    table["rest"] = parts.drop(columns="generate").sum(axis=1)
-    update_seconds, rest = table.sum(axis=1), table["rest"].iloc[0]
-    table["measured"] = update_seconds.iloc[0] / update_seconds
-    table["estimated"] = update_seconds.iloc[0] / (table["generate"] + rest)
+    first = metrics["rung"].iloc[0]
+    generate = update_seconds(metrics, ["generate"]).dropna()
+    rest = update_seconds(metrics, REST).dropna()
+    before = generate[first] + rest[first]
+    table = pd.DataFrame(
+        {
+            "generate": generate.median(),
+            "rest": rest.median(),
+            "measured": (generate + rest).rdiv(before, axis=0).median(),
+            "estimated": generate.add(rest[first], axis=0).rdiv(before, axis=0).median(),
+        }
+    )
     return table.reset_index()
 
 
@@ -104,9 +140,10 @@ def confront(ladder: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
     boards = int(facts["num_envs"])
     estimated = ladder.set_index("rung")["seconds"] / boards
     rest = float(facts["rest_of_batch_seconds"]) / boards
-    # All rungs have the same updates, and so as many positions in each.
-    positions = (metrics["steps"] / metrics["update"]).groupby(metrics["rung"]).median()
-    parts = metrics.groupby("rung")[list(PARTS)].median().div(positions, axis=0)
+    # All rungs have as many positions in an update.
+    positions = metrics["steps"].iloc[0] / metrics["update"].iloc[0]
+    measured = {part: update_seconds(metrics, [part])[[slow, fast]].dropna() for part in PARTS}
+    parts = pd.DataFrame({part: seconds.median() for part, seconds in measured.items()}) / positions
     totals = parts.sum(axis=1)
     trained = totals - parts["generate"]
     rows = [
@@ -116,7 +153,7 @@ def confront(ladder: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
     ]
     table = pd.DataFrame(rows, columns=["what", "slow", "fast", "rest"])
     table["gain"] = (table["rest"] + table["slow"]) / (table["rest"] + table["fast"])
-    table.loc[2, "gain"] = totals[slow] / totals[fast]
+    table.loc[2, "gain"] = gains(metrics, slow)[fast].middle
     return table
 
 

@@ -12,13 +12,15 @@ import dataclasses
 import functools
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import chess
 import numpy as np
 import pandas as pd
+import seaborn as sns
+from matplotlib.colors import LogNorm
 
 import rungs
 from rungs.chess import NUM_ACTIONS, ChessRung, Reason, legal_actions, move_of, random_actions
@@ -29,6 +31,7 @@ from rungs.memory import zeroed_lines
 from rungs_course import plots
 from rungs_course.machine import counters
 from rungs_course.measure import valgrind
+from rungs_course.measure.noise import Factor, factor
 from rungs_course.measure.peaks import writing_seconds
 from rungs_course.measure.turns import timed_rounds
 from rungs_course.notebooks.nb17_mailbox import Mailbox
@@ -45,14 +48,16 @@ VERSIONS = {
     "side": "one side, no colours",
     "lanes": "eight directions at once",
     "bytes": "64 bytes at once",
-    "memory": "past the caches",
     "together": "eight boards at once",
+    "memory": "past the caches",
 }
+# The racers, in the order of the waterfall. The last version is a variant of the tenth, for more
+# boards than fit into a cache.
 ALL = {
     "python": "Python, the whole rung",
     "mailbox": "only the step, 64 squares",
     "python-chess": "only the step, bitboards and pins",
-    **VERSIONS,
+    **{name: idea for name, idea in VERSIONS.items() if name != "memory"},
     "cpp": "C++, the whole rung",
 }
 NATIVE = ("-O3", "-march=native")
@@ -242,6 +247,20 @@ def numbered(version: str) -> str:
     return f"{list(VERSIONS).index(version) + 1} {VERSIONS[version]}"
 
 
+def ply_times(times: pd.DataFrame) -> pd.DataFrame:
+    """Returns nanoseconds per ply of `race_versions`, a row per repeat and a column per racer."""
+    per_ply = times.assign(nanoseconds=times["seconds"] / times["plies"] * 1e9)
+    return per_ply.pivot(index="repeat", columns="racer", values="nanoseconds")
+
+
+def gains(times: pd.DataFrame, pairs: Iterable[tuple[Any, Any]]) -> dict[tuple[Any, Any], Factor]:
+    """Returns how many times as fast the second racer of each pair is as the first."""
+    nanoseconds = ply_times(times)
+    return {
+        (before, after): factor(nanoseconds[before] / nanoseconds[after]) for before, after in pairs
+    }
+
+
 def bits(masks: np.ndarray) -> np.ndarray:
     """Returns masks of bytes, (N, 4672), as bits, (N, 73) uint64."""
     return np.packbits(masks.view(np.bool_), axis=1, bitorder="little").view(np.uint64)
@@ -253,7 +272,7 @@ def racers(games: Games, api: Api) -> dict[str, Racer]:
         "python": WholeRung("python", games),
         "mailbox": PythonBoards(Mailbox, games),
         "python-chess": PythonBoards(ChessBoard, games),
-        **{name: VersionBoards(api, name, games) for name in VERSIONS},
+        **{name: VersionBoards(api, name, games) for name in VERSIONS if name in ALL},
         "cpp": WholeRung("cpp", games),
     }
 
@@ -299,8 +318,7 @@ def waterfall(times: pd.DataFrame, floor: float) -> pd.DataFrame:
     `relative` (how many times as fast as the row before) and `absolute` (as the first), medians of
     ratios repeat by repeat, and `share` of the bound `floor`.
     """
-    per_ply = times.assign(ns=times["seconds"] / times["plies"] * 1e9)
-    wide = per_ply.pivot(index="repeat", columns="racer", values="ns")
+    wide = ply_times(times)
     wide = wide[[name for name in ALL if name in wide]]
     table = {
         "idea": pd.Series(ALL)[wide.columns],
@@ -359,12 +377,11 @@ def mispredicted_here(games: Games, api: Api) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["racer", "mispredicted"])
 
 
-def draw_waterfall(table: pd.DataFrame, floor: float | None = None):
-    """Draws the time of a ply, row by row: each bar is what one idea takes away, or adds; `floor`
-    is in nanoseconds.
-    """
+def draw_waterfall(table: pd.DataFrame):
+    """Draws the time of a ply, row by row: each bar is what one idea takes away, or adds."""
     figure, axes = plots.axes(8.0, 1.4 + 0.38 * len(table))
     times = table["nanoseconds"]
+    floor = (table["share"] * times).iloc[0]
     for i, row in enumerate(table.itertuples()):
         before = times.iloc[max(i - 1, 0)]
         left, right = sorted((row.nanoseconds, before))
@@ -384,11 +401,53 @@ def draw_waterfall(table: pd.DataFrame, floor: float | None = None):
     axes.set_yticks(range(len(table)), names)
     axes.invert_yaxis()
     axes.set_xscale("log")
-    axes.set_xlim(min(times.min(), floor or times.min()) / 1.5, times.max() * 12)
-    if floor:
-        axes.axvline(floor, color=plots.BLACK, linestyle="--", zorder=0)
-        axes.text(floor, -0.75, " bound: only writing the outputs", fontsize="small")
+    axes.set_xlim(min(times.min(), floor) / 1.5, times.max() * 12)
+    axes.axvline(floor, color=plots.BLACK, linestyle="--", zorder=0)
+    axes.text(floor, -0.75, " bound: only writing the outputs", fontsize="small")
     axes.grid(axis="x", color="#DDDDDD")
     axes.set_xlabel("nanoseconds per ply (logarithmic)\n×: speed relative to the row above")
     axes.set_title("From Python to C++, one idea at a time", pad=16)
+    return figure
+
+
+def draw_work(counts: pd.DataFrame):
+    """Draws instructions and mispredicted branches of a ply, a row for each version."""
+    named = counts.assign(idea=counts["racer"].map(numbered))
+    figure, panels = plots.axes(9.0, 5.0, ncols=2, sharey=True)
+    forms = {"instructions": "{:,.0f}", "mispredicted": "{:,.1f}"}
+    for axes, (column, form) in zip(panels, forms.items(), strict=True):
+        sns.stripplot(named, x=column, y="idea", color=plots.BLUE, size=7, jitter=False, ax=axes)
+        for place, number in enumerate(named[column]):
+            beside = {"textcoords": "offset points", "va": "center"}
+            axes.annotate(form.format(number), (number, place), (8, 0), **beside)
+        axes.set(xscale="log", ylabel="")
+        axes.margins(x=0.25)
+    panels[0].set(xlabel="instructions per ply (logarithmic)", title="Instructions")
+    panels[1].set(xlabel="mispredicted branches per ply (simulated)", title="Mispredictions")
+    return figure
+
+
+def flag_times(times: pd.DataFrame) -> pd.DataFrame:
+    """Returns median nanoseconds per ply, a row per version and a column per set of flags."""
+    nanoseconds = times.assign(ns=times["seconds"] / times["plies"] * 1e9)
+    medians = nanoseconds.groupby(["racer", "flags"], sort=False)["ns"].median().unstack()
+    return medians[[" ".join(flags) for flags in FLAGS]]
+
+
+def draw_flags(times: pd.DataFrame):
+    """Draws the time of a ply by version and by flags, coloured relative to its row's fastest."""
+    medians = flag_times(times).rename(numbered)
+    medians = medians.rename(columns=lambda flags: flags.replace(" ", "\n"))
+    relative = medians.div(medians.min(axis=1), axis=0)
+    look = {
+        "annot": medians.map(lambda ns: plots.duration(ns * 1e-9)),
+        "fmt": "",
+        "linewidths": 1,
+        "cmap": sns.light_palette(plots.BLUE, as_cmap=True),
+        "norm": LogNorm(1, relative.max(axis=None) * 1.01),
+    }
+    figure, axes = plots.axes(7.0, 3.8)
+    sns.heatmap(relative, cbar_kws={"label": "times the row's fastest"}, ax=axes, **look)
+    axes.set(xlabel="flags of g++", ylabel="", title="The same headers, other flags: time of a ply")
+    axes.tick_params(length=0, labelrotation=0)
     return figure

@@ -7,14 +7,13 @@ import pandas as pd
 from rungs.devel import DEFAULT_RUNG
 from rungs.devel.envs import POLICIES
 from rungs.devel.selfplay import RULES, search_in_words
-from rungs.devel.train import PARTS
 from rungs.train import Evaluation
 from rungs_course import peers, rating
 from rungs_course.machine.naming import in_words
 from rungs_course.measure import results
-from rungs_course.measure.noise import Factor, factor, factor_apart
+from rungs_course.measure.noise import Factor, factor
 from rungs_course.measure.quartiles import quartiles
-from rungs_course.notebooks import nb07_ladder, nb17_versions
+from rungs_course.notebooks import nb07_ladder, nb15_training, nb17_versions
 from rungs_course.notebooks import nb11_full_system as nb11
 from rungs_course.notebooks import nb16_search as nb16
 from rungs_course.plots import duration, ratio, save_figure, speed
@@ -33,7 +32,7 @@ NEEDED = (LADDER, RACE, GAINS)
 _PICTURE = Path("figures") / "ladder.png"
 # Tables and figures that only some machines have.
 _TRAINED = "15_metrics.csv"
-_STEPS, _WATERFALL = "17_waterfall.csv", Path("figures") / "steps.png"
+_STEPS, _VERSIONS, _WATERFALL = "17_waterfall.csv", "17_versions.csv", Path("figures") / "steps.png"
 _CURVE = Path("figures") / "elo.png"
 _LEARNERS, _WON = "11_learners_table.csv", Path("figures") / "wins.png"
 _UPDATES, _WINS = "11_learners.csv", "11_curves.csv"
@@ -76,8 +75,8 @@ def _sections(
         "learners-measured": _LEFT_OUT.format("11", "../notebooks/11_full_system.ipynb"),
         "generators": _LEFT_OUT.format("03", "../../notebooks/03_cpp.ipynb"),
     }
-    if _STEPS in tables:
-        texts["steps"] = _steps(tables[_STEPS], recorded)
+    if _VERSIONS in tables:
+        texts["steps"] = _steps(_waterfall(tables), recorded)
     if _PERFT in tables:
         texts["generators"] = _generators(tables[_PERFT], recorded, machine_name)
     if (root / rating.CURVES).exists():
@@ -104,9 +103,8 @@ def write(root: Path, recorded: Path, machine: dict, usable: set[str]) -> None:
         (root / picture).unlink(missing_ok=True)
     bound = float(tables[LADDER].attrs["provenance"]["floor_plies_per_second"])
     save_figure(nb07_ladder.draw_ladder(ladder_rates(tables), bound), root / _PICTURE)
-    if _STEPS in tables:
-        bound = float(tables[_STEPS].attrs["provenance"]["floor_nanoseconds"])
-        save_figure(nb17_versions.draw_waterfall(tables[_STEPS], bound), root / _WATERFALL)
+    if _VERSIONS in tables:
+        save_figure(nb17_versions.draw_waterfall(_waterfall(tables)), root / _WATERFALL)
     if (root / rating.CURVES).exists():
         curves = results.load(root / rating.CURVES)
         save_figure(nb16.draw_ratings_over_time(curves), root / _CURVE)
@@ -118,9 +116,9 @@ def write(root: Path, recorded: Path, machine: dict, usable: set[str]) -> None:
 
 
 def _table_names(usable: set[str]) -> list[str]:
-    learners = (_LEARNERS, _UPDATES, _WINS)
-    optional = [_TRAINED, _STEPS, _GENERATION, _PERFT]
-    optional += learners if usable.issuperset(learners) else ()
+    optional = [_TRAINED, _GENERATION, _PERFT]
+    for together in ((_LEARNERS, _UPDATES, _WINS), (_STEPS, _VERSIONS)):
+        optional += together if usable.issuperset(together) else ()
     return [*NEEDED, *(name for name in optional if name in usable)]
 
 
@@ -134,9 +132,13 @@ def ladder_rates(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
 
 def _trained(metrics: pd.DataFrame) -> dict[str, Factor]:
     """Returns the speed-up of training on each rung over the first."""
-    times = metrics[list(PARTS)].sum(axis=1).groupby(metrics["rung"], sort=False)
-    first = times.get_group(metrics["rung"].iloc[0])
-    return {rung: factor_apart(first, seconds) for rung, seconds in times}
+    return nb15_training.gains(metrics, metrics["rung"].iloc[0])
+
+
+def _waterfall(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
+    """Returns the rows of notebook 17's ladder, from its race."""
+    bound = (tables[_STEPS]["share"] * tables[_STEPS]["nanoseconds"])[0] * 1e-9
+    return nb17_versions.waterfall(tables[_VERSIONS], bound)
 
 
 def _ladder(tables: dict[str, pd.DataFrame], machine: dict) -> str:
@@ -215,8 +217,8 @@ def _rungs(tables: dict[str, pd.DataFrame], recorded: Path, machine: dict) -> st
         training = (
             f" *Training* is an update of PPO with the learner `{learnt['learner']}` and "
             f"{learnt['num_envs']} boards ([notebook 15](../notebooks/15_training.ipynb), "
-            f"[data](../{(recorded / _TRAINED).as_posix()})). Rungs trained one after the "
-            "other, so their medians are compared."
+            f"[data](../{(recorded / _TRAINED).as_posix()})). Updates of the same number are "
+            "compared; the rungs trained one after the other."
         )
     flops = machine.get("flops_per_cycle")
     per_cycle = f", which does {flops:g} float32 operations per cycle" if flops else ""
@@ -308,7 +310,7 @@ def _steps(frame: pd.DataFrame, recorded: Path) -> str:
         f"From `python` to `cpp`, one idea at a time: {len(ideas)} versions in C++ of the same "
         f"step. The largest single gain is {ratio(best['relative'])}, by *{best['idea']}* "
         f"([notebook 17](../notebooks/17_versions.ipynb), "
-        f"[data](../{(recorded / _STEPS).as_posix()})). This race plays other games than the "
+        f"[data](../{(recorded / _VERSIONS).as_posix()})). This race plays other games than the "
         "ladder's.\n\n"
         f"{markdown(table)}\n"
     )
