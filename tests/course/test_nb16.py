@@ -1,7 +1,5 @@
 """Notebook 16: races of searches, a tree as it grows, and agents that play on."""
 
-import re
-
 import chess
 import pandas as pd
 import pytest
@@ -90,20 +88,43 @@ def test_players_go_on_from_the_opening():
         assert board.fen() == rows["fen"].iloc[-1]
 
 
-def test_rules_are_compared_only_beyond_the_noise():
+def test_rules_are_compared_at_equal_simulations():
     rows = [
-        ("g2", "gumbel", 2, "p2", 0.5, 0.4, 0.6, 200),
-        ("g8", "gumbel", 8, "p8", 0.8, 0.7, 0.9, 200),
-        ("p2", "puct", 2, "random", 0.7, 0.6, 0.8, 200),
-        ("p8", "puct", 8, "random", 0.72, 0.62, 0.82, 200),
+        ("g2", "gumbel", 2, "p2", 0.5, 0.4, 0.6),
+        ("g8", "gumbel", 8, "random", 0.9, 0.8, 1.0),
+        ("random", None, None, "g2", 0.1, 0.0, 0.2),
+        ("p2", "puct", 2, "random", 0.7, 0.6, 0.8),
     ]
-    names = ("player", "policy", "simulations", "opponent", "score", "low", "high", "games")
-    text = nb16.compare_rules(pd.DataFrame(rows, columns=names), "random")
-    assert re.findall(r"(Gumbel|PUCT) wins with ([\d, ]+)", text) == [("Gumbel", "8")]
-    assert re.findall(r"(Gumbel|PUCT) gains \+\d+ Elo", text) == ["Gumbel"]
+    names = ["player", "policy", "simulations", "opponent", "score", "low", "high"]
+    between = nb16.between_rules(pd.DataFrame(rows, columns=names))
+    assert between.to_numpy().tolist() == [[2, 0.5, 0.4, 0.6]]
 
 
-def test_a_fall_is_told_only_beyond_the_intervals():
-    low, high = [0, 200, 150, 90, 310], [100, 300, 280, 190, 400]
-    run = pd.DataFrame({"seconds": [0.0, 60, 120, 180, 240], "low": low, "high": high})
-    assert nb16.falls(run) == [(60, 180)]
+def test_a_run_is_rated_by_one_fit():
+    evaluations = pd.DataFrame({"update": [0, 9], "seconds": [0.0, 5.0]})
+    evaluations = evaluations.assign(elo=0.0, low=-1.0, high=1.0, search_gain=0.0)
+    rows = [
+        ("update 9", 300.0, 200.0, 400.0),
+        ("random", 0.0, 0.0, 0.0),
+        ("update 0", 100.0, 50.0, 150.0),
+        ("update 9, no search", 180.0, 0.0, 360.0),
+        ("update 0, no search", 90.0, 0.0, 180.0),
+    ]
+    rated = nb16.refit(evaluations, pd.DataFrame(rows, columns=["player", "elo", "low", "high"]))
+    assert rated["elo"].tolist() == [100, 300]
+    assert rated["low"].tolist() == [50, 200]
+    assert rated["search_gain"].tolist() == [10, 120]
+
+
+def test_the_lead_begins_after_another_moves_last():
+    visits = {"a": [1, 1, 2, 2, 3], "b": [0, 1, 1, 3, 9]}
+    grown = pd.concat(
+        pd.DataFrame({"simulation": [1, 2, 3, 5, 12], "move": move, "visits": counts})
+        for move, counts in visits.items()
+    ).reset_index(drop=True)
+    assert nb16.leads_since(grown) == 4
+
+
+def test_a_price_is_work_over_its_rate():
+    bill = nb16.price({"slow": 10.0, "fast": 1e3}, 50.0, simulations=3.6e7, positions=3.6e5)
+    assert bill["hours"].tolist() == [1000, 10, 2]

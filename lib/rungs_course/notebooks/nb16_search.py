@@ -167,6 +167,14 @@ def grow(fen: str, evaluate, simulations: int) -> tuple[pd.DataFrame, pd.DataFra
     return _grown(tree, fen, [*snapshots, _root(tree)]), _nodes(tree, fen)
 
 
+def leads_since(grown: pd.DataFrame) -> int:
+    """Returns the simulation from which on the move that has most visits at the end has them."""
+    visited = grown[grown["simulation"] > 0]
+    leaders = visited.loc[visited.groupby("simulation")["visits"].idxmax()]
+    others = leaders[leaders["move"] != leaders["move"].iloc[-1]]
+    return int(others["simulation"].max()) + 1 if len(others) else 0
+
+
 def _root(tree: Tree) -> tuple[np.ndarray, np.ndarray]:
     """Returns visits and the sums of what they found, of the root's moves."""
     edges = slice(tree.first[0], tree.first[0] + tree.count[0])
@@ -309,8 +317,9 @@ def draw_growth(grown: pd.DataFrame):
         marked = {"markevery": (i * every // _MARKED, every)} | look  # in turns
         visits.plot(rows["simulation"], rows["visits"], label=move, **marked)
         values.plot(rows["simulation"], rows["value"], **marked)
-    visits.set(xlabel="simulations", ylabel="visits of the move")
+    visits.set(xlabel="simulations", ylabel="visits of the move", title="Visits follow values")
     values.set(xlabel="simulations", ylabel="mean value of the move", ylim=(-1.05, 1.05))
+    values.set_title("A mate raises a value to one")
     figure.legend(loc="outside lower center", ncols=_MAX_MOVES, frameon=False)
     return figure
 
@@ -414,27 +423,18 @@ def draw_strength(matches: pd.DataFrame, anchor: str):
     counts = sorted(table["simulations"].unique())
     axes.set_xticks(counts, [f"{count:.0f}" for count in counts])
     axes.set(xlabel="simulations of a move", ylabel=f"Elo above\n{anchor}")
+    axes.set_title("One agent, more simulations a move")
     axes.legend(frameon=False)
     return figure
 
 
-def compare_rules(matches: pd.DataFrame, anchor: str) -> str:
-    """Writes which rule won their matches at equal simulations, and what more simulations gave."""
-    ratings = _strength(matches, anchor)
-    better: dict[str, list[str]] = {}
-    between = matches[matches["opponent"].isin(ratings["player"])]
-    for row in between.sort_values("simulations").itertuples():
-        won = "Gumbel" if row.low > 0.5 else "PUCT" if row.high < 0.5 else "neither"
-        better.setdefault(won, []).append(f"{row.simulations:.0f}")
-    said = [f"{rule} wins with {', '.join(counts)}" for rule, counts in better.items()]
-    gains = []
-    for policy, rows in ratings.groupby("policy"):
-        first, last = rows.iloc[0], rows.iloc[-1]
-        clear = last["low"] > first["high"] or last["high"] < first["low"]
-        gained = f"{last['elo'] - first['elo']:+.0f} Elo" if clear else "nothing beyond the noise"
-        counts = f"from {first['simulations']:.0f} to {last['simulations']:.0f} simulations"
-        gains.append(f"{RULES[policy]} gains {gained} {counts}")
-    return f"Of the rules' matches at equal simulations, {'; '.join(said)}. {', and '.join(gains)}."
+def between_rules(matches: pd.DataFrame) -> pd.DataFrame:
+    """Returns the matches of the two rules at equal simulations: `simulations`, and `score` of
+    Gumbel against PUCT with its interval, `low` and `high`.
+    """
+    puct = matches.loc[matches["policy"] == "puct", "player"]
+    rows = matches[(matches["policy"] == "gumbel") & matches["opponent"].isin(puct)]
+    return rows[["simulations", "score", "low", "high"]].sort_values("simulations")
 
 
 def _strength(matches: pd.DataFrame, anchor: str) -> pd.DataFrame:
@@ -447,7 +447,7 @@ def _strength(matches: pd.DataFrame, anchor: str) -> pd.DataFrame:
 
 def draw_ablations(ablations: pd.DataFrame):
     """Draws each change's gain in learning, in the order of the table; those kept are filled."""
-    figure, axes = plots.axes(9, 0.9 + 0.32 * len(ablations))
+    figure, axes = plots.axes(9, 1.2 + 0.45 * len(ablations))
     names = [
         f"{row.change.partition(' (`')[0]}\nagainst {row.against.partition(' (`')[0]}"
         for row in ablations.itertuples()
@@ -458,45 +458,94 @@ def draw_ablations(ablations: pd.DataFrame):
         around = [rows["elo"] - rows["low"], rows["high"] - rows["elo"]]
         look = {"fmt": "o", "color": plots.BLUE, "markerfacecolor": fill, "capsize": 3}
         axes.errorbar(rows["elo"], places, xerr=around, label=label, **look)
-    axes.set_yticks(range(len(names)), names, fontsize=7)
+    axes.set_yticks(range(len(names)), names, fontsize=9)
     axes.invert_yaxis()
     axes.axvline(0, color=plots.BLACK, linewidth=0.8, linestyle=":")
     axes.set_xlabel("Elo gained at equal positions")
+    axes.set_title("What helps learning most")
     axes.legend(frameon=False)
     return figure
 
 
-def falls(evaluations: pd.DataFrame) -> list[tuple[float, float]]:
-    """Returns when a run's rating fell beyond its intervals.
+def refit(evaluations: pd.DataFrame, ratings: pd.DataFrame) -> pd.DataFrame:
+    """Returns a run's evaluations with the ratings of one fit of all its matches, `ratings`.
 
-    For each evaluation whose interval lies wholly below an earlier one's: `seconds` of the highest
-    earlier `low`, and its own.
+    Each evaluation was rated by the matches until then, and so on a scale of its own.
     """
-    best = evaluations["low"].cummax()
-    since = evaluations["seconds"].where(evaluations["low"] == best).ffill()
-    fell = evaluations["high"] < best
-    return [*zip(since[fell], evaluations["seconds"][fell], strict=True)]
+    by_player = ratings.set_index("player")[["elo", "low", "high"]]
+    players = "update " + evaluations["update"].astype(str)
+    fitted = by_player.loc[players].reset_index(drop=True)
+    alone = by_player.loc[players + ", no search", "elo"].to_numpy()
+    rows = evaluations.reset_index(drop=True).assign(**fitted)
+    return rows.assign(search_gain=fitted["elo"] - alone)
+
+
+def draw_ratings(ratings: pd.DataFrame):
+    """Draws all players of a run, the strongest on top, with 95 % intervals."""
+    figure, axes = plots.axes(7.5, 1.2 + 0.32 * len(ratings))
+    rated = ratings.sort_values("elo")
+    around = [rated["elo"] - rated["low"], rated["high"] - rated["elo"]]
+    axes.errorbar(rated["elo"], rated["player"], xerr=around, fmt="o", color=plots.BLUE, capsize=3)
+    axes.axvline(0, color=plots.BLACK, linewidth=0.8, linestyle=":")
+    axes.set(xlabel="Elo above random play", title="One fit of all matches")
+    return figure
 
 
 def draw_ratings_over_time(evaluations: pd.DataFrame):
-    """Draws a run's rating above random play, and its scores, as it went on; or several runs'."""
-    figure, (elo, scores) = plots.axes(9.5, 3.6, ncols=2)
-    with_search = {"color": plots.BLUE, "marker": "o"}
-    alone = {"color": plots.ORANGE, "marker": "s", "linestyle": plots.LINESTYLES[1]}
+    """Draws a run's rating above random play, and its scores, as it went on; or several runs', a
+    colour for each.
+    """
+    figure, (elo, scores) = plots.axes(9.5, 4.2, ncols=2)
     against = {"random": "random play", "stockfish": "Stockfish at its weakest"}
     runs = evaluations.assign(seed=evaluations.get("seed", 0)).sort_values("seconds")
-    for number, (_, rows) in enumerate(runs.groupby("seed")):
-        label = "_" if number else ""  # of a run after the first: left out of the legend
-        plots.band_line(elo, rows, "seconds", "elo", f"{label}with search", with_search)
-        policy = rows["elo"] - rows["search_gain"]
-        elo.plot(rows["seconds"], policy, label=f"{label}the policy alone", **alone)
-        for name, opponent, look in plots.lines((k, against[k]) for k in against if k in rows):
-            scores.plot(rows["seconds"], rows[name], label=f"{label}against {opponent}", **look)
+    dotted, dashed = {"linestyle": ":"}, {"linestyle": "--"}
+    for seed, rows, look in plots.lines(runs.groupby("seed")):
+        run = f"seed {seed}, " if "seed" in evaluations else ""
+        minutes = rows.assign(minutes=rows["seconds"] / 60)
+        plots.band_line(elo, minutes, "minutes", "elo", f"{run}with search", look)
+        alone = rows["elo"] - rows["search_gain"]
+        elo.plot(minutes["minutes"], alone, label=f"{run}policy alone", **look | dashed)
+        for opponent, style in (("random", dotted), ("stockfish", {})):
+            if opponent in rows:
+                label = f"{run}against {against[opponent]}"
+                scores.plot("minutes", opponent, data=minutes, label=label, **look | style)
     elo.axhline(0, color=plots.BLACK, linewidth=0.8, linestyle=":")
-    elo.set_ylabel("Elo above random play")
-    scores.set(ylim=(-0.02, 1.02), ylabel="points per game")
+    elo.set(ylabel="Elo above random play", title="Rating")
+    scores.set(ylim=(-0.02, 1.02), ylabel="points per game", title="Points")
     for axes in (elo, scores):
         axes.set_xlim(0, None)
-        axes.set_xlabel("seconds of playing and learning")
-        axes.legend(frameon=False, fontsize=8)
+        axes.set_xlabel("minutes of playing and learning")
+        axes.legend(frameon=False, fontsize=7, loc="upper center", bbox_to_anchor=(0.5, -0.18))
     return figure
+
+
+def draw_batches(raced: pd.DataFrame):
+    """Draws simulations per second over the games that are searched at once."""
+    figure = plots.medians(
+        raced,
+        "racer",
+        "games",
+        "per_second",
+        things="games at once",
+        quantity="simulations per second",
+    )
+    (axes,) = figure.axes
+    counts = sorted(raced["games"].unique())
+    axes.set_xticks(counts, [f"{count:,}" for count in counts])
+    axes.set_title("More games at once fill larger batches")
+    return figure
+
+
+def price(
+    rates: Mapping[str, float], learnt: float, *, simulations: float, positions: float
+) -> pd.DataFrame:
+    """Returns what AlphaZero's work takes: a row per rate of simulations, and one for learning.
+
+    `rates` are simulations a second, by the network; `learnt` is positions a second. Columns:
+    `part`, `what`, `work`, `per_second`, `hours` and `years`.
+    """
+    rows = [("self-play", f"simulations, {name}", simulations, rates[name]) for name in rates]
+    rows.append(("learning", "positions, this network", positions, learnt))
+    bill = pd.DataFrame(rows, columns=["part", "what", "work", "per_second"])
+    hours = bill["work"] / bill["per_second"] / 3600
+    return bill.assign(hours=hours, years=hours / (365.25 * 24))
