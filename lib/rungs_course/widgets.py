@@ -7,6 +7,7 @@ import pandas as pd
 from IPython.display import display
 
 from rungs.errors import RungsError
+from rungs_course.measure.disturbance import disturbances, usage
 from rungs_course.plots import image
 
 WHOLE_LABEL = {"description_width": "initial"}  # else a long description ends in dots
@@ -38,11 +39,12 @@ def explore(draw: Callable, **controls: ipywidgets.Widget) -> ipywidgets.interac
 
 
 def rung_controls(
-    threads: list[int], names: Sequence[str] = ("cpp", "openmp", "multiprocessing", "python")
+    threads: list[int],
+    names: Sequence[str] = ("threads", "openmp", "cpp", "multiprocessing", "python"),
 ) -> dict[str, ipywidgets.Widget]:
     """Returns controls for what `over_boards.one_point` measures, by its arguments' names."""
     return {
-        "rung": ipywidgets.ToggleButtons(options=names, value="openmp", description="rung"),
+        "rung": ipywidgets.ToggleButtons(options=names, description="rung"),
         "num_envs": ipywidgets.SelectionSlider(
             options=[64, 256, 512, 1024, 4096], value=512, description="boards"
         ),
@@ -62,10 +64,11 @@ def predict_first(
     """Lets a reader choose, guess and measure: draws the guess, and then what was measured.
 
     `draw` takes the choice (by the controls' names), the guess, and what was measured or None;
-    until the guess is touched nothing can be measured.
+    until the guess is touched nothing can be measured. A line tells that it is measuring, and then
+    whether other programs disturbed it.
     """
     button = ipywidgets.Button(description="Measure", disabled=True, tooltip="First make a guess")
-    output = ipywidgets.Output()
+    note, output = ipywidgets.Label(), ipywidgets.Output()
 
     def show(measured=None):
         choice = {name: control.value for name, control in controls.items()}
@@ -75,25 +78,33 @@ def predict_first(
 
     def on_choice(change):
         button.disabled = True
+        note.value = ""
         show()
 
     def on_guess(change):
         button.disabled = False
+        note.value = ""
         show()
 
     def on_measure(clicked):
         button.disabled = True
+        note.value = "measuring …"
         choice = {name: control.value for name, control in controls.items()}
+        before, causes = usage(), {}
         try:
-            show(measure(choice))
+            measured = measure(choice)
+            causes = disturbances(before, usage(), threads_share_cores=True)
+            show(measured)
         except RungsError as error:  # no caller could catch it
             with output:
                 output.clear_output()
                 print(error)
+        listed = "; ".join(phrase.format(share) for phrase, share in causes.items())
+        note.value = f"Disturbed, measure again: {listed}" if causes else ""
 
     for control in controls.values():
         control.observe(on_choice, "value")
     guess.observe(on_guess, "value")
     button.on_click(on_measure)
     show()
-    return ipywidgets.VBox([*controls.values(), ipywidgets.HBox([guess, button]), output])
+    return ipywidgets.VBox([*controls.values(), ipywidgets.HBox([guess, button, note]), output])

@@ -10,6 +10,7 @@ import matplotlib
 import pandas as pd
 import pytest
 
+from rungs.devel import DEFAULT_RUNG
 from rungs_course import plots, rating, widgets
 from rungs_course.diagrams import OPERA_GAME, filmstrip
 from rungs_course.machine import roofline
@@ -211,7 +212,7 @@ PLOTS = {
     "ablations of self-play": lambda: nb16.draw_ablations(
         rating.of_ablations(results.load(ROOT / rating.ABLATIONS))
     ),
-    "versions": lambda: nb17.draw_waterfall(load("17_waterfall"), 100.0),
+    "versions": lambda: nb17.draw_waterfall(load("17_waterfall")),
 }
 
 PICTURES = {
@@ -381,10 +382,43 @@ def predict_roofline():
 )
 def test_a_live_panel_measures_after_a_guess(predict, alternatives):
     *_, guessing, _ = predict().children
-    guess, button = guessing.children
+    guess, button, _ = guessing.children
     assert button.disabled
     guess.value = 1.5
     assert not button.disabled
+
+
+def test_the_librarys_default_is_offered_first():
+    assert widgets.rung_controls([1, 2])["rung"].value == DEFAULT_RUNG
+
+
+@pytest.mark.parametrize("rung", widgets.rung_controls([1])["rung"].options)
+def test_every_rung_that_is_offered_is_measured(rung):
+    rate, gain = over_boards.one_point(rung, 8, threads=2, schedule="static", mask="bits", seed=0)
+    assert rate > 0
+    assert gain > 0
+
+
+@pytest.mark.parametrize("share", [0.4, None])
+def test_a_panel_tells_that_it_measures_and_whether_it_was_disturbed(
+    share, alternatives, monkeypatch
+):
+    causes = {"other programs used {:.0%}": share} if share else {}
+    monkeypatch.setattr(widgets, "disturbances", lambda *_, **options: causes)
+    notes = []
+
+    def measure(choice):
+        notes.append(note.value)
+        return 1.5
+
+    guess = ipywidgets.BoundedFloatText(1.0, min=0, max=10)
+    box = widgets.predict_first(lambda *_: plots.axes()[0], measure, {}, guess)
+    _, button, note = box.children[0].children
+    guess.value = 1.8
+    button.click()
+    assert "measuring" in notes[0]
+    assert ("40%" in note.value) == bool(share)
+    assert "measuring" not in note.value
 
 
 def test_nothing_is_measured_before_a_guess(alternatives):

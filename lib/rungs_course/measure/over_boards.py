@@ -64,7 +64,7 @@ def _ratios(times: pd.DataFrame, baseline: str):
 
 
 # Plies of a segment that a reader waits for.
-_PLIES = {"python": 512, "multiprocessing": 512, "cpp": 40960, "openmp": 40960}
+_PLIES = {"python": 512, "multiprocessing": 512, "cpp": 40960, "openmp": 40960, "threads": 40960}
 
 
 def one_point(
@@ -79,10 +79,12 @@ def one_point(
 ) -> tuple[float, float]:
     """Makes a single short measurement: a rung against one thread of C++.
 
-    `threads` are "openmp"'s, or workers of "multiprocessing". Returns plies per second of the rung,
-    and how many times as fast as `cpp` it is, medians of three.
+    `threads` are those of "threads" and "openmp", or workers of "multiprocessing"; `schedule` is
+    "openmp"'s. Returns plies per second of the rung, and how many times as fast as `cpp` it is,
+    medians of three.
     """
     rung_settings: dict[str, dict[str, Any]] = {
+        "threads": {"api": api, "threads": threads},
         "cpp": {"api": api},
         "openmp": {"api": api, "threads": threads, "schedule": schedule},
         "multiprocessing": {"workers": min(threads, num_envs)},

@@ -200,7 +200,8 @@ def predict_roofline(
         return rate
 
     masks = ipywidgets.ToggleButtons(options=["bits", "bool"], description="mask")
-    controls = rung_controls(sorted({1, cores, 2 * cores}), ("cpp", "openmp")) | {"mask": masks}
+    controls = rung_controls(sorted({1, cores, 2 * cores}), ("threads", "cpp", "openmp"))
+    controls["mask"] = masks
     guess = ipywidgets.BoundedFloatText(
         10.0, min=0.001, max=1e6, description="guess, Gop/s", style=WHOLE_LABEL
     )

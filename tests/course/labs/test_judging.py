@@ -147,8 +147,13 @@ def test_a_cell_that_fails_is_not_judged_by_the_one_before(broken, printed, shel
         shell.run_cell_magic("rung", "01", broken)
     assert printed in capsys.readouterr().out
     assert "yours" not in shell.user_ns
-    with pytest.raises(ConfigurationError, match="01"):
+    with pytest.raises(ConfigurationError, match="01") as raised:
         rungs_course.check("01")
+    shell.run_cell("import rungs_course; rungs_course.check('01')")
+    shown = capsys.readouterr().out
+    assert str(raised.value) in shown
+    assert "Traceback" not in shown
+    assert "line" not in shown
 
 
 def test_cpp_is_submitted_again_and_again(capsys):
