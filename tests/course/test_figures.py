@@ -213,6 +213,7 @@ PLOTS = {
         rating.of_ablations(results.load(ROOT / rating.ABLATIONS))
     ),
     "versions": lambda: nb17.draw_waterfall(load("17_waterfall")),
+    "versions' work": lambda: nb17.draw_work(load("17_work")),
 }
 
 PICTURES = {
