@@ -115,17 +115,24 @@ inline double vector_integers(std::int32_t t, std::int64_t iterations) {
   return static_cast<double>(sum[0]);
 }
 
+// Eight variables by name: as an array they would stay in memory, with a load and a store in every
+// operation of a chain.
 inline double scalar_integers(std::int32_t t, std::int64_t iterations) {
   const std::uint64_t term = static_cast<std::uint64_t>(t + 1), bits = term * 3;
-  std::uint64_t chain[kScalarChains] = {};
-  for (std::int64_t i = 0; i < iterations; ++i)
-    for (int c = 0; c < kScalarChains; ++c) {
-      chain[c] = (chain[c] + term) ^ bits;
-      asm volatile("" : "+r"(chain[c]));  // or the compiler makes vectors of them
-    }
-  std::uint64_t sum = 0;
-  for (int c = 0; c < kScalarChains; ++c) sum += chain[c];
-  return static_cast<double>(sum);
+  std::uint64_t a = 0, b = 1, c = 2, d = 3, e = 4, f = 5, g = 6, h = 7;
+  for (std::int64_t i = 0; i < iterations; ++i) {
+    a = (a + term) ^ bits;
+    b = (b + term) ^ bits;
+    c = (c + term) ^ bits;
+    d = (d + term) ^ bits;
+    e = (e + term) ^ bits;
+    f = (f + term) ^ bits;
+    g = (g + term) ^ bits;
+    h = (h + term) ^ bits;
+    // Or the compiler makes vectors of them.
+    asm volatile("" : "+r"(a), "+r"(b), "+r"(c), "+r"(d), "+r"(e), "+r"(f), "+r"(g), "+r"(h));
+  }
+  return static_cast<double>(a + b + c + d + e + f + g + h);
 }
 
 // Exclusive ors in one chain, each a cycle after the last on any core.

@@ -2,6 +2,8 @@
 
 import ctypes.util
 import os
+import platform
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -20,7 +22,7 @@ from rungs_course.machine import counters
 from rungs_course.machine.naming import differing, slug_of
 from rungs_course.machine.roofline import A100, CORRECTED, PAPER, attainable, ridge
 from rungs_course.machine.topology import Cache, caches, topology
-from rungs_course.measure import peaks
+from rungs_course.measure import machine_code, peaks
 from rungs_course.measure.load import busy_process
 from rungs_course.measure.peaks import core_speed, measure_compute, working_sets
 from rungs_course.measure.valgrind import counts_per_ply, simulated, work_per_ply
@@ -185,7 +187,21 @@ def test_memory_is_larger_than_the_last_caches_of_all_threads(monkeypatch):
     for threads in (1, 8, 64, 128):
         total = threads * working_sets(threads)["memory"]
         assert total >= 4 * 2**25 * -(-threads // 8)
-    assert working_sets(128)["L3"] == 2**25 // 8 // 2
+
+
+def test_a_set_for_the_last_cache_fits_a_small_part_of_it(monkeypatch):
+    known = [Cache(1, 2**15, 8, 64, 1), Cache(2, 2**20, 8, 64, 1), Cache(3, 2**28, 16, 64, 2)]
+    monkeypatch.setattr(peaks, "caches", lambda: known)
+    assert working_sets(2) == {"L1": 2**14, "L2": 2**19, "L3": 2**21, "memory": 2**29}
+
+
+@pytest.mark.skipif(not shutil.which("objdump"), reason="objdump is not installed")
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="reads x86's machine code")
+def test_the_peak_of_scalar_integers_is_computed_in_registers():
+    library = compiled.load_machine()._name
+    loop = machine_code.loop(library, "rungs::machine::scalar_integers(int, long)")
+    assert loop["instruction"].str.match("add|xor").sum() >= 2 * 8
+    assert not loop["operands"].str.contains("(", regex=False).any()
 
 
 STARTER = """

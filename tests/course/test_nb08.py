@@ -32,15 +32,14 @@ def test_a_version_has_a_share_of_the_peak_of_its_threads():
     assert table["share"].tolist() == pytest.approx([0.5, 0.25])
 
 
-def test_a_program_above_a_roof_is_named():
+@pytest.mark.parametrize(
+    ("last", "levels"), [(20.0, ["L1", "L2", "beyond L2"]), (30.0, ["L1", "L2", "L3", "memory"])]
+)
+def test_a_last_cache_no_faster_than_memory_has_no_slope_of_its_own(last, levels):
     peaks = ("64-bit integers, vectors", "64-bit integers")
     compute = pd.DataFrame({"peak": peaks, "threads": 1, "per_second": [100.0, 50.0]})
-    levels = {"level": ["L1", "memory", "memory"], "stream": ["read", "read", "triad"]}
-    bandwidth = pd.DataFrame(levels | {"threads": 1, "per_second": [1000.0, 15.0, 20.0]})
-    times = pd.DataFrame({"mask": "bits", "racer": 1, "plies": 4, "seconds": 5 * [2.0]})
-    work = {"bits": {"operations": 10.0, "bytes": 30.0}}
-    above = nb08_roofline.above(times, work, compute, bandwidth, 1)
-    assert list(above) == [("cpp, bits mask", "memory's bandwidth")]
-    (factor,) = above.values()
-    assert factor.middle == pytest.approx(30 * 4 / 2 / 20)
-    assert nb08_roofline.above(times, {}, compute, bandwidth, 1) == {}
+    rates = {"level": ["L1", "L2", "L3", "memory"], "per_second": [1000.0, 500.0, last, 18.0]}
+    bandwidth = pd.DataFrame(rates | {"stream": "read", "threads": 1})
+    _, slopes = nb08_roofline.roofs(compute, bandwidth, 1)
+    assert list(slopes) == levels
+    assert list(slopes.values())[2] == last

@@ -10,7 +10,7 @@ from rungs.errors import UnavailableError
 from rungs_course.machine import counters, roofline
 from rungs_course.machine.roofline import PAPER, attainable
 from rungs_course.machine.topology import Cache
-from rungs_course.measure import results
+from rungs_course.measure import machine_code, results
 from rungs_course.notebooks import nb09_counters, nb09_hot_loop
 from rungs_course.paths import ROOT
 
@@ -115,7 +115,7 @@ class TestHotLoop:
 
     @pytest.fixture
     def loop(self, library):
-        return nb09_hot_loop.loop(library, "fills")
+        return nb09_hot_loop.with_meanings(machine_code.loop(library, "fills"))
 
     def test_the_innermost_loop_is_read_from_the_binary(self, loop):
         names = ["vmovdqu", "vpsllq", "vpand", "vpor", "vmovdqu", "add", "cmp", "jne"]
@@ -137,4 +137,4 @@ class TestHotLoop:
     def test_a_missing_tool_is_named(self, library, monkeypatch):
         monkeypatch.setenv("PATH", str(library.parent))
         with pytest.raises(UnavailableError, match="binutils"):
-            nb09_hot_loop.loop(library, "fills")
+            machine_code.loop(library, "fills")

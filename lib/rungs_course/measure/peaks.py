@@ -167,8 +167,17 @@ def gpu_bandwidth(repeats: int) -> float:
 
 
 def working_sets(threads: int) -> dict[str, int]:
-    """Returns the bytes a thread reads to be served by each level: half its share of a cache."""
-    sets = {f"L{cache.level}": cache.bytes // min(cache.cores, threads) // 2 for cache in caches()}
+    """Returns the bytes a thread reads to be served by each level.
+
+    Of L1 and L2 half its share; of L3, of which a virtual machine may have a small part, twice L2
+    and at most half its share; of memory four times the largest caches.
+    """
+    sets: dict[str, int] = {}
+    before = 0
+    for cache in caches():
+        half = cache.bytes // min(cache.cores, threads) // 2
+        sets[f"L{cache.level}"] = half if cache.level <= 2 else min(2 * before, half)
+        before = cache.bytes
     return sets | {"memory": max(4 * largest_caches(threads), _MEMORY_BYTES) // threads}
 
 

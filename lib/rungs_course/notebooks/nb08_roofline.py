@@ -15,26 +15,28 @@ from rungs.errors import MismatchError
 from rungs_course import compiled, plots
 from rungs_course.learners import torch_threads
 from rungs_course.machine.roofline import Processor, attainable, ridge
-from rungs_course.measure.noise import Factor, factor
 from rungs_course.measure.over_boards import one_point
 from rungs_course.measure.turns import timed_rounds
 from rungs_course.widgets import WHOLE_LABEL, predict_first, rung_controls
+
+_DISTINCT = 1.25  # how many times memory's bandwidth a cache has at least that is drawn
 
 
 def roofs(compute: pd.DataFrame, bandwidth: pd.DataFrame, threads: int) -> tuple[dict, dict]:
     """Returns what `roofline` draws as bounds for programs of integers: the best of all repeats.
 
     A disturbance can only lower what was measured, and a bound is what can be done at most. Returns
-    operations per second by name, and bytes per second by level, of the fastest stream.
+    operations per second by name, and bytes per second by level, of the fastest stream. A last
+    cache that is hardly faster than memory is one with it: "beyond L2".
     """
     measured = compute[compute["threads"] == threads].groupby("peak")["per_second"].max()
     moved = bandwidth[bandwidth["threads"] == threads].groupby("level", sort=False)
+    slopes = moved["per_second"].max().to_dict()
+    if {"L2", "L3", "memory"} <= slopes.keys() and slopes["L3"] < _DISTINCT * slopes["memory"]:
+        slopes["beyond L2"] = max(slopes.pop("L3"), slopes.pop("memory"))
     names = ("64-bit integers, vectors", "64-bit integers")
     on = "1 core" if threads == 1 else f"{threads} cores"
-    return (
-        {f"{name}, {on}": measured[name] for name in names},
-        moved["per_second"].max().to_dict(),
-    )
+    return {f"{name}, {on}": measured[name] for name in names}, slopes
 
 
 def point(name: str, work: dict[str, float], plies_per_second: float) -> dict:
@@ -57,34 +59,6 @@ def shares(row, compute: pd.DataFrame, bandwidth: pd.DataFrame, cores: int) -> d
     moved = row.performance / row.intensity
     of_levels = {f"{level}'s bandwidth": moved / slope for level, slope in slopes.items()}
     return {"the vector peak": row.performance / max(vectors.values())} | of_levels
-
-
-def above(
-    times: pd.DataFrame,
-    work: dict[str, dict[str, float]],
-    compute: pd.DataFrame,
-    bandwidth: pd.DataFrame,
-    cores: int,
-) -> dict[tuple[str, str], Factor]:
-    """Returns the roofs that programs lie above, by the median of repeats: how many times as high,
-    by the names of both.
-
-    `times` are rows of `race`, whose racers are numbers of threads, with a column `mask`; masks
-    without `work` are left out.
-    """
-    factors = {}
-    for (mask, threads), rows in times.groupby(["mask", "racer"], sort=False):
-        if mask not in work:
-            continue
-        vectors, slopes = roofs(compute, bandwidth, 1 if threads == 1 else cores)
-        roofs_of = {("operations", "the vector peak"): max(vectors.values())}
-        roofs_of |= {("bytes", f"{level}'s bandwidth"): slope for level, slope in slopes.items()}
-        for (unit, roof), most in roofs_of.items():
-            reached = factor(work[mask][unit] * rows["plies"] / rows["seconds"] / most)
-            if reached.middle > 1:
-                name = f"{'cpp' if threads == 1 else 'openmp'}, {mask} mask"
-                factors[name, roof] = reached
-    return factors
 
 
 def rooflines(compute: pd.DataFrame, bandwidth: pd.DataFrame, points: pd.DataFrame, cores: int):
@@ -120,10 +94,12 @@ def roofline(
     high = max(ridge(top, slowest), points["intensity"].max()) * 6
     intensity = np.geomspace(low, high, 400)
     small = {"textcoords": "offset points", "fontsize": "x-small"}
-    for name, bandwidth in bandwidths.items():
+    # Along each slope its name stands further right than along the steeper one.
+    for at_slope, (name, bandwidth) in enumerate(bandwidths.items()):
         rising = intensity[intensity <= ridge(top, bandwidth)]
         axes.plot(rising, attainable(rising, top, bandwidth) / 1e9, color=plots.GREY, linewidth=1.5)
-        text, at = f"{name}, {bandwidth / 1e9:,.0f} GB/s", (low, low * bandwidth / 1e9)
+        left = low * 3.5**at_slope
+        text, at = f"{name}, {bandwidth / 1e9:,.0f} GB/s", (left, left * bandwidth / 1e9)
         box = {"facecolor": "white", "linewidth": 0, "pad": 0.5}
         axes.annotate(text, at, (3, 4), va="center", bbox=box, **small)
     for name, peak in peaks.items():
@@ -139,7 +115,7 @@ def roofline(
         at = (guess[0], guess[1] / 1e9)
         axes.plot(*at, "D", markerfacecolor="white", color=plots.BLACK, label="your guess")
     if len(points) or guess:
-        plots.legend_beside(axes)
+        axes.legend(loc="lower right", fontsize="small")
     axes.set(xscale="log", yscale="log", ylabel="Gop/s", title=title)
     axes.set_xlabel("operational intensity: operations per byte")
     return axes.figure
@@ -154,9 +130,10 @@ def study_rooflines(processors: Sequence[tuple[Processor, Processor]], points: p
     colors = dict(zip(points["name"].unique(), plots.COLORS, strict=False))
     markers = dict(zip(points["per"].unique(), plots.MARKERS, strict=False))
     for axes, (printed, corrected) in zip(panels, processors, strict=True):
-        for processor, line in ((printed, "-"), (corrected, "--")):
+        roofs_of = {"its roofs": (printed, "-"), "its roofs, corrected": (corrected, "--")}
+        for label, (processor, line) in roofs_of.items():
             roof = attainable(intensity, processor.peak_flops(64), processor.peak_bandwidth())
-            axes.plot(intensity, roof / 1e9, line, color=plots.BLACK, linewidth=1.2)
+            axes.plot(intensity, roof / 1e9, line, color=plots.BLACK, linewidth=1.2, label=label)
         for row in points.itertuples():
             look = {"color": colors[row.name], "label": f"{row.name}, per {row.per}"}
             axes.plot(row.intensity, row.performance / 1e9, markers[row.per], **look)

@@ -12,10 +12,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from rungs.devel import gpp, paths, run_program
+from rungs.devel import gpp, paths
 from rungs.errors import MismatchError, UnavailableError
 from rungs.machine import cpu_features
 from rungs.memory import zeroed_lines
+from rungs_course.measure import machine_code
 from rungs_course.measure.turns import timed_rounds
 
 # Builds of the same file: flags, and the processor features that they need, by Linux's names.
@@ -33,7 +34,6 @@ _SOURCE = paths.CPP / "course" / "hot_loop.cpp"
 _FLAGS = ["-O3", "-std=c++20", "-shared", "-fPIC", "-w"]
 _OTHER_MODEL = "skylake-avx512"  # simulated where this processor lacks the instructions
 _ITERATIONS = 100  # that llvm-mca simulates
-_SECONDS = 600.0  # for it, and for objdump
 # Purposes of instructions, by their names without the suffix for the operands' size.
 _MEANINGS = {
     "and": "and",
@@ -57,29 +57,18 @@ def runs_here(name: str) -> bool:
     return all(_NEEDED.get(flag, "avx2") in cpu_features() for flag in BUILDS[name])
 
 
-def loop(library: Path, function: str) -> pd.DataFrame:
-    """Reads the longest innermost loop of a function from a binary, by objdump.
+def loop(build_name: str) -> pd.DataFrame:
+    """Reads the loop over boards from a build of `BUILDS`.
 
-    Returns a row per instruction, in AT&T's syntax: `instruction`, `operands`, and `meaning`, what
-    it is for; empty where that is not known.
+    Returns the rows of `machine_code.loop`, `with_meanings`.
     """
-    command = ["objdump", "-d", "--no-show-raw-insn", f"--disassemble={function}", str(library)]
-    rows = []
-    for line in _printed(command, "binutils").splitlines():
-        if fields := re.match(r"\s*([0-9a-f]+):\s+(\S+)\s*([^#<]*)", line):
-            rows.append((int(fields[1], 16), fields[2], fields[3].strip()))
-    addresses = [row[0] for row in rows]
-    loops: list[list[tuple[int, str, str]]] = []
-    for last, (address, name, target) in enumerate(rows):
-        if name.startswith("j") and (back := int(target, 16)) <= address and back in addresses:
-            first = addresses.index(back)
-            inside = rows[first:last]
-            if not any(row[1].startswith("j") for row in inside):
-                loops.append(rows[first : last + 1])
-    longest = max(loops, key=len, default=[])
-    frame = pd.DataFrame(longest, columns=["address", "instruction", "operands"])
-    frame["meaning"] = [_meaning(*row[1:]) for row in longest]
-    return frame.drop(columns="address")
+    return with_meanings(machine_code.loop(build(build_name), "fills"))
+
+
+def with_meanings(instructions: pd.DataFrame) -> pd.DataFrame:
+    """Adds what each instruction of a loop is for, `meaning`; empty where that is not known."""
+    meanings = map(_meaning, instructions["instruction"], instructions["operands"])
+    return instructions.assign(meaning=list(meanings))
 
 
 def _meaning(name: str, operands: str) -> str:
@@ -142,7 +131,7 @@ def ports(instructions: pd.DataFrame, model: str) -> tuple[float, pd.Series, str
     text = "\n".join(body["instruction"] + " " + body["operands"])
     command = ["llvm-mca", f"--mcpu={model}", f"--iterations={_ITERATIONS}"]
     command += ["--bottleneck-analysis", "--instruction-info=0"]
-    report = _printed(command, "llvm", text)
+    report = machine_code.printed(command, "llvm", text)
     cycles = int(re.findall(r"Total Cycles:\s+(\d+)", report)[0]) / _ITERATIONS
     names = dict(re.findall(r"^(\[[\d.]+\])\s+- (\S+)$", report, re.MULTILINE))
     head, values = report.split("Resource pressure per iteration:")[1].split("\n")[1:3]
@@ -169,16 +158,10 @@ def model_of(name: str) -> str:
     """Returns the processor that `ports` is to simulate for a build, by LLVM's name."""
     if not runs_here(name):
         return _OTHER_MODEL
-    host_cpu = re.search(r"Host CPU: (\S+)", _printed(["llvm-mca", "--version"], "llvm"))
+    host_cpu = re.search(
+        r"Host CPU: (\S+)", machine_code.printed(["llvm-mca", "--version"], "llvm")
+    )
     return host_cpu[1] if host_cpu else "native"
-
-
-def _printed(command: list[str], package: str, given: str = "") -> str:
-    done = run_program(command, _SECONDS, given, f"apt-get install {package}")
-    if done.returncode:
-        said = done.stderr.strip().splitlines() or ["nothing"]
-        raise UnavailableError(f"{command[0]} failed; it says: {said[0]}")
-    return done.stdout
 
 
 def race_builds(number: int, *, times: int, repeats: int, warmup: int, seed: int) -> pd.DataFrame:
