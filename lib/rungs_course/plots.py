@@ -10,6 +10,7 @@ from typing import Any
 
 import matplotlib.patches
 import matplotlib.pyplot as plt
+import matplotlib.ticker
 import numpy as np
 import pandas as pd
 from IPython.display import HTML
@@ -130,7 +131,8 @@ def band_line(axes, rows, x: str, y: str, label: str | None, look: dict) -> None
 def numbers_below(axes, things: str, values: Iterable[int] = ()) -> None:
     """Puts numbers of things, in powers of two, below the horizontal axis: `values`, if any."""
     axes.set_xscale("log", base=2)
-    axes.xaxis.set_major_formatter("{x:,.0f}")
+    axes.xaxis.set_major_locator(matplotlib.ticker.LogLocator(base=2, numticks=7))
+    axes.xaxis.set_major_formatter(lambda number, _: f"{number:,.10g}")
     axes.set_xlabel(things)
     if ticks := sorted(set(values)):
         axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])

@@ -3,6 +3,7 @@
 import shutil
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from rungs._src.native import gpp
@@ -56,12 +57,39 @@ def test_a_chain_visits_every_line_before_it_begins_again(huge):
     assert lines.ctypes.data % 64 == 0
 
 
-def test_a_set_stands_for_the_level_that_serves_it():
-    caches = [Cache(1, 2**15, 8, 64, 1), Cache(2, 2**19, 8, 64, 1)]
-    sizes = [2**power for power in range(12, 22)]
-    levels = {"L1": 2**12, "L2": 2**16, "memory": 2**21}
-    assert nb09_counters.served_by(sizes, caches) == levels
-    assert nb09_counters.served_by([2**12, 2**13], caches) == {"L1": 2**12}
+CACHES = [Cache(1, 2**15, 8, 64, 1), Cache(2, 2**19, 8, 64, 1), Cache(3, 2**23, 16, 64, 2)]
+
+
+def curve(*nanoseconds):
+    """Returns a latency curve over 4 KiB, 8 KiB, ..."""
+    rows = [(2**power, "4 KiB", 0, ns * 1e-9) for power, ns in enumerate(nanoseconds, 12)]
+    return pd.DataFrame(rows, columns=["bytes", "pages", "repeat", "seconds"])
+
+
+@pytest.mark.parametrize(
+    ("nanoseconds", "levels", "capacities"),
+    [
+        # A virtual machine without a part of L3: one step after L2.
+        ([1, 1, 1, 1, 4, 4, 4, 5, 30, 100, 110, 120], ["L1", "L2", "beyond L2"], [32, 512]),
+        # A machine of its own; below, its largest set is twice the last cache.
+        ([1, 1, 1, 1, 4, 4, 4, 4, 15, 15, 90, 95], ["L1", "L2", "L3", "beyond L3"], [32, 512]),
+        ([1, 1, 1, 1, 4, 4, 4, 4, 15, 15, 90, 95, 95], ["L1", "L2", "L3", "memory"], [32, 512]),
+        ([1, 1, 1], ["L1"], [16]),
+    ],
+)
+def test_capacities_follow_from_the_plateaus_of_a_curve(nanoseconds, levels, capacities):
+    plateaus = nb09_counters.plateaus(curve(*nanoseconds), CACHES)
+    assert plateaus["level"].tolist() == levels
+    assert plateaus["to KiB"].tolist()[: len(capacities)] == capacities
+    assert plateaus["reported KiB"].iloc[0] == 32
+
+
+def test_working_sets_end_at_twice_the_last_cache_where_memory_allows(monkeypatch):
+    monkeypatch.setattr(nb09_counters, "describe", lambda: {"memory_bytes": 2**40})
+    assert nb09_counters.working_sets(2**30, CACHES) == [2**power for power in range(12, 25)]
+    assert nb09_counters.working_sets(2**14, CACHES) == [2**12, 2**13, 2**14]
+    monkeypatch.setattr(nb09_counters, "describe", lambda: {"memory_bytes": 2**20})
+    assert max(nb09_counters.working_sets(2**30, CACHES)) == 2**17
 
 
 def test_top_down_is_perfs_own_table_or_a_reason(tmp_path, monkeypatch):
@@ -71,7 +99,9 @@ def test_top_down_is_perfs_own_table_or_a_reason(tmp_path, monkeypatch):
     perf.chmod(0o755)
     assert counters.top_down(["true"]) == "12.3 %  retiring"
     for line in ("Cannot find metric or group `TopdownL1'", "   <not supported>      cycles"):
-        perf.write_text(f'#!/bin/sh\ncat >&2 <<"END"\n{line}\n 5.0% of all branches\nEND\n')
+        heading = " Performance counter stats for 'true':"
+        text = f"{heading}\n\n{line}\n 5.0% of all branches"
+        perf.write_text(f'#!/bin/sh\ncat >&2 <<"END"\n{text}\nEND\n')
         with pytest.raises(UnavailableError, match=line.strip()):
             counters.top_down(["true"])
     perf.unlink()

@@ -30,6 +30,7 @@ EVENTS = {
 # perf's names, for Intel and AMD, of where the issue slots of a core's front end went.
 _TOP_DOWN = ("TopdownL1", "PipelineL1")
 
+_PERF_HEADING = "Performance counter stats"  # with the program's path
 _PERF_SECONDS = 3600.0  # for the program that it counts
 
 _NULL = -1  # PAPI_NULL, no event set
@@ -75,8 +76,10 @@ def top_down(command: Sequence[str]) -> str:
         refused = done.returncode or "<not" in done.stderr or "Cannot find" in done.stderr
         if not refused and "%" in done.stderr:
             return done.stderr.strip()
-        said = said or next((line for line in done.stderr.splitlines() if line.strip()), "nothing")
-    raise UnavailableError(f"perf has no top-down counts here; it printed: {said.strip()}")
+        lines = [line.strip() for line in done.stderr.splitlines()]
+        lines = [line for line in lines if line and not line.startswith(_PERF_HEADING)]
+        said = said or next(iter(lines), "nothing")
+    raise UnavailableError(f"perf has no top-down counts here; it printed: {said}")
 
 
 def _count_one(papi: ctypes.CDLL, event: str, work: Callable[[], object]) -> int:

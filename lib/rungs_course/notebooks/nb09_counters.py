@@ -11,6 +11,7 @@ import pandas as pd
 import seaborn
 
 from rungs.devel import CACHE_LINE, paths
+from rungs.machine import describe
 from rungs_course import compiled, plots
 from rungs_course.machine.topology import Cache
 from rungs_course.measure import valgrind
@@ -112,21 +113,44 @@ def chase(sizes: Iterable[int], *, loads: int, repeats: int, seed: int) -> pd.Da
     return frame.sort_values(["bytes", "pages", "repeat"], ignore_index=True)
 
 
-def served_by(sizes: Iterable[int], caches: Sequence[Cache]) -> dict[str, int]:
-    """Returns the working set that stands for each level, the smallest that it serves.
-
-    That set has at least twice the bytes of the level before, and at most half of this one's. The
-    largest that fits would not do: on a shared machine a program has only a part of a cache. For
-    "memory" it is the largest set, where that is at least twice as large as the last cache. A level
-    for which there is none is left out.
+def working_sets(largest: int, caches: Sequence[Cache]) -> list[int]:
+    """Returns powers of two from 4 KiB to `largest` bytes, but not beyond the first that is twice
+    the last cache, nor beyond an eighth of the machine's memory.
     """
-    sizes, least = sorted(sizes), 0
-    sets: dict[str, int] = {}
-    for cache in caches:
-        fit = [size for size in sizes if 2 * least <= size <= cache.bytes // 2]
-        sets |= {f"L{cache.level}": fit[0]} if fit else {}
-        least = cache.bytes
-    return sets | ({"memory": sizes[-1]} if sizes[-1] >= 2 * least else {})
+    enough = 2 * max((cache.bytes for cache in caches), default=largest)
+    most = min(largest, describe()["memory_bytes"] // 8)
+    sets = [2**power for power in range(12, most.bit_length())]
+    return [size for size in sets if size <= most and size < 2 * enough]
+
+
+_FLAT = 1.25  # how many times as long a load may take in twice the set, on a plateau
+
+
+def plateaus(times: pd.DataFrame, caches: Sequence[Cache]) -> pd.DataFrame:
+    """Finds the plateaus of a latency curve, in pages of 4 KiB: two working sets or more, one twice
+    the other, whose loads take about equally long.
+
+    Each is a cache, nearest first, and the last is what serves loads beyond them: "memory" if it
+    reaches twice the last cache, else "beyond L2", say. Returns a row per plateau: `level`, `from
+    KiB` and `to KiB`, its working sets, `reported KiB`, the cache's size, and `seconds` of a load.
+    """
+    medians = times[times["pages"] == "4 KiB"].groupby("bytes")["seconds"].median()
+    groups = medians.groupby((medians.pct_change() > _FLAT - 1).cumsum())
+    flat = [rows for _, rows in groups if len(rows) > 1]
+    reported = [cache.bytes for cache in caches]
+    rows = []
+    for number, plateau in enumerate(flat, 1):
+        first, last = int(plateau.index[0]), int(plateau.index[-1])
+        level, capacity = (
+            f"L{number}",
+            reported[number - 1] // 1024 if number <= len(caches) else None,
+        )
+        if number == len(flat) and number > 1:
+            far = reported and last >= 2 * reported[-1]
+            level, capacity = "memory" if far else f"beyond L{number - 1}", None
+        rows.append((level, first // 1024, last // 1024, capacity, plateau.median()))
+    columns = ["level", "from KiB", "to KiB", "reported KiB", "seconds"]
+    return pd.DataFrame(rows, columns=columns).astype({"reported KiB": float})
 
 
 def draw_latency(times: pd.DataFrame, caches: Sequence[Cache]):
@@ -165,9 +189,10 @@ def draw_misses(counts: pd.DataFrame, board_bytes: int, study: float):
     lines = board_bytes / CACHE_LINE
     axes.axhline(lines, color=plots.BLACK, linestyle="--", linewidth=1)
     text = f"all of a board, {lines:.0f} lines of {CACHE_LINE} bytes"
-    axes.annotate(text, (misses["boards"].min(), lines), fontsize="small", va="bottom")
+    at = (misses["boards"].min(), 1.05 * lines)
+    axes.annotate(text, at, fontsize="small", va="bottom")
     axes.axhline(study, color=plots.BLUE, linestyle=":", label="L1 misses of the study")
-    axes.set_ylim(0, None)
+    axes.set_ylim(0, 1.15 * max(lines, misses["per ply"].max()))
     axes.set_ylabel("misses per ply (simulated)")
     plots.boards_below(axes)
     axes.set_title("Which cache a step misses")
