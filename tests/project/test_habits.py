@@ -7,6 +7,7 @@ import itertools
 import os
 import re
 import subprocess
+import symtable
 import tomllib
 from pathlib import Path
 
@@ -68,6 +69,19 @@ class TestNotebook:
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
         }
         assert names <= read
+
+    def test_its_parameters_are_unchanged_at_its_end(self, path):
+        (first,) = [c for c in self.cells(path) if "parameters" in c.metadata.get("tags", [])]
+        parameters = {statement.targets[0].id for statement in ast.parse(first.source).body}
+        for cell in self.cells(path):
+            if cell.source == first.source:
+                continue
+            code = TransformerManager().transform_cell(cell.source)
+            symbols = symtable.symtable(code, path.stem, "exec").get_symbols()
+            bound = {
+                each.get_name() for each in symbols if each.is_assigned() or each.is_imported()
+            }
+            assert not parameters & bound, cell.source
 
     def test_it_links_its_labs_and_the_answers_to_its_exercises(self, path):
         own = [lab for lab, head in heads() if head.notebook == path.stem]
