@@ -223,7 +223,7 @@ def explore_warp(followed: pd.DataFrame):
 def draw_layouts(words: pd.DataFrame):
     """Draws the lines of memory that threads fetch, and which words of them are asked for."""
     groups = words.groupby("layout", sort=False)
-    figure, axes = plots.axes(8.0, 3.2, ncols=len(groups))
+    figure, axes = plots.axes(9.5, 3.4, ncols=len(groups))
     names = ("asked for", "fetched as well", "not fetched")
     looks = plots.fills(names, (plots.BLUE, plots.SKY, "white"))
     looks["not fetched"] |= {"edgecolor": plots.GREY, "hatch": ""}
@@ -234,14 +234,19 @@ def draw_layouts(words: pd.DataFrame):
         word, sector = visible["byte"] % LINE / 8, visible["byte"] % LINE // SECTOR * (SECTOR // 8)
         panel.barh(range(len(lines)), LINE // 8, **looks["not fetched"])
         panel.barh(place, SECTOR // 8, left=sector, **looks["fetched as well"])
-        bars = panel.barh(place, 1, left=word, **looks["asked for"])
-        panel.bar_label(bars, visible["board"], label_type="center", fontsize=6, color="white")
+        panel.barh(place, 1, left=word, **looks["asked for"])
+        for at, boards in visible.groupby(place)["board"]:
+            first, last = boards.min(), boards.max()
+            text = f"boards {first} to {last}" if last > first else f"board {first}"
+            panel.text(LINE // 8 + 0.5, at, text, va="center", fontsize="x-small")
         sectors = rows["sector"].nunique()
         used = 8 * len(rows) / (SECTOR * sectors)
         panel.set_title(f"{name}:\n{sectors} sectors, {used:.0%} used", fontsize="medium")
         panel.set_yticks(range(len(lines)), [f"byte {line * LINE:,}" for line in lines])
         panel.set_xticks([0, LINE // 8], ["0", f"{LINE} bytes"])
         panel.set_ylim(_SHOWN - 0.4, -0.6)
+        panel.set_xlim(0, 1.7 * LINE // 8)
         panel.grid(False)
+    figure.suptitle("Memory that a warp reads for the first word of 32 boards", fontsize="medium")
     plots.legend_below(figure, looks, 3)
     return figure
