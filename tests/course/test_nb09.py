@@ -74,6 +74,8 @@ def curve(*nanoseconds):
         # A machine of its own; below, its largest set is twice the last cache.
         ([1, 1, 1, 1, 4, 4, 4, 4, 15, 15, 90, 95], ["L1", "L2", "L3", "beyond L3"], [32, 512]),
         ([1, 1, 1, 1, 4, 4, 4, 4, 15, 15, 90, 95, 95], ["L1", "L2", "L3", "memory"], [32, 512]),
+        # A disturbed curve, where L2 has no plateau.
+        ([1, 1, 1, 1, 2, 3, 5, 9, 16, 30, 30, 60, 60], ["L1", "L3", "memory"], [32, 4096]),
         ([1, 1, 1], ["L1"], [16]),
     ],
 )

@@ -130,24 +130,24 @@ def plateaus(times: pd.DataFrame, caches: Sequence[Cache]) -> pd.DataFrame:
     """Finds the plateaus of a latency curve, in pages of 4 KiB: two working sets or more, one twice
     the other, whose loads take about equally long.
 
-    Each is a cache, nearest first, and the last is what serves loads beyond them: "memory" if it
-    reaches twice the last cache, else "beyond L2", say. Returns a row per plateau: `level`, `from
-    KiB` and `to KiB`, its working sets, `reported KiB`, the cache's size, and `seconds` of a load.
+    Each is the nearest cache that can hold its smallest set, and the last is what serves loads
+    beyond them: "memory" if it reaches twice the last cache, else "beyond L2", say. Returns a row
+    per plateau: `level`, `from KiB` and `to KiB`, its working sets, `reported KiB`, the cache's
+    size, and `seconds` of a load.
     """
     medians = times[times["pages"] == "4 KiB"].groupby("bytes")["seconds"].median()
     groups = medians.groupby((medians.pct_change() > _FLAT - 1).cumsum())
     flat = [rows for _, rows in groups if len(rows) > 1]
-    reported = [cache.bytes for cache in caches]
-    rows = []
+    rows, passed = [], 0  # caches that can't serve a plateau, by their sizes and by those before
     for number, plateau in enumerate(flat, 1):
         first, last = int(plateau.index[0]), int(plateau.index[-1])
-        level, capacity = (
-            f"L{number}",
-            reported[number - 1] // 1024 if number <= len(caches) else None,
-        )
-        if number == len(flat) and number > 1:
-            far = reported and last >= 2 * reported[-1]
-            level, capacity = "memory" if far else f"beyond L{number - 1}", None
+        passed = max(passed, sum(cache.bytes < first for cache in caches))
+        if 1 < number == len(flat) or passed == len(caches):
+            far = caches and last >= 2 * caches[-1].bytes
+            level, capacity = "memory" if far else f"beyond L{passed}", None
+        else:
+            level, capacity = f"L{passed + 1}", caches[passed].bytes // 1024
+            passed += 1
         rows.append((level, first // 1024, last // 1024, capacity, plateau.median()))
     columns = ["level", "from KiB", "to KiB", "reported KiB", "seconds"]
     return pd.DataFrame(rows, columns=columns).astype({"reported KiB": float})
