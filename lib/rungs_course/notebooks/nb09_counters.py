@@ -194,7 +194,8 @@ def draw_misses(counts: pd.DataFrame, board_bytes: int, study: float):
     axes.axhline(study, color=plots.BLUE, linestyle=":", label="L1 misses of the study")
     axes.set_ylim(0, 1.15 * max(lines, misses["per ply"].max()))
     axes.set_ylabel("misses per ply (simulated)")
-    plots.boards_below(axes)
+    plots.numbers_below(axes, "boards")
+    plots.legend_beside(axes)
     axes.set_title("Which cache a step misses")
     return figure
 
