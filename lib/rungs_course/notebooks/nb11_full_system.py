@@ -434,11 +434,13 @@ def draw_ladder(table: pd.DataFrame):
     return figure
 
 
-def explore_updates(updates: pd.DataFrame):
-    """Shows what an update's time is made of, for a number of boards of the reader's choice."""
+def explore_updates(updates: pd.DataFrame, mark: str = ""):
+    """Shows what an update's time is made of, for a number of boards of the reader's choice; `mark`
+    stands behind the title.
+    """
 
     def draw(num_envs):
         chosen = updates[updates["num_envs"] == num_envs]
-        return plots.parts(chosen, "racer", f"One update from {num_envs:,} boards")
+        return plots.parts(chosen, "racer", f"One update from {num_envs:,} boards{mark}")
 
     return widgets.explore(draw, num_envs=widgets.counts_of(updates))

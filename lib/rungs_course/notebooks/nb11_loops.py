@@ -165,8 +165,7 @@ def race(
 ) -> pd.DataFrame:
     """Times updates of our learners and of others' loops, in turns, on the rung `threads`.
 
-    Returns a row per loop: `loop`, `mask`, `steps_per_second`, the median, and quartiles `low` and
-    `high`.
+    Returns a row per loop and repeat: `loop`, `mask`, `repeat`, `steps_per_second`.
     """
     settings = settings or PpoSettings()
     loops: dict[tuple[str, str], Callable[[], object]] = {}
@@ -181,10 +180,16 @@ def race(
         loops["Stable-Baselines3's", mask] = sb3(num_envs, lists, settings, seed).__next__
     racers = {loop: functools.partial(_seconds, update) for loop, update in loops.items()}
     rows = [
-        (*loop, num_envs * settings.num_steps / seconds)
-        for loop, _, seconds in timed_rounds(racers, repeats=repeats, warmup=warmup)
+        (*loop, repeat, num_envs * settings.num_steps / seconds)
+        for loop, repeat, seconds in timed_rounds(racers, repeats=repeats, warmup=warmup)
     ]
-    rates = pd.DataFrame(rows, columns=["loop", "mask", "steps_per_second"])
+    return pd.DataFrame(rows, columns=["loop", "mask", "repeat", "steps_per_second"])
+
+
+def table(rates: pd.DataFrame) -> pd.DataFrame:
+    """Returns a row per loop of `race`: `loop`, `mask`, `steps_per_second` (the median), and its
+    quartiles `low` and `high`.
+    """
     groups = rates.groupby(["loop", "mask"], sort=False)["steps_per_second"]
     return quartiles(groups, "steps_per_second").reset_index()
 
@@ -196,4 +201,4 @@ def _seconds(update: Callable[[], object]) -> float:
 
 
 if __name__ == "__main__":
-    print(race(512, ("torch", "flat"), seed=0, repeats=5, warmup=1).to_string(index=False))
+    print(table(race(512, ("torch", "flat"), seed=0, repeats=5, warmup=1)).to_string(index=False))
