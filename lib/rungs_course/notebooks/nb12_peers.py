@@ -1,9 +1,24 @@
-"""Notebook 12, peers: figures of their speeds."""
+"""Notebook 12, peers: which of them play chess, and figures of their speeds."""
 
 import pandas as pd
 
-from rungs_course import plots, widgets
+from rungs_course import paths, plots, widgets
 from rungs_course.measure.quartiles import quartiles
+
+# The columns of the page that are rungs of ours, but one.
+_RUNGS = ["python", "multiprocessing", "openmp", "threads", "mpi", "cuda"]
+
+
+def conformance_table() -> pd.DataFrame:
+    """Returns the cases of the laws of chess that hold, of all, by group and project, from
+    `docs/conformance_table.md`; "-" where a project can't be asked.
+    """
+    lines = (paths.ROOT / "docs" / "conformance_table.md").read_text().splitlines()
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if "|" in line]
+    head = rows[0]
+    table = pd.DataFrame([row for row in rows[2:] if len(row) == len(head)], columns=head)
+    laws = table[table["kind"].isin(["law", "reading"])]
+    return laws.drop(columns=_RUNGS).set_index(["group", "kind"])
 
 
 def draw_bars(times: pd.DataFrame, our_racer: str, title: str):
@@ -27,11 +42,13 @@ def draw_bars(times: pd.DataFrame, our_racer: str, title: str):
     return figure
 
 
-def explore_peers(times: pd.DataFrame, our_racer: str, things: str = "boards"):
-    """Compares our environment with others, for a number of boards of the reader's choice."""
+def explore_peers(times: pd.DataFrame, our_racer: str, things: str = "boards", mark: str = ""):
+    """Compares our environment with others, for a number of boards of the reader's choice; `mark`
+    stands behind the title.
+    """
 
     def draw(num_envs):
         chosen = times[times["num_envs"] == num_envs]
-        return draw_bars(chosen, our_racer, f"{num_envs:,} {things}")
+        return draw_bars(chosen, our_racer, f"{num_envs:,} {things}{mark}")
 
     return widgets.explore(draw, num_envs=widgets.counts_of(times, things))

@@ -93,6 +93,7 @@ class Field:
 
     def ask(self, cases: dict[str, list[str]]) -> dict[str, list[Result]]:
         """Plays cases of the conformance suite, in the racers' processes."""
+        self._begin([name for name in cases if name not in self._racers], 1, 0)
         by_id = {case.id: case for case in conformance.load().cases}
         return self._in_parallel(
             {
