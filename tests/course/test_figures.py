@@ -196,7 +196,7 @@ PLOTS = {
     "CartPole's work": lambda: nb13.draw_workloads(recorded("13_work", racer="cpp")),
     "CartPole's layouts": lambda: nb13_layouts.draw_layouts(load("13_layouts")),
     "fused": lambda: nb13.draw_fused(load("13_fused")),
-    "CartPole's learning": lambda: nb13.draw_learning(load("13_learning"), "seconds"),
+    "CartPole's learning": lambda: nb13.draw_learning(load("13_learning")),
     "messages": lambda: messages(CORES),
     "predictions": lambda: nb14.draw_check(load("14_check").head(2), CORES),
     "slowdowns": lambda: nb14.draw_slowdowns(nb14.slowdowns(load("14_updates")), CORES),

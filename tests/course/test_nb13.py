@@ -24,8 +24,8 @@ def test_rungs_that_differ_are_named():
 def test_single_steps_have_a_share_of_their_bound_and_many_in_a_call_a_gain(monkeypatch):
     def race(entries, counts, *, steps, repeats):
         """A step takes a microsecond, a quarter of one where there are many in a call."""
-        many = "at_once" in entries["a"].arguments
-        rows = [("a", 20, repeat, 20, 5e-6 if many else 2e-5) for repeat in range(repeats)]
+        seconds = {name: 2e-5 if entry.at_once == 1 else 5e-6 for name, entry in entries.items()}
+        rows = [(name, 20, i, 20, seconds[name]) for name in entries for i in range(repeats)]
         return pd.DataFrame(rows, columns=["racer", "num_envs", "repeat", "plies", "seconds"])
 
     monkeypatch.setattr(nb13.peer_race, "race", race)

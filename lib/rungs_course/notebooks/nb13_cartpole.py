@@ -16,7 +16,7 @@ import seaborn
 import rungs
 from rungs_course import plots
 from rungs_course.measure.cost import fit
-from rungs_course.measure.noise import Factor, factor, factor_apart
+from rungs_course.measure.noise import Factor, factor
 from rungs_course.measure.quartiles import quartiles
 from rungs_course.measure.verify import verify_games
 from rungs_course.peers import race as peer_race
@@ -169,24 +169,27 @@ def fusing(
     number of environments. Returns a row per number of environments and name: `num_envs`, `racer`,
     `bytes` of `step_bytes`; `bound`, steps per second whose bytes memory can move; `alone` and
     `fused`, steps per second of all environments, medians; `of_bound`, the share that `alone`
-    reaches, and `gain`, fused / alone, which took no turns, both with `..._low` and `..._high`, and
+    reaches, and `gain`, fused / alone, which took turns, both with `..._low` and `..._high`, and
     `repeats`: see `share_of_bound` and `gain_of`.
     """
-    rates = []
-    for extra, per_call in (({}, 1), ({"at_once": at_once}, at_once)):
-        calls = {num_envs: max(1, count // per_call) for num_envs, count in steps.items()}
-        entries = {name: Entry(OurCartPole, kwargs | extra) for name, kwargs in racers.items()}
-        times = peer_race.race(entries, list(steps), steps=calls.__getitem__, **timing)
-        by_case = [times["num_envs"], times["racer"]]
-        rates.append((times["plies"] / times["seconds"]).groupby(by_case))
+    entries = {
+        f"{name}, {calls} at once": Entry(OurCartPole, kwargs | extra, at_once=calls)
+        for name, kwargs in racers.items()
+        for calls, extra in ((1, {}), (at_once, {"at_once": at_once}))
+    }
+    times = peer_race.race(entries, list(steps), steps=steps.__getitem__, **timing)
+    rates = (times["plies"] / times["seconds"]).groupby([times["num_envs"], times["racer"]])
     rows = []
     for num_envs, (name, settings) in itertools.product(steps, racers.items()):
-        alone, fused = (groups.get_group((num_envs, name)) for groups in rates)
+        alone, fused = (
+            rates.get_group((num_envs, f"{name}, {calls} at once")).to_numpy()
+            for calls in (1, at_once)
+        )
         moved = sum(step_bytes(settings.get("dtype", "float64")).values())
         bound = bandwidth[name] / moved
-        share, gain = factor(alone / bound), factor_apart(fused, alone)
+        share, gain = factor(alone / bound), factor(fused / alone)
         shares, gains = dataclasses.astuple(share)[:3], dataclasses.astuple(gain)
-        medians = alone.median(), fused.median()
+        medians = np.median(alone), np.median(fused)
         rows.append((num_envs, name, moved, bound, *medians, *shares, *gains))
     columns = ["num_envs", "racer", "bytes", "bound", "alone", "fused"]
     columns += ["of_bound", "of_bound_low", "of_bound_high"]
@@ -281,19 +284,23 @@ def draw_fused(table: pd.DataFrame):
     return figure
 
 
-def draw_learning(learnt: pd.DataFrame, over: str):
-    """Draws rewards of `nb13_ppo.learning`: a thin line per seed, and their mean (figure 7)."""
-    figure, axes = plots.axes(height=4.4)
-    for system, rows, look in plots.lines(learnt.groupby("system", sort=False)):
-        for _, run in rows.groupby("seed"):
-            axes.plot(run[over], run["reward"], color=look["color"], linewidth=0.7, alpha=0.4)
-        means = rows.groupby("evaluation")[[over, "reward"]].mean()
-        axes.plot(means[over], means["reward"], label=system, linewidth=2.5, **look)
-    axes.axhline(500, color=plots.BLACK, linestyle=":", linewidth=1)
-    axes.set_ylim(0, 520)
-    axes.set_ylabel("reward per episode")
-    plots.training_below(figure, axes, over)
-    axes.set_title(f"Learning over {over}")
+def draw_learning(learnt: pd.DataFrame):
+    """Draws rewards of `nb13_ppo.learning` over seconds and over steps: a thin line per seed, and
+    their mean (figure 7).
+    """
+    figure, panels = plots.axes(10.0, 4.4, ncols=2, sharey=True)
+    units = {"seconds": "seconds of training", "steps": "steps played"}
+    for axes, (over, label) in zip(panels, units.items(), strict=True):
+        for system, rows, look in plots.lines(learnt.groupby("system", sort=False)):
+            for _, run in rows.groupby("seed"):
+                axes.plot(run[over], run["reward"], color=look["color"], linewidth=0.7, alpha=0.4)
+            means = rows.groupby("evaluation")[[over, "reward"]].mean()
+            name = system if axes is panels[0] else None
+            axes.plot(means[over], means["reward"], label=name, linewidth=2.5, **look)
+        axes.axhline(500, color=plots.BLACK, linestyle=":", linewidth=1)
+        axes.set(xlim=(0, None), ylim=(0, 520), xlabel=label, title=f"Learning over {over}")
+    panels[0].set_ylabel("reward per episode")
+    figure.legend(loc="outside lower center", ncols=4, frameon=False)
     return figure
 
 
