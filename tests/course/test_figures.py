@@ -207,12 +207,15 @@ PLOTS = {
     "learning over seconds": lambda: nb15.draw_learning(load("15_evaluations"), "seconds"),
     "searches": lambda: nb16.draw_search_ladder(load("16_race"), load("16_race")["games"].max()),
     "the growth of a tree": lambda: nb16.draw_growth(load("16_grown")),
+    "ratings": lambda: nb16.draw_ratings(load("16_ratings")),
+    "searches of many games": lambda: nb16.draw_batches(load("16_games")),
     "ratings over time": lambda: nb16.draw_ratings_over_time(load("16_evaluations")),
     "strength over simulations": strength,
     "ablations of self-play": lambda: nb16.draw_ablations(
         rating.of_ablations(results.load(ROOT / rating.ABLATIONS))
     ),
     "versions": lambda: nb17.draw_waterfall(load("17_waterfall")),
+    "versions' flags": lambda: nb17.draw_flags(load("17_flags")),
     "versions' work": lambda: nb17.draw_work(load("17_work")),
 }
 

@@ -109,6 +109,8 @@ def named(target, value):
     """Yields the names that a value is unpacked to, each with its part."""
     if isinstance(target, ast.Name):
         yield target.id, value
+    elif isinstance(value, ast.IfExp):
+        yield from (*named(target, value.body), *named(target, value.orelse))
     else:
         for part, number in zip(target.elts, value.elts, strict=True):
             yield from named(part, number)
