@@ -124,7 +124,7 @@ def test_every_size_has_enough_repeats_to_judge(notebook):
         target.id: node.value
         for node in assignments
         for target in node.targets
-        if isinstance(target, ast.Name)
+        if isinstance(target, ast.Name) and isinstance(node.value, ast.Dict)
     }
     unpacked = [node for node in assignments if "at_size(" in ast.unparse(node.value)]
     assert unpacked
