@@ -126,7 +126,7 @@ def test_every_size_has_enough_repeats_to_judge(notebook):
         for target in node.targets
         if isinstance(target, ast.Name) and isinstance(node.value, ast.Dict)
     }
-    unpacked = [node for node in assignments if "at_size(" in ast.unparse(node.value)]
+    unpacked = [node for node in assignments if ast.unparse(node.value).startswith("at_size(")]
     assert unpacked
     for node in unpacked:
         sizes = node.value.args[0]
