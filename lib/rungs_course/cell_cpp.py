@@ -37,7 +37,8 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
         if not name.isidentifier():
             raise CellError(f"%%cpp {line}: first comes the name of a variable, as in %%cpp loops")
         begin = time.perf_counter()
-        shell.user_ns[name] = build(name, cell, flags)
+        # Messages count the cell's lines as its editor does, from the magic on.
+        shell.user_ns[name] = build(name, f"\n{cell}", flags)
         command = " ".join(["g++", FLAGS, *flags, "-Icpp", *_LIBRARY, f"{name}.cpp"])
         print(f"{command} -o lib{name}.so  # {time.perf_counter() - begin:.1f} s")
         print(f'cppyy.load_library("lib{name}.so"); cppyy.cppdef(its declarations)')
@@ -76,7 +77,12 @@ def build(name: str, code: str, flags: list[str]) -> Any:
         lines = head.count("\n")
         text = f'#line 1 "{name}"\n{head}namespace {space} {{\n'
         text += f'#line {lines + 1} "{name}"\n{body}\n}}\n'
-        library = cache.built(f"lib{name}", identity, functools.partial(_compile, text, command))
+        try:
+            library = cache.built(
+                f"lib{name}", identity, functools.partial(_compile, text, command)
+            )
+        except CellError as error:
+            raise CellError(str(error).replace(space, name)) from None
         cppyy.load_library(str(library))
         cppyy.add_include_path(str(paths.CPP))
         declared = f"namespace {space} {{\n{''.join(_declarations(body))}}}\n"

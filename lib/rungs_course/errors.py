@@ -11,7 +11,7 @@ class BookError(RungsError, RuntimeError):
     """The book could not be made, or has faults; the message lists them."""
 
 
-class CellError(RungsError, SyntaxError):
+class CellError(RungsError, ValueError):
     """The C++ of a cell can't be compiled; the message names its lines."""
 
     def _render_traceback_(self) -> list[str]:
