@@ -88,7 +88,7 @@ def _stage_browser(folder: Path) -> None:
     """
     if why := bundle.missing():
         links = f"{why}\n"
-        front = folder / "index.md"
+        front = folder / "docs" / "index.md"
         lines = front.read_text().splitlines(keepends=True)
         front.write_text("".join(line for line in lines if "(docs/browser.md)" not in line))
     else:
