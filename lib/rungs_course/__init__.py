@@ -14,14 +14,13 @@ What one notebook measures and draws is in `notebooks`, in modules named after i
 - `pages`: the parts of README and docs that are generated.
 """
 
-import contextlib
 import importlib
 import sys
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rungs.devel import loader
-from rungs.errors import RungsError, UnavailableError, install_hint
+from rungs.errors import UnavailableError, install_hint
+from rungs_course.errors import sentence_alone
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,7 +47,7 @@ def explore(results: "Path | str | None" = None) -> "ipywidgets.VBox":
 
 def check(lab: str) -> "Verdict":
     """Judges what was written for a lab in this notebook: `rungs_course.labs.check`."""
-    with _sentence_alone():
+    with sentence_alone():
         return _imported("labs", "labs need").check(lab)
 
 
@@ -56,24 +55,13 @@ def predict(lab: str, *, gain: float | None = None, bound: float | None = None) 
     """Saves a prediction of an answer to a lab: its gain over the baseline, and the nanoseconds per
     item that it takes at best.
     """
-    with _sentence_alone():
+    with sentence_alone():
         _imported("labs", "labs need").predict(lab, gain=gain, bound=bound)
 
 
 def load_ipython_extension(shell: "InteractiveShell") -> None:
     """Registers the cell magic `%%rung` in a notebook: `%load_ext rungs_course`."""
     shell.register_magics(_imported("labs", "labs need").RungMagics)
-
-
-@contextlib.contextmanager
-def _sentence_alone() -> Iterator[None]:
-    """Lets IPython show an error of Rungs by its sentence, without a traceback of the library."""
-    try:
-        yield
-    except RungsError as error:
-        sentence = str(error)
-        error._render_traceback_ = lambda: [sentence]  # type: ignore[attr-defined]
-        raise
 
 
 def _imported(module: str, what_needs: str) -> "ModuleType":

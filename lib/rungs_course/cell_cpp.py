@@ -7,7 +7,6 @@ In a notebook: `%load_ext rungs_course.cell_cpp`.
 
 import functools
 import hashlib
-import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
@@ -18,8 +17,18 @@ import tree_sitter
 import tree_sitter_cpp
 from IPython.core.interactiveshell import InteractiveShell
 
-from rungs.devel import cache, cling, cpu_features, gpp, headers, openmp, paths
-from rungs_course.errors import CellError
+from rungs.devel import (
+    COMPILING,
+    cache,
+    cling,
+    cpu_features,
+    gpp,
+    headers,
+    openmp,
+    paths,
+    run_program,
+)
+from rungs_course.errors import CellError, sentence_alone
 
 FLAGS = "-O3 -march=native -std=c++20 -fopenmp"
 # A library calls its own copies of what it includes, not those of an earlier cell.
@@ -31,6 +40,7 @@ _DIRECTIVES = ("preproc_def", "preproc_function_def", "preproc_if", "preproc_ifd
 def load_ipython_extension(shell: InteractiveShell) -> None:
     """Registers `%%cpp`, and makes `cppyy.cppdef` refuse OpenMP's pragmas."""
 
+    @sentence_alone()
     def cpp(line: str, cell: str) -> None:
         """Compiles the cell by g++; the variable NAME holds its functions then."""
         name, *flags = line.split() or [""]
@@ -87,7 +97,7 @@ def build(name: str, code: str, flags: list[str]) -> Any:
         cppyy.add_include_path(str(paths.CPP))
         declared = f"namespace {space} {{\n{''.join(_declarations(body))}}}\n"
         try:
-            cppyy.cppdef(head + declared + "".join(_undefined_macros(head + body)))
+            cppyy.cppdef(head + declared + "".join(_undefined_macros(code)))
         except SyntaxError as error:
             raise CellError(
                 f"{name}: g++ compiles it, but Cling can't declare it: {error}"
@@ -100,7 +110,7 @@ def _compile(text: str, options: list[str], library: Path) -> None:
         source = Path(folder, "cell.cpp")
         source.write_text(text)
         command = [gpp.COMPILER, *options, str(source), "-o", str(library)]
-        result = subprocess.run(command, capture_output=True, text=True)
+        result = run_program(command, COMPILING)
     if result.returncode:
         raise CellError(result.stderr.strip())
 
@@ -156,6 +166,7 @@ def _refuse_pragmas(cppyy: Any) -> None:
     cppdef = cppyy.cppdef
 
     @functools.wraps(cppdef)
+    @sentence_alone()
     def checked(text: str) -> bool:
         if "#pragma omp" in text:
             raise CellError("cppyy.cppdef can't compile OpenMP's pragmas: use a cell with %%cpp")

@@ -1,4 +1,7 @@
-"""The errors of the course's runner."""
+"""The errors of the course, and how IPython shows them."""
+
+import contextlib
+from collections.abc import Iterator
 
 from rungs.errors import RungsError
 
@@ -14,6 +17,13 @@ class BookError(RungsError, RuntimeError):
 class CellError(RungsError, ValueError):
     """The C++ of a cell can't be compiled; the message names its lines."""
 
-    def _render_traceback_(self) -> list[str]:
-        """Returns what IPython shows instead of the frames that led here."""
-        return [str(self)]
+
+@contextlib.contextmanager
+def sentence_alone() -> Iterator[None]:
+    """Lets IPython show an error of Rungs by its sentence, without a traceback of the library."""
+    try:
+        yield
+    except RungsError as error:
+        sentence = str(error)
+        error._render_traceback_ = lambda: [sentence]  # type: ignore[attr-defined]
+        raise

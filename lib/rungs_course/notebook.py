@@ -157,7 +157,8 @@ class NotebookRun:
 
         A notebook's text may depend on a factor only by this.
         """
-        return verdict(self._widened(factor), larger=larger, smaller=smaller, than=than)
+        widened = factor.widened(self._lost())
+        return verdict(widened, larger=larger, smaller=smaller, than=than)
 
     def verdicts(
         self,
@@ -171,21 +172,18 @@ class NotebookRun:
         """Shows a table of factors by a text or a tuple of texts, a row each, with the verdict on
         each by itself; the last title is the factor's.
         """
-        rows = []
+        rows, lost = [], self._lost()
+        mark = " (disturbed)" if lost else ""
         for row, measured in factors.items():
-            factor = self._widened(measured)
-            text = with_interval(factor.middle, factor.low, factor.high) + self._mark
+            factor = measured.widened(lost)
+            text = with_interval(factor.middle, factor.low, factor.high) + mark
             judged = verdict(factor, larger=larger, smaller=smaller, than=than)
             rows.append((*(row if isinstance(row, tuple) else (row,)), text, judged))
         say(markdown(pd.DataFrame(rows, columns=[*titles, "verdict"])))
 
-    def _widened(self, factor: Factor) -> Factor:
-        return factor.widened(max(self._current.values())) if self.disturbed else factor
-
-    @property
-    def _mark(self) -> str:
-        """What stands behind a disturbed number."""
-        return " (disturbed)" if self.disturbed else ""
+    def _lost(self) -> float:
+        """Returns the share of the time that others took from the last measurements."""
+        return max(self._current.values()) if self.disturbed else 0.0
 
     def save_table(self, name: str, frame: pd.DataFrame, **parameters: Any) -> None:
         """Saves a table as `NOTEBOOK_name.csv`, with more parameters in its provenance."""
