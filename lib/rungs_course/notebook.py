@@ -26,7 +26,7 @@ from rungs_course.machine import naming
 from rungs_course.measure import results
 from rungs_course.measure.disturbance import disturbances, usage
 from rungs_course.measure.noise import Factor
-from rungs_course.plots import save_figure
+from rungs_course.plots import image, same_axes, save_figure
 from rungs_course.tables import markdown, with_interval
 from rungs_course.widgets import WHOLE_LABEL
 
@@ -199,8 +199,7 @@ class NotebookRun:
     def figure(
         self, table: str, draw: Callable[..., Figure], frame: pd.DataFrame, **others: pd.DataFrame
     ) -> None:
-        """Saves a table, and shows and saves its figure; where this run was disturbed also shows
-        the recorded one, below it.
+        """Saves a table; shows its recorded figure, and this run's in the same axes, which it saves.
 
         `table` is the name of the files of `frame` and of the picture, without number and ending;
         `draw` also takes the tables `others`, by the names of their files.
@@ -209,31 +208,34 @@ class NotebookRun:
         self._figure_shown = True
         for name, saved in {table: frame, **others}.items():
             self.save_table(name, saved)
+        if recorded := self._draw_recorded(table, draw, frame, **others):
+            same_axes(recorded, figure)
+            display(image(recorded))
         if disturbed:
             _mark_disturbed(figure)
-        display(self.save_picture(table, figure))
-        if disturbed:
-            say(f"*This run was disturbed: {_listed(self._current)}.*")
-            self.recorded(table, draw, frame, **others)
+        say(f"*This run{f' was disturbed: {_listed(self._current)}' * disturbed}:*")
+        display(image(self.save_picture(table, figure)))
         self._before = usage()  # drawing is not measured
 
-    def recorded(
+    def _draw_recorded(
         self, table: str, draw: Callable[..., Figure], frame: pd.DataFrame, **others: pd.DataFrame
-    ) -> None:
-        """Shows the recorded figure of what this run measured; arguments as for `figure`."""
+    ) -> Figure | None:
+        """Draws the recorded figure of what this run measured, if there is one, and says whose it
+        is; arguments as for `figure`.
+        """
         tables = self._recorded({table: frame, **others})
         if tables is None:
             say("*No run of this figure is recorded.*")
-            return
+            return None
         facts = tables[table].attrs["provenance"]
         try:
             source = f"{naming.in_words(facts)}, {facts['date'][:10]}, size `{facts['size']}`"
             figure = draw(tables.pop(table), **tables)
         except (KeyError, IndexError, ValueError) as error:  # it may lack this size's boards
             say(f"*Recorded data can't be drawn here: {type(error).__name__}, {error}.*")
-        else:
-            say(f"*As recorded on {source}:*")
-            display(figure)
+            return None
+        say(f"*As recorded on {source}:*")
+        return figure
 
     def of_record(self, function: Callable[..., Value], *tables: str) -> Value | None:
         """Returns what a function of saved tables, by their names, gives for the recorded ones;
@@ -276,7 +278,7 @@ class NotebookRun:
             )
         self._top(
             f"**This run was disturbed**: at worst {_listed(self._all)}. Disturbed figures and "
-            "numbers are marked, with a recorded figure below, and their intervals are wider."
+            "numbers are marked, and their intervals are wider."
         )
 
 

@@ -214,6 +214,41 @@ def image(figure) -> HTML:
     )
 
 
+def same_axes(figure, other) -> None:
+    """Gives the axes of two figures, pair by pair, the same limits and ticks; not where they are
+    images or their ticks have different names.
+    """
+    if len(figure.axes) != len(other.axes):
+        return
+    for pair in zip(figure.axes, other.axes, strict=True):
+        if any(axes.images for axes in pair):
+            continue
+        for name in ("xaxis", "yaxis"):
+            _same_axis([getattr(axes, name) for axes in pair])
+
+
+def _same_axis(pair) -> None:
+    """Gives two horizontal or two vertical axes the same limits and named ticks."""
+    first, second = (_names_of_ticks(axis) for axis in pair)
+    if any(first[place] != second[place] for place in first.keys() & second.keys()):
+        return
+    limits = np.concatenate([axis.get_view_interval() for axis in pair])
+    for axis in pair:
+        if first or second:
+            names = first | second
+            axis.set_ticks(list(names), list(names.values()))
+        both = sorted((limits.min(), limits.max()), reverse=bool(axis.get_inverted()))
+        axis.axes.set(**{f"{axis.axis_name}lim": both})
+
+
+def _names_of_ticks(axis) -> dict[float, str]:
+    """Returns the texts that stand at places of an axis, where they are fixed."""
+    if not isinstance(axis.get_major_locator(), matplotlib.ticker.FixedLocator):
+        return {}
+    texts = (text.get_text() for text in axis.get_majorticklabels())
+    return dict(zip(axis.get_majorticklocs(), texts, strict=True))
+
+
 def alternative(figure) -> str:
     """Describes a figure: titles and axes, the text in it, and where its lines begin and end."""
     said = (text for axes in figure.axes for text in _said(axes))

@@ -317,6 +317,37 @@ def test_a_line_goes_through_medians_in_a_band_between_quartiles():
     )
 
 
+def bars(names, heights):
+    figure, ax = plots.axes()
+    ax.bar(range(len(names)), heights)
+    ax.set_xticks(range(len(names)), names)
+    return figure
+
+
+def limits(figure):
+    return [(ax.get_xlim(), ax.get_ylim()) for ax in figure.axes]
+
+
+@pytest.mark.parametrize("names", [["cpp", "openmp"], ["cpp", "openmp", "cuda"]])
+def test_two_figures_of_the_same_things_have_the_same_axes(names):
+    first, second = bars(["cpp", "openmp"], [1, 2]), bars(names, [50] * len(names))
+    for figure in first, second:
+        figure.axes[0].invert_yaxis()
+    plots.same_axes(first, second)
+    assert limits(first) == limits(second)
+    assert first.axes[0].yaxis_inverted()
+    labels = [[text.get_text() for text in f.axes[0].get_xticklabels()] for f in (first, second)]
+    assert labels == [names, names]
+
+
+def test_axes_of_other_things_stay_as_they_are():
+    first, second = bars(["cpp", "openmp"], [1, 2]), bars(["PyTorch", "JAX"], [1, 2])
+    (x, _), *_ = limits(second)
+    first.axes[0].set_xlim(-9, 9)
+    plots.same_axes(first, second)
+    assert limits(second)[0][0] == x
+
+
 def test_settings_of_others_stay_as_they_are():
     before = dict(matplotlib.rcParams)
     plots.axes()

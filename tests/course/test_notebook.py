@@ -34,6 +34,7 @@ def displayed(monkeypatch):
     outputs = []
     monkeypatch.setattr(notebook, "display", outputs.append)
     monkeypatch.setattr(notebook, "say", outputs.append)
+    monkeypatch.setattr(notebook, "image", lambda figure: figure)
     monkeypatch.setattr(notebook, "live", lambda: outputs.append)
     return outputs
 
@@ -181,50 +182,63 @@ def test_a_figure_saves_its_tables_and_its_picture(run, tmp_path):
     assert (tmp_path / "pictures" / "07_race.png").read_bytes()[1:4] == b"PNG"
 
 
-def test_an_undisturbed_figure_stands_alone(run, displayed):
+def figures(outputs):
+    return [output for output in outputs if isinstance(output, Figure)]
+
+
+def test_a_figure_without_a_record_stands_alone_and_says_so(run, displayed):
     run.figure("race", draw, FRAME)
-    assert [type(output) for output in displayed] == [Figure]
+    missing, heading, figure = displayed
+    assert isinstance(missing, str)
+    assert isinstance(heading, str)
+    assert not figure.texts
 
 
-def test_a_disturbed_figure_is_marked_and_the_recorded_one_is_below(
-    run, displayed, reasons, record
-):
+def test_the_recorded_figure_comes_first_in_the_same_axes(run, displayed, record):
+    record(FRAME.assign(seconds=[1.0, 40.0]), "07_race.csv")
+    run.figure("race", draw, FRAME)
+    recorded, this = figures(displayed)
+    assert "full" in displayed[displayed.index(recorded) - 1]
+    assert list(recorded.axes[0].lines[0].get_ydata()) == [1.0, 40.0]
+    assert list(this.axes[0].lines[0].get_ydata()) == [3.0, 4.0]
+    assert recorded.axes[0].get_ylim() == this.axes[0].get_ylim()
+    assert this.axes[0].get_ylim()[1] > 40
+
+
+def test_a_disturbed_figure_is_marked_and_the_recorded_one_is_not(run, displayed, reasons, record):
     record(FRAME.assign(seconds=1.0), "07_race.csv")
     reasons.update(OTHERS)
     run.figure("race", draw, FRAME)
-    marked, why, origin, recorded = displayed[-4:]
-    assert len(marked.texts) == 1
-    assert "40%" in why
-    assert "full" in origin
-    assert list(recorded.axes[0].lines[0].get_ydata()) == [1.0, 1.0]
+    recorded, disturbed = figures(displayed)
     assert not recorded.texts
+    assert len(disturbed.texts) == 1
+    assert "40%" in displayed[-2]
 
 
-def test_a_figure_of_several_tables_is_recorded_with_all_of_them(run, displayed, reasons, record):
+def test_a_figure_of_several_tables_is_recorded_with_all_of_them(run, displayed, record):
     def draw_both(race, roof):
         figure = draw(race)
         figure.axes[0].axhline(roof["peak"][0])
         return figure
 
     roof = pd.DataFrame({"peak": [5.0]})
-    reasons.update(OTHERS)
     record(FRAME, "07_race.csv")
     run.figure("race", draw_both, FRAME, roof=roof)
-    assert isinstance(displayed[-1], str)  # no figure
+    assert len(figures(displayed)) == 1
     record(roof.assign(peak=7.0), "07_roof.csv")
     run.figure("race", draw_both, FRAME, roof=roof)
-    assert list(displayed[-1].axes[0].lines[1].get_ydata()) == [7.0, 7.0]
+    peaks = [list(figure.axes[0].lines[1].get_ydata()) for figure in figures(displayed)]
+    assert peaks == [[5.0, 5.0], [7.0, 7.0], [5.0, 5.0]]
 
 
 @pytest.mark.parametrize("table", [FRAME.drop(columns="boards"), FRAME.assign(boards=64)])
-def test_a_record_that_cannot_be_drawn_ends_nothing(run, displayed, reasons, record, table):
+def test_a_record_that_cannot_be_drawn_ends_nothing(run, displayed, record, table):
     def draw_one_board(frame):
         return draw(frame.set_index("boards").loc[[1]].reset_index())
 
     record(table, "07_race.csv")
-    reasons.update(OTHERS)
     run.figure("race", draw_one_board, FRAME)
-    assert sum(isinstance(output, Figure) for output in displayed) == 1
+    assert len(figures(displayed)) == 1
 
 
 def test_what_comes_after_a_disturbed_figure_is_measured_anew(run, reasons, monkeypatch):

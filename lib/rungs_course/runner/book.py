@@ -192,16 +192,16 @@ def _without_parameters(notebook: nbformat.NotebookNode) -> list[nbformat.Notebo
 
 
 def _picture(output: nbformat.NotebookNode, states: dict) -> nbformat.NotebookNode:
-    """Returns a widget's output as the figure that it showed, or as what it asked."""
-    view = output.get("data", {}).get(_WIDGET)
-    if not view:
-        return output
-    inside = list(_inside(view["model_id"], states))
-    for cell_output in (
-        cell_output for state in inside for cell_output in state.get("outputs", [])
-    ):
-        if picture := _PNG.search(cell_output.get("data", {}).get("text/html", "")):
+    """Returns an output that shows a figure, itself or in a widget, as the figure alone, and any
+    other widget as what it asked.
+    """
+    data = output.get("data", {})
+    inside = list(_inside(data[_WIDGET]["model_id"], states)) if _WIDGET in data else []
+    for shown in (output, *(shown for state in inside for shown in state.get("outputs", []))):
+        if picture := _PNG.search(shown.get("data", {}).get("text/html", "")):
             return new_output("display_data", data={"image/png": picture[1]})
+    if not inside:
+        return output
     labels = (s.get("value") or "" for s in inside if s.get("_model_name") in _LABELS)
     if question := " ".join(filter(None, (_TAG.sub("", label).strip() for label in labels))):
         return new_output("display_data", data={"text/markdown": f"*{question}*"})
