@@ -1,6 +1,6 @@
 import { file, json } from "../files.js";
 import { SIZES, VERSIONS, quartiles } from "../race.js";
-import { svgElement } from "../svg.js";
+import { canvas, logarithmic, made, write } from "../svg.js";
 
 const SECONDS = Number(new URLSearchParams(location.search).get("seconds") ?? 10);
 const POINTS = [
@@ -12,32 +12,10 @@ const POINTS = [
 
 const byId = (id) => document.getElementById(id);
 
-const made = (name, parent, ...what) => parent.appendChild(svgElement(name, ...what));
-
-/** Writes text around a place. */
-function write(svg, x, y, text, name = "") {
-  made("text", svg, { x, y, "text-anchor": "middle", class: name }, text);
-}
-
 /** Writes plies a second: "950 k", "2.5 M". */
 function speed(rate) {
   const [unit, sign] = rate >= 1e6 ? [1e6, " M"] : rate >= 1e3 ? [1e3, " k"] : [1, ""];
   return Number((rate / unit).toPrecision(3)) + sign;
-}
-
-/** An axis in powers of ten, from 10^low to 10^high, over a number of pixels. */
-function logarithmic(values, pixels) {
-  const low = Math.floor(Math.log10(Math.min(...values)));
-  const high = Math.ceil(Math.log10(Math.max(...values)));
-  const ticks = Array.from({ length: high - low + 1 }, (_, i) => 10 ** (low + i));
-  return { ticks, at: (value) => ((Math.log10(value) - low) / (high - low)) * pixels };
-}
-
-function canvas(element, height) {
-  const width = Math.min(832, element.clientWidth); // pixels, so that text has its size on phones
-  const viewBox = `0 0 ${width} ${height}`;
-  element.replaceChildren();
-  return { svg: made("svg", element, { class: "chart", viewBox }), width };
 }
 
 /** Draws plies a second over the sizes of batches, a line for each version. */

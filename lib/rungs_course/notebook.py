@@ -199,7 +199,7 @@ class NotebookRun:
     def figure(
         self, table: str, draw: Callable[..., Figure], frame: pd.DataFrame, **others: pd.DataFrame
     ) -> None:
-        """Saves a table; shows its recorded figure, and this run's in the same axes, which it saves.
+        """Saves a table and its figure, and shows it below the recorded one, in the same axes.
 
         `table` is the name of the files of `frame` and of the picture, without number and ending;
         `draw` also takes the tables `others`, by the names of their files.

@@ -1,13 +1,19 @@
 """The pages of the book in which Rungs runs, opened from a folder, as a reader uses them."""
 
+import json
 import os
 import re
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from rungs_course import paths
+from rungs_course.machine.roofline import attainable
+from rungs_course.measure.cost import Link
+from rungs_course.notebooks.nb01_python import amdahl
+from rungs_course.notebooks.nb14_cost_model import all_reduce_seconds
 from rungs_course.pages import numbers
 from rungs_course.runner import bundle
 from tests.browser import PHONE, SCREENSHOTS, assert_fits_a_phone, needs_chromium, square
@@ -39,18 +45,62 @@ def marked(page, name):
     return {cell.get_attribute("data-square") for cell in cells}
 
 
-@pytest.mark.needs("node")
-def test_bitboards_allow_what_the_environment_does():
-    tests = Path(__file__).with_name("bitboards_test.mjs")
+def run_in_node(name, **variables):
+    """Runs a file of JavaScript's tests, all of which pass."""
+    tests = Path(__file__).with_name(name)
     done = subprocess.run(
         ["node", "--test", "--test-reporter=tap", tests],
         capture_output=True,
         text=True,
-        env=os.environ | {"RUNGS_WASM": str(bundle.NEEDED)},
+        env=os.environ | variables,
     )
     assert done.returncode == 0, done.stdout
     assert re.search(r"^# pass [1-9]", done.stdout, re.MULTILINE)
     assert re.search(r"^# fail 0$", done.stdout, re.MULTILINE)
+
+
+@pytest.mark.needs("node")
+def test_bitboards_allow_what_the_environment_does():
+    run_in_node("bitboards_test.mjs", RUNGS_WASM=str(bundle.NEEDED))
+
+
+@pytest.mark.needs("node")
+def test_the_models_of_the_page_are_those_of_the_notebooks():
+    random = np.random.default_rng(0)
+    cases = []
+    for processes in (2, 3, 8, 64):
+        share, factor, intensity = random.random(), *(10 ** random.uniform(-2, 2, 2))
+        peak, bandwidth, latency, num_bytes = 10 ** random.uniform((9, 9, -6, 3), (12, 12, -2, 9))
+        seconds = all_reduce_seconds(processes, num_bytes, Link(latency, bandwidth), messages=48)
+        exchange = {"latency": latency, "bandwidth": bandwidth, "bytes": num_bytes, "messages": 48}
+        cases.append(
+            {
+                **{"share": share, "factor": factor, "whole": amdahl(share, factor)},
+                **{"intensity": intensity, "peak": peak, "bandwidth": bandwidth},
+                **{"bound": float(attainable(intensity, peak, bandwidth))},
+                **{"processes": processes, "exchange": exchange, "seconds": seconds},
+            }
+        )
+    run_in_node("models_test.mjs", MODELS=json.dumps(cases))
+
+
+@needs_chromium
+def test_models(opened):
+    page = opened("models", **PHONE)
+    page.locator("#page:visible").wait_for()
+    page.get_by_label("its share").fill("50")
+    page.get_by_label("times as fast").fill("3")
+    assert "becomes 2 times" in page.locator("#amdahl-about").inner_text()
+    page.get_by_label("Cores").select_option("2 cores")
+    page.get_by_label("operations per byte").fill("2")
+    assert "operations." in page.locator("#roofline-about").inner_text().split("The roof")[0]
+    page.get_by_label("operations per byte").fill("-2")
+    assert "bytes." in page.locator("#roofline-about").inner_text().split("The roof")[0]
+    page.get_by_label("link").fill("7")
+    slow = page.locator("#cost-about").inner_text()
+    page.get_by_label("link").fill("11")
+    assert page.locator("#cost-about").inner_text() != slow
+    assert_fits_a_phone(page, "models")
 
 
 @needs_chromium

@@ -14,7 +14,9 @@ from rungs_course.measure import results
 from rungs_course.measure.noise import Factor, factor
 from rungs_course.measure.quartiles import quartiles
 from rungs_course.notebooks import nb07_ladder, nb15_training, nb17_versions
+from rungs_course.notebooks import nb08_roofline as nb08
 from rungs_course.notebooks import nb11_full_system as nb11
+from rungs_course.notebooks import nb14_cost_model as nb14
 from rungs_course.notebooks import nb16_search as nb16
 from rungs_course.plots import duration, ratio, save_figure, speed
 from rungs_course.tables import (
@@ -41,6 +43,7 @@ _PERFT = "03_perft.csv"
 _DOCS = Path("docs")
 _ON_PAGES = ("numbers", "selfplay", "ablations", "training", "peers/index")
 PAGES = (Path("README.md"), *(_DOCS / f"{name}.md" for name in _ON_PAGES))
+_POSITIONS = 2048  # of an update on the page of models
 _ROWS = 6  # of the table of self-play
 # The peer that is our rung `python`: the ladder compares it.
 _OURS = "python-chess"
@@ -570,3 +573,33 @@ def raced(root: Path) -> list[dict]:
         about = {"machine": in_words(facts), "date": facts["date"][:10], "commit": facts["commit"]}
         machines.append(about | {"rows": rows})
     return machines
+
+
+def modelled(root: Path, machine: str) -> dict:
+    """Returns what the page of models begins with, as recorded on a machine, by its folder's name.
+
+    `machine` in words; `shares` of a ply by part; `roofs` by cores, with `peak` (operations a
+    second), `bandwidths` (bytes a second, by level) and `programs`; and `update`, its seconds of
+    computing, messages, bytes, and the latency and bandwidth of its link.
+    """
+    folder = root / "data" / "recorded" / machine
+    names = ("01_profile", "08_compute", "08_bandwidth", "08_rungs", "14_updates", "14_messages")
+    profile, compute, bandwidth, programs, updates, messages = (
+        results.load(folder / f"{name}.csv") for name in names
+    )
+    roofs = {}
+    for threads in sorted(set(compute["threads"].to_list())):
+        peaks, bandwidths = nb08.roofs(compute, bandwidth, threads)
+        roofs["1 core" if threads == 1 else f"{threads} cores"] = {
+            "peak": max(peaks.values()),
+            "bandwidths": bandwidths,
+            "programs": nb08.below(programs, threads).to_dict("records"),
+        }
+    update, link = nb14.fit_update(updates), nb14.fit_link(messages)
+    exchange = {"messages": update.messages, "bytes": update.num_bytes, **link._asdict()}
+    return {
+        "machine": in_words(compute.attrs["provenance"]),
+        "shares": dict(zip(profile["part"], profile["share"], strict=True)),
+        "roofs": roofs,
+        "update": {"seconds": update.compute(_POSITIONS), **exchange},
+    }
