@@ -169,6 +169,7 @@ PLOTS = {
     "messages of ranks": lambda: nb05.draw_messages(load("05_messages")),
     "a warp": lambda: nb06.draw_warp(load("06_followed"), load("06_followed")["ply"].min()),
     "the ladder": lambda: nb07.draw_ladder(load("07_ladder"), 1e6),
+    "the poster": lambda: nb07.draw_poster(load("07_ladder"), "2 cores"),
     "sizes": lambda: nb07.draw_sizes(load("07_sizes"), load("07_bounds")),
     "rooflines": rooflines,
     "the study's rooflines": study_rooflines,
@@ -263,6 +264,13 @@ def test_every_function_that_draws_is_called():
     for module in (ROOT / "lib" / "rungs_course" / "notebooks").glob("nb*.py"):
         for name in re.findall(r"^def (draw_\w+)", module.read_text(), re.MULTILINE):
             assert (module.stem[:4], name) in called
+
+
+@pytest.mark.parametrize("rung", nb07.POSTER)
+def test_the_poster_shows_lines_that_run(rung):
+    lines = nb07.POSTER[rung]
+    source = (ROOT / lines.file).read_text()
+    assert all(line in source for line in lines.code.splitlines())
 
 
 @pytest.mark.parametrize("name", ["parts", "a step of ranks", "fused"])

@@ -1,6 +1,6 @@
 """The ladder's figures."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -36,6 +36,84 @@ def draw_ladder(table: pd.DataFrame, floor: float | None = None):
     axes.xaxis.set_major_formatter(lambda rate, _: plots.speed(rate))
     axes.set_xlabel("plies per second (logarithmic; lines: 93 % intervals)")
     axes.set_title("The ladder: the same games on every rung")
+    return figure
+
+
+class Lines(NamedTuple):
+    """The lines of a source file that make a rung, and why it is faster or slower than others."""
+
+    file: str
+    code: str
+    reason: str
+
+
+_BOARDS = "lib/rungs/_src/chess/boards"
+POSTER = {
+    "python": Lines(
+        f"{_BOARDS}/python.py",
+        "env.step(action, reply, self.buffers, i)\n"
+        "for i, (env, action, reply) in enumerate(played)",
+        "python-chess: objects,\none board after the other",
+    ),
+    "multiprocessing": Lines(
+        f"{_BOARDS}/multiprocessing.py",
+        "self._change(PythonBoards.step_legal, parts, tuple(OUTPUTS))",
+        "a process for each core;\nmessages take a part of the gain",
+    ),
+    "cpp": Lines(
+        "cpp/rungs/cpu_loops.hpp",
+        "for (std::int64_t b = 0; b < blocks; ++b) ended += batch.step_block(b);",
+        "sets of squares are numbers,\neight boards step in one register",
+    ),
+    "openmp": Lines(
+        "cpp/rungs/cpu_loops.hpp",
+        "#pragma omp for schedule(static, chunk) nowait\n"
+        "for (std::int64_t b = 0; b < blocks; ++b) body(b);",
+        "a thread for each core;\na barrier waits for the last",
+    ),
+    "threads": Lines(
+        "cpp/rungs/cpu_loops.hpp",
+        "for (std::int64_t b = chunk * kChunk; b < end; ++b) sum += body(pass, b);",
+        "a pool: whoever is ready takes\nthe next chunk of boards",
+    ),
+    "mpi": Lines(
+        "cpp/rungs/mpi.hpp",
+        "MPI_Allreduce(MPI_IN_PLACE, &illegal, 1, MPI_INT64_T, MPI_MIN, ranks.comm());",
+        "ranks, also of several machines;\nmessages are copies",
+    ),
+    "cuda": Lines(
+        "cpp/rungs/cuda.hpp",
+        "const std::int64_t i = thread_number();\n"
+        "if (batch->step_group(i)) atomicAdd(ended, 1ULL);",
+        "a thread of the GPU\nfor each board",
+    ),
+}
+
+
+def draw_poster(table: pd.DataFrame, where: str):
+    """Draws the ladder as one picture: a row for each rung of `POSTER` that was raced, with its
+    code, how many times as fast as the first it is, and why; `where` names the machine.
+    """
+    rows = table[table["rung"].isin(POSTER)].reset_index(drop=True)
+    figure, axes = plots.axes(width=11.0, height=1.0 + 0.95 * len(rows))
+    gains = rows["absolute_speedup"]
+    axes.barh(rows.index + 0.1, gains - 0.9, left=0.9, height=0.3, color=plots.BLUE)
+    axes.set(xscale="log", xlim=(0.9, 9 * gains.max()), ylim=(len(rows) - 0.4, -0.6), yticks=[])
+    axes.grid(False)
+    figure.set_layout_engine("none")  # which would count the texts at the side in the axes' width
+    axes.set_position((0.27, 0.1, 0.71, 0.83))
+    at_side = {"transform": axes.get_yaxis_transform()}
+    for i, (rung, gain) in enumerate(zip(rows["rung"], gains, strict=True)):
+        lines = POSTER[rung]
+        ratio = f"  {plots.ratio(gain)}"
+        axes.text(gain, i + 0.1, ratio, va="center", size="x-large", weight="bold")
+        axes.text(-0.37, i - 0.1, rung, size="large", weight="bold", va="bottom", **at_side)
+        axes.text(-0.37, i - 0.05, lines.reason, va="top", **at_side)
+        code = {"va": "bottom", "family": "monospace", "size": "small", **at_side}
+        axes.text(0.0, i - 0.12, lines.code, **code)
+    axes.xaxis.set_major_formatter(lambda gain, _: plots.ratio(gain))
+    axes.set_xlabel(f"times as many plies per second as {rows['rung'][0]} (logarithmic); {where}")
+    figure.suptitle("The ladder: the same games, bit for bit, and the lines that make each rung")
     return figure
 
 

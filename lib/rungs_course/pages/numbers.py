@@ -104,8 +104,8 @@ def write(root: Path, recorded: Path, machine: dict, usable: set[str]) -> None:
     tables = _tables(root, recorded, usable)
     for picture in (_WATERFALL, _WON):
         (root / picture).unlink(missing_ok=True)
-    bound = float(tables[LADDER].attrs["provenance"]["floor_plies_per_second"])
-    save_figure(nb07_ladder.draw_ladder(ladder_rates(tables), bound), root / _PICTURE)
+    poster = nb07_ladder.draw_poster(ladder_rates(tables), in_words(machine))
+    save_figure(poster, root / _PICTURE)
     if _VERSIONS in tables:
         save_figure(nb17_versions.draw_waterfall(_waterfall(tables)), root / _WATERFALL)
     if (root / rating.CURVES).exists():
@@ -147,7 +147,11 @@ def _waterfall(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
 def _ladder(tables: dict[str, pd.DataFrame], machine: dict) -> str:
     table = ladder_rates(tables)
     first, default = table.iloc[0], table.set_index("rung").loc[DEFAULT_RUNG]
-    speedups = [f"{row.rung} {ratio(row.absolute_speedup)}" for row in table.itertuples()]
+    speedups = [
+        f"{row.rung} {ratio(row.absolute_speedup)}"
+        for row in table.itertuples()
+        if row.rung in nb07_ladder.POSTER
+    ]
     gain = _factor_in_prose(*default[["absolute_speedup", "speedup_low", "speedup_high"]])
     training = ""
     if _TRAINED in tables:
@@ -164,7 +168,7 @@ def _ladder(tables: dict[str, pd.DataFrame], machine: dict) -> str:
     project = fastest["peer"].partition(",")[0]
     description = f" ({peers.PROJECTS[project].tuned})" if project in peers.PROJECTS else ""
     return (
-        f"![The ladder, how many times as fast as {first['rung']} each rung is: "
+        f"![The ladder, each rung's code and how many times as fast as {first['rung']} it is: "
         f"{', '.join(speedups)}.]({_PICTURE})\n\n"
         f"On {in_words(machine)}, the default rung, `{DEFAULT_RUNG}`, plays "
         f"{speed(default['plies_per_second']).removesuffix('/s')} plies (moves of one player) a "
