@@ -43,8 +43,9 @@ test: $(TESTED)
 # What the changes since a commit, SINCE, can have broken; everything without it. The tests that need
 # an optional program are among them, so that what `make test` skips is run once the program is here.
 test-system: $(ALL_TESTED) wasm
-	$(BIN)/python -m tests.run -m '(system or needs) and not slow' $(if $(SINCE),--since $(SINCE))
+	$(BIN)/python -m tests.run -m '(system or needs) and not slow$(if $(SINCE), and not release)' $(if $(SINCE),--since $(SINCE))
 
+# Before a release: also what repeats a test on other compilers, processors and machines.
 test-all: test test-system
 
 test-slow: $(ALL_TESTED)

@@ -163,6 +163,7 @@ class TestProcesses:
             nb14_ranks.measure(2, num_envs=0, **effort)
         assert "num_envs=0" in capsys.readouterr().err
 
+    @pytest.mark.release
     def test_training_goes_on_without_what_was_killed(self):
         pytest.importorskip("ray.rllib")
         from rungs_course.notebooks import nb14_ray

@@ -177,6 +177,7 @@ def test_a_folder_without_entries_and_an_odd_number_of_games_are_refused(quick, 
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.release
 @pytest.mark.system
 @pytest.mark.needs("bwrap")
 def test_real_steps_are_judged_and_real_searches_play(tmp_path, monkeypatch):

@@ -7,6 +7,8 @@ import tempfile
 
 import pytest
 
+from tests.tiers import system_tier
+
 BOARDS = """
 import rungs, rungs_course.cartpole
 if __name__ == "__main__":
@@ -32,8 +34,7 @@ def test_where_the_path_of_a_socket_is_too_long_its_variable_is_named(tmp_path, 
     subprocess.run([sys.executable, str(tmp_path / "script.py")], env=environment, check=True)
 
 
-@pytest.mark.system
-@pytest.mark.parametrize("compiler", ["g++", "cling"])
+@pytest.mark.parametrize("compiler", [*system_tier("g++"), *system_tier("cling", release=True)])
 def test_paths_may_have_spaces(tmp_path, compiler):
     folder = tmp_path / "a 'folder' (1)"
     folder.mkdir()

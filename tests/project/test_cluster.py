@@ -96,6 +96,7 @@ def test_a_job_that_is_submitted_again_resumes_its_run(name, job, tmp_path):
     assert all(" -m rungs train " in line and "--resume" in line for line in again)
 
 
+@pytest.mark.release
 @pytest.mark.system
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_it_learns_on_two_nodes(name, job, tmp_path):

@@ -210,6 +210,7 @@ def play_on_arm(wheel, tmp_path):
     assert succeed(["qemu-aarch64", "-L", *arm, GAMES], env=where) == "armv8\n"
 
 
+@pytest.mark.release
 def test_first_contact_takes_pip_alone_and_little_room(wheel, tmp_path):
     venv, empty = tmp_path / "venv", tmp_path / "home"
     empty.mkdir()
@@ -336,6 +337,7 @@ def test_every_extra_for_users_is_tried():
     "extra",
     [pytest.param(each, marks=[] if each in QUICK else [pytest.mark.slow]) for each in PROGRAMS],
 )
+@pytest.mark.release
 def test_an_extra_alone_suffices_for_what_its_pages_say(wheel, extra, tmp_path):
     venv, elsewhere = tmp_path / "venv", tmp_path / "elsewhere"
     elsewhere.mkdir()

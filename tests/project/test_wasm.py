@@ -362,6 +362,7 @@ def test_the_example_on_the_page_runs(module):
     assert re.fullmatch(r"[pnbrqkPNBRQK1-8/]+ [wb] .* \d+ \d+\n", printed)
 
 
+@pytest.mark.release
 def test_the_same_sources_make_the_same_file(module, tmp_path):
     wasm.build(tmp_path / "again.wasm")
     again, first = (

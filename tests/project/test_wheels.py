@@ -44,6 +44,7 @@ def in_tiers(tags, runners=None):
 
 pytestmark = [
     pytest.mark.system,
+    pytest.mark.release,
     pytest.mark.skipif(not importlib.util.find_spec("ziglang"), reason="zig is not installed"),
 ]
 

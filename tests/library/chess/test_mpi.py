@@ -159,7 +159,12 @@ def printed(script, tmp_path):
 
 # Ranks that wait spin: no more of them than cores, except where all tests are run.
 @pytest.mark.parametrize(
-    ("ranks", "compiler"), [(2, "g++"), *system_tier((1, "g++"), (4, "g++"), (2, "cling"))]
+    ("ranks", "compiler"),
+    [
+        (2, "g++"),
+        *system_tier((1, "g++"), (4, "g++")),
+        *system_tier((2, "cling"), release=True),
+    ],
 )
 def test_any_number_of_ranks_is_cpp(printed, ranks, compiler, monkeypatch):
     """In one job, as its start is what takes long."""

@@ -54,6 +54,7 @@ def test_headers_that_do_not_compile(tmp_path):
     [cling.load, cling.load_learn, lambda: rungs.make("chess", "cpp", 1, compiler="cling")],
     ids=["load", "load_learn", "make"],
 )
+@pytest.mark.release
 def test_headers_changed_since_they_were_loaded(load, tmp_path, monkeypatch):
     load()
     shutil.copytree(paths.CPP, tmp_path / "cpp")

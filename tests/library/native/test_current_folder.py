@@ -50,6 +50,7 @@ def run(script, tmp_path):
     return done.stdout
 
 
+@pytest.mark.release
 @pytest.mark.system
 def test_cling_and_workers_use_the_package_and_not_the_current_folder(
     planted, tmp_path, monkeypatch
@@ -131,6 +132,7 @@ launch(1, "ours", ["there"], module=True)
     assert run(script, tmp_path) == "here\nthere\n"
 
 
+@pytest.mark.release
 @pytest.mark.system
 def test_nvrtc_compiles_the_headers_of_the_package(planted, tmp_path, monkeypatch):
     pytest.importorskip("cuda.core")

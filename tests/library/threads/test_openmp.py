@@ -90,7 +90,8 @@ def run(script, **environment):
 
 
 FORKING = [("g++", ""), ("g++", RULED_OUT), ("g++", NO_INTELS)]
-FORKING += system_tier(("cling", RULED_OUT), ("g++", TORCH_FIRST))
+FORKING += system_tier(("g++", TORCH_FIRST))
+FORKING += system_tier(("cling", RULED_OUT), release=True)
 
 
 @pytest.mark.parametrize(("compiler", "before"), FORKING)
@@ -133,14 +134,15 @@ def test_a_forked_child_without_threads_raises():
 LOADED_FIRST = "from rungs._src.threads import openmp; openmp.load()"
 
 
-@pytest.mark.system
 @pytest.mark.parametrize(
     ("compiler", "first", "second", "torchs"),
     [
-        ("g++", "import torch", "import rungs", True),
-        ("g++", NO_INTELS, "import torch, rungs", True),
-        ("g++", LOADED_FIRST, "import rungs, torch", False),
-        ("cling", LOADED_FIRST, "import rungs, torch", False),
+        *system_tier(
+            ("g++", "import torch", "import rungs", True),
+            ("g++", NO_INTELS, "import torch, rungs", True),
+            ("g++", LOADED_FIRST, "import rungs, torch", False),
+        ),
+        *system_tier(("cling", LOADED_FIRST, "import rungs, torch", False), release=True),
     ],
 )
 def test_steps_run_on_the_threads_of_pytorch(compiler, first, second, torchs):

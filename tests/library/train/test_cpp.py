@@ -23,6 +23,7 @@ from rungs._src.train.ranks import Ranks
 from rungs._src.train.settings import PpoSettings
 from rungs.errors import ConfigurationError, DivergedError, UnavailableError
 from tests.library.train import batches
+from tests.tiers import system_tier
 
 SETTINGS = PpoSettings(num_steps=1, learning_rate=3e-3, ent_coef=0.05, max_grad_norm=0.2)
 HOW = {"device": torch.device("cpu"), "ranks": Ranks()}
@@ -359,8 +360,7 @@ def test_a_precision_that_there_is_no_code_for_ends_the_process():
     assert done.returncode in by_abort, done.stderr
 
 
-@pytest.mark.system
-@pytest.mark.parametrize("compiler", ["cling", "g++"])
+@pytest.mark.parametrize("compiler", [*system_tier("g++"), *system_tier("cling", release=True)])
 def test_every_compiler_makes_the_same_learner(compiler):
     model = network(2)
     played = batches.played("list", "games", 64, torch.float64)

@@ -225,6 +225,7 @@ def test_a_killed_mpi_rank_ends_all_and_what_goes_on_is_cpp(one, tmp_path):
     PPO.assert_same(out, one)
 
 
+@pytest.mark.release
 @pytest.mark.system
 def test_ranks_on_two_hosts_are_two_on_one_also_when_one_is_killed(hosts, two, tmp_path):
     out = tmp_path / "run"
@@ -244,6 +245,7 @@ def test_ranks_on_two_hosts_are_two_on_one_also_when_one_is_killed(hosts, two, t
     PPO.assert_same(out, two)
 
 
+@pytest.mark.release
 @pytest.mark.system
 def test_mpi_ranks_on_two_hosts_play_for_a_learner_and_it_learns_as_from_cpp(hosts, one, tmp_path):
     out = tmp_path / "run"
@@ -265,6 +267,7 @@ def rows(shard):
     return sorted(zip(*([row.tobytes() for row in part] for part in parts), strict=True))
 
 
+@pytest.mark.release
 @pytest.mark.system
 def test_ranks_of_self_play_play_what_one_plays_and_go_on_when_killed(tmp_path):
     out, unbroken, alone = tmp_path / "run", tmp_path / "unbroken", tmp_path / "alone"

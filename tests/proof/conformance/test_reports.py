@@ -12,7 +12,11 @@ from rungs._src.conformance.suite import load
 PAGES = sorted((Path(__file__).parents[3] / "docs" / "peers").glob("*.md"))
 BLOCK = re.compile(r"```python\n(.*?)```\n\n```text\n(.*?)```", re.DOTALL)
 PROGRAMS = [
-    pytest.param(*block, id=f"{page.stem}-{number}")
+    pytest.param(
+        *block,
+        id=f"{page.stem}-{number}",
+        marks=[pytest.mark.release] if page.stem == "pgx" else [],  # which compiles for minutes
+    )
     for page in PAGES
     for number, block in enumerate(BLOCK.findall(page.read_text()), 1)
 ]

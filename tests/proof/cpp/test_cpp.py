@@ -49,10 +49,12 @@ def checks():
     return built("checks", "native")
 
 
-ON_ARM = pytest.param("arm", marks=[pytest.mark.system, NEEDS_ARM])
+ON_ARM = pytest.param("arm", marks=[pytest.mark.system, pytest.mark.release, NEEDS_ARM])
 
 
-@pytest.fixture(params=["native", *system_tier("x86-64", "plain"), ON_ARM])
+@pytest.fixture(
+    params=["native", *system_tier("plain"), *system_tier("x86-64", release=True), ON_ARM]
+)
 def vector_checks(request):
     """The command that runs what vectors compute and write."""
     return built("checks", request.param)
@@ -64,7 +66,7 @@ def run(*command):
     return done.stdout
 
 
-@pytest.mark.parametrize("depth", [2, *system_tier(3)])
+@pytest.mark.parametrize("depth", [2, *system_tier(3, release=True)])
 def test_invariants_at_every_node(vector_checks, depth):
     for file in ("tricky.epd", "chess960.epd")[: 4 - depth]:
         leaves = sum(case.leaves.get(depth, 0) for case in read_epd(DATA / file))
@@ -101,8 +103,9 @@ def test_trees_stay_in_their_memory_and_add_up(checks):
         assert run(*checks, "search", 4, DATA / file) == "searched\n"
 
 
-@pytest.mark.system
-@pytest.mark.parametrize("machine", ["native", "x86-64", ON_ARM])
+@pytest.mark.parametrize(
+    "machine", [*system_tier("native"), *system_tier("x86-64", release=True), ON_ARM]
+)
 def test_the_learner_stays_in_its_memory_and_threads_change_nothing(machine):
     assert run(*built("learner", machine), 1) == "learnt\n"
 
