@@ -66,16 +66,19 @@ def _explain_counts(lab: Lab, codes: dict[str, str], folder: Path) -> Iterator[s
     for name, code in codes.items():
         text = f"{included(lab.headers)}{code}\n{lab.harness}\n{_MAIN}"
         (folder / f"{name}.cpp").write_text(text)
+    totals: dict[str, dict[str, int]] = {}
     try:
         totals = _count_calls(codes, folder)
-        yield _comparison(lab, "Instructions", "instructions", totals, "callgrind, AVX2")
+        yield _comparison(lab, "Instructions", ("instructions",), totals, "callgrind, AVX2")
         words = "Mispredicted branches"
-        yield _comparison(lab, words, "mispredicted branches", totals, "of callgrind's predictor")
+        yield _comparison(lab, words, ("mispredicted branches",), totals, "callgrind's predictor")
+        words = "Loads and stores, of which spilled registers are a part,"
+        yield _comparison(lab, words, ("loads", "stores"), totals, "callgrind")
     except CompilerError as error:
         yield f"Instructions were not counted: {error}."
     for name, words in (("yours", "your answer"), ("solution", "the best known solution")):
         try:
-            yield _explain_loop(folder, name, words)
+            yield _explain_loop(lab, folder / name, words, totals.get(name))
         except CompilerError as error:
             yield f"What limits a loop is not known: {error}."
             return
@@ -100,6 +103,7 @@ def _totals(compiler: str, program: Path) -> dict[str, int]:
         "valgrind",
         "--tool=callgrind",
         "--branch-sim=yes",
+        "--cache-sim=yes",
         "--collect-atstart=no",
         "--toggle-collect=measured",
         f"--callgrind-out-file={report}",
@@ -109,30 +113,42 @@ def _totals(compiler: str, program: Path) -> dict[str, int]:
 
 
 def _comparison(
-    lab: Lab, words: str, event: str, totals: dict[str, dict[str, int]], method: str
+    lab: Lab,
+    words: str,
+    events: tuple[str, ...],
+    totals: dict[str, dict[str, int]],
+    method: str,
 ) -> str:
     assert lab.per
-    per_unit = {name: counts[event] / lab.per.count for name, counts in totals.items()}
+    count = lab.per.count
+    per_unit = {name: sum(of[event] for event in events) / count for name, of in totals.items()}
     return (
         f"{words} per {lab.per.name} ({method}): yours {per_unit['yours']:.3g}, the baseline "
         f"{per_unit['baseline']:.3g}, the best known solution {per_unit['solution']:.3g}."
     )
 
 
-def _explain_loop(folder: Path, name: str, words: str) -> str:
-    """Returns in words what llvm-mca reports for a program's longest innermost loop."""
-    assembly, loop = folder / f"{name}.s", folder / f"{name}_loop.s"
-    _run(compilers()[0], *_FLAGS, "-g0", "-S", str(folder / f"{name}.cpp"), "-o", str(assembly))
+def _explain_loop(lab: Lab, program: Path, words: str, totals: Mapping[str, int] | None) -> str:
+    """Returns in words what llvm-mca reports for a program's longest innermost loop: cycles per
+    unit of the lab by the program's counted instructions, if it spends them all in such loops.
+    """
+    assert lab.per
+    assembly, loop = program.with_suffix(".s"), program.with_suffix(".loop.s")
+    _run(compilers()[0], *_FLAGS, "-g0", "-S", f"{program}.cpp", "-o", str(assembly))
     lines = innermost_loop(assembly.read_text())
     if not lines:
         return f"What limits a loop is not known: {words} has no loop."
     loop.write_text("\n".join(lines) + "\n")
     report = _run("llvm-mca", "--bottleneck-analysis", "--instruction-info=0", str(loop))
     cycles = int(_number(r"Total Cycles:\s+(\d+)", report)) / 100  # iterations
-    return (
+    text = (
         f"The longest inner loop of {words}, {len(lines)} instructions, takes {cycles:.3g} cycles "
         f"an iteration, if all it reads is in the first cache; {bottleneck(report)} (llvm-mca)."
     )
+    if totals:
+        per_unit = cycles / len(lines) * totals["instructions"] / lab.per.count
+        text += f" At this rate all its instructions take {per_unit:.3g} cycles per {lab.per.name}."
+    return text
 
 
 def bottleneck(report: str) -> str:

@@ -73,9 +73,9 @@ def test_a_tool_that_is_not_here_is_named(compiles, tool, monkeypatch, tmp_path)
 @pytest.mark.system
 @pytest.mark.needs("clang++", "valgrind", "llvm-mca")
 def test_the_baseline_is_counted_as_itself():
-    instructions, *_ = explain(LAB, LAB.code("baseline"), NANOSECONDS)
-    count, baseline_count, _ = re.findall(r" ([\d.e+]+)[,.]", instructions.partition("):")[2])
-    assert count == baseline_count
+    for counted in explain(LAB, LAB.code("baseline"), NANOSECONDS)[:3]:
+        count, baseline_count, _ = re.findall(r" ([\d.e+]+)[,.]", counted.partition("):")[2])
+        assert count == baseline_count
 
 
 @pytest.fixture
