@@ -156,9 +156,7 @@ PLOTS = {
     "a search": lambda: nb01.draw_search(load("01_search")),
     "a pool": lambda: nb02.draw_timeline(nb02.promised(5, 3.0, 0.1), "s", same_scale=True),
     "a pool's parts": lambda: nb02.draw_parts({"boards": first_boards("02_parts")}),
-    "interpreters": lambda: nb02.draw_interpreters(
-        results.load(ROOT / "data" / "ablations" / "free_threaded.csv")
-    ),
+    "interpreters": lambda: nb02.draw_interpreters(results.load(nb02.FREE_THREADED)),
     "gains": gains,
     "repeats": compilers,
     "perft": lambda: nb03_perft.draw_perft(load("03_perft")),

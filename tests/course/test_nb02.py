@@ -1,11 +1,15 @@
 """Notebook 02: pools of processes play the same games, and where a step's time goes adds up."""
 
+import queue
+
 import numpy as np
 import pandas as pd
 import pytest
 
+from rungs.chess import ChessSettings
+from rungs.devel import Workers
+from rungs.devel.envs import PythonBoards
 from rungs_course.notebooks import nb02_parallel, nb02_workers
-from tests.proof import lockstep
 
 
 def test_the_worker_that_answers_last_decides():
@@ -34,13 +38,36 @@ def test_five_environments_at_once_are_promised_to_take_as_long_as_one():
     assert ends == pytest.approx([15.1, 3.1])
 
 
-@pytest.mark.parametrize(
-    "way", ["Python threads", pytest.param("joblib", marks=pytest.mark.system)]
-)
-def test_workers_of_python_play_the_same_games(way):
-    envs = [nb02_parallel.shared_out(name, 5) for name in (way, "python")]
-    lockstep.play(*envs, seed=0, steps=60)
-    envs[0].close()
+def test_times_of_all_processes_begin_with_their_step():
+    notes = [(-1, "parent", "whole", 1.0, 4.0), (0, "parent", "whole", 5.0, 9.0)]
+    notes += [(turn, "worker 1", "step", start, start + 1) for turn, start in ((-1, 2.0), (0, 7.0))]
+    timeline = nb02_parallel.timeline(notes).set_index("work")
+    assert (timeline["turn"] == 0).all()
+    assert timeline.loc["step", ["start", "end"]].to_list() == [2.0, 3.0]
+
+
+def test_a_served_board_plays_as_the_rung():
+    env = PythonBoards(1, 0, ChessSettings())
+    env.reset(None, 3, 0)
+    requests, replies = queue.Queue(), queue.Queue()
+    board, action = env.save(np.array([0]))[0], int(env.sample(np.random.default_rng(0))[0])
+    for request in (board, action, "fen", None):
+        requests.put(request)
+    nb02_workers.serve_board(7, requests, replies)
+    number, ended, outputs = replies.get()
+    assert (number, ended) == (7, env.step(np.array([action])))
+    for name, array in outputs.items():
+        np.testing.assert_array_equal(array, getattr(env.buffers, name))
+    assert replies.get() == env.fen(0)
+
+
+@pytest.mark.system
+def test_processes_are_refused_where_files_are_few():
+    starter = Workers(nb02_workers.Starter, [()], daemon=False)
+    started, error = starter.call_one(0, nb02_workers.Starter.start_until_refused, 48)
+    starter.close()
+    assert 0 < started < 48
+    assert "Too many open files" in error
 
 
 def test_a_share_plays_the_same_games_every_time():

@@ -1,116 +1,40 @@
-"""Boards of Python shared out to threads and processes: races, what a process costs, and a pool of
-processes over time."""
+"""Pools of processes: their steps over time, what a process costs, and Python without its lock."""
 
-import functools
 import json
 import os
-import pickle
 import resource
 import shutil
 import sys
 import time
 import warnings
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
-from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
 import ipywidgets
-import joblib
 import numpy as np
 import pandas as pd
 
 from rungs import make
-from rungs.chess import Buffers, ChessSettings, ChessVectorEnv, random_actions
-from rungs.devel import CONTEXT, Workers, preload, run_program
-from rungs.devel.envs import PythonBoards, share_ends
+from rungs.devel import Workers, run_program
+from rungs.devel.envs import share_ends
 from rungs.errors import UnavailableError
-from rungs.machine import describe, usable_cores
+from rungs.machine import describe
 from rungs_course import paths, plots, widgets
 from rungs_course.measure import over_boards
 from rungs_course.measure.race import race, steps_of
-from rungs_course.measure.turns import timed_rounds
 from rungs_course.notebooks import nb02_workers
-from rungs_course.peers.open_spiel import OpenSpielStates
 from rungs_course.peers.peer import Peer
-
-
-class ThreadedBoards(PythonBoards):
-    """The Python rung's boards, shared out among threads of this process."""
-
-    def __init__(self, num_envs: int, first_board: int, settings: ChessSettings, *, threads: int):
-        super().__init__(num_envs, first_board, settings)
-        self._shares = _shares(num_envs, threads)
-        self._threads = ThreadPoolExecutor(threads)
-
-    def step_legal(self, actions: list[int]) -> int:
-        def play(share: slice) -> int:
-            boards = range(share.start, share.stop)
-            return sum(self._envs[i].step(actions[i], None, self.buffers, i) for i in boards)
-
-        return sum(self._threads.map(play, self._shares))
-
-    def close(self) -> None:
-        self._threads.shutdown()
-
-
-class JoblibBoards(PythonBoards):
-    """The Python rung's boards, which joblib sends to processes and back, at every step."""
-
-    def __init__(self, num_envs: int, first_board: int, settings: ChessSettings, *, workers: int):
-        super().__init__(num_envs, first_board, settings)
-        self._shares = _shares(num_envs, workers)
-        self._parallel = joblib.Parallel(workers).__enter__()
-
-    def step_legal(self, actions: list[int]) -> int:
-        play = joblib.delayed(nb02_workers.play)
-        played = self._parallel(play(self._envs[share], actions[share]) for share in self._shares)
-        for share, (boards, _, written) in zip(self._shares, played, strict=True):
-            self._envs[share] = boards
-            self.buffers.rows(share).restore(written)
-        return sum(ended for _, ended, _ in played)
-
-    def close(self) -> None:
-        self._parallel.__exit__(None, None, None)
-
-
-def _shares(num_envs: int, number: int) -> list[slice]:
-    ends = share_ends(num_envs, min(number, num_envs))
-    return [slice(first, end) for first, end in pairwise([0, *ends])]
-
-
-def shared_out(method: str, num_envs: int) -> ChessVectorEnv:
-    """Makes an environment of Python's boards, shared out among as many workers as cores.
-
-    Methods: "python", with no workers; "Python threads", "joblib"; "queue" and "shared", the rung
-    `multiprocessing` by its transport; "a process each", the same with a process for each board.
-    """
-    cores = usable_cores()
-    if method == "python":
-        return make("chess", "python", num_envs)
-    if method == "Python threads":
-        return ChessVectorEnv(num_envs, ThreadedBoards, threads=cores)
-    if method == "joblib":
-        return ChessVectorEnv(num_envs, JoblibBoards, workers=cores)
-    if method == "a process each":
-        return _pool(num_envs, num_envs, "queue")
-    return _pool(num_envs, cores, method)
-
-
-def _pool(num_envs: int, workers: int, transport: Any) -> ChessVectorEnv:
-    workers = min(workers, num_envs)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # more processes than cores are intended here
-        return make("chess", "multiprocessing", num_envs, workers=workers, transport=transport)
 
 
 def one_pool(num_envs: int, *, workers: int, transport: str, seed: int) -> float:
     """Returns how many times as fast as `python` a pool, with at most a worker per board, is,
     measured within seconds.
     """
-    pool = _pool(num_envs, workers, transport)
+    pool_settings: dict[str, Any] = {"workers": min(workers, num_envs), "transport": transport}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # more processes than cores may be asked for
+        pool = make("chess", "multiprocessing", num_envs, **pool_settings)
     racers = {"python": make("chess", "python", num_envs), "pool": pool}
     pilot, steps = make("chess", "cpp", num_envs), steps_of(1024, num_envs)
     times = race(racers, pilot, seed=seed, steps=steps, repeats=5, warmup=1)
@@ -119,65 +43,7 @@ def one_pool(num_envs: int, *, workers: int, transport: str, seed: int) -> float
     return float((wide["python"] / wide["pool"]).median())
 
 
-def race_messages(num_bytes: int, *, trips: int, repeats: int, warmup: int) -> pd.DataFrame:
-    """Times messages to another process and back, by a pipe and by two queues, in turns of `trips`.
-
-    Returns a row per way ("pipe" and "queues") and repeat: `way`, `repeat`, and `seconds` of a trip
-    there and back.
-    """
-    pipe_end, echo_end = CONTEXT.Pipe()
-    requests, replies = CONTEXT.Queue(), CONTEXT.Queue()
-    echoes = [
-        CONTEXT.Process(target=nb02_workers.echo_by_pipe, args=(echo_end,), daemon=True),
-        CONTEXT.Process(target=nb02_workers.echo_by_queues, args=(requests, replies), daemon=True),
-    ]
-    for echo in echoes:
-        echo.start()
-    message = bytes(num_bytes)
-
-    def seconds(send: Callable, receive: Callable) -> float:
-        start = time.perf_counter()
-        for _ in range(trips):
-            send(message)
-            receive()
-        return (time.perf_counter() - start) / trips
-
-    racers = {
-        "pipe": functools.partial(seconds, pipe_end.send, pipe_end.recv),
-        "queues": functools.partial(seconds, requests.put, replies.get),
-    }
-    rows = list(timed_rounds(racers, repeats=repeats, warmup=warmup))
-    pipe_end.send(None)
-    requests.put(None)
-    for echo in echoes:
-        echo.join()
-    return pd.DataFrame(rows, columns=["way", "repeat", "seconds"])
-
-
-def side_by_side(
-    num_envs: int, processes: int, *, steps: int, seed: int, repeats: int, warmup: int
-) -> pd.DataFrame:
-    """Times processes that step a share of the boards each and get no messages while they do.
-
-    Returns a row per number of processes (one, and all at once) and repeat: `processes`, `repeat`,
-    and `seconds` of a step of a share, in the first process.
-    """
-    shares = _shares(num_envs, processes)
-    first = shares[0].stop
-    workers = Workers(nb02_workers.Share, [(first, share.start, seed) for share in shares])
-    play = nb02_workers.Share.play
-    racers: dict[int, Callable] = {
-        1: lambda: workers.call_one(0, play, steps),
-        len(shares): lambda: workers.call(play, [(steps,)] * len(shares))[0],
-    }
-    rows = [
-        (count, repeat, seconds / steps)
-        for count, repeat, seconds in timed_rounds(racers, repeats=repeats, warmup=warmup)
-    ]
-    workers.close()
-    return pd.DataFrame(rows, columns=["processes", "repeat", "seconds"])
-
-
+FREE_THREADED = paths.ROOT / "data" / "ablations" / "free_threaded.csv"  # as recorded
 _SECONDS = 3600.0  # for all that an interpreter repeats
 THREADED = ["interpreter", "lock", "threads", "repeat", "rate"]  # columns of `race_interpreters`
 
@@ -293,45 +159,7 @@ class Pool(Peer):
         self._workers.close()
 
 
-def race_open_spiel(
-    board_counts,
-    *,
-    plies: int,
-    max_steps: int,
-    max_each: int,
-    seed: int,
-    repeats: int,
-    warmup: int,
-) -> pd.DataFrame:
-    """Races OpenSpiel in one process against pools of processes.
-
-    All play equally many steps at random, so that games are equally old, if not the same. A segment
-    has `plies` of all games, in at most `max_steps`; up to `max_each` games also get a process
-    each. Returns a row per racer, number of games and segment: `racer` ("python" is the one process
-    of Python that steps all of them), `num_envs`, `repeat`, `plies`, `seconds`.
-    """
-    rows: list[tuple] = []
-    for num_envs in board_counts:
-        workers = {"queue": min(usable_cores(), num_envs)}
-        if num_envs <= max_each:
-            workers["a process each"] = num_envs
-        peers: dict[str, Peer] = {"python": OpenSpielStates(num_envs)}
-        peers |= {name: Pool(OpenSpielStates, num_envs, count) for name, count in workers.items()}
-        steps = min(max_steps, max(1, plies // num_envs))
-        rng = np.random.default_rng(seed)
-        for peer in peers.values():
-            peer.reset(seed)
-        racers = {name: functools.partial(_play, peer, steps, rng) for name, peer in peers.items()}
-        rows += [
-            (name, num_envs, repeat, steps * num_envs, seconds)
-            for name, repeat, seconds in timed_rounds(racers, repeats=repeats, warmup=warmup)
-        ]
-        for peer in peers.values():
-            peer.close()
-    return pd.DataFrame(rows, columns=["racer", "num_envs", "repeat", "plies", "seconds"])
-
-
-def _play(peer: Peer, steps: int, rng: np.random.Generator) -> float:
+def play(peer: Peer, steps: int, rng: np.random.Generator) -> float:
     """Returns the seconds that `steps` steps take; choosing the actions is not timed."""
     seconds = 0.0
     for _ in range(steps):
@@ -373,70 +201,19 @@ def predict_processes(times: pd.DataFrame, cores: int, *, seed: int) -> ipywidge
 
 # Parts of a step of all boards, for the worker that answers last.
 PARTS = ("send", "wake", "step", "pickle", "pipe", "unpickle", "copy")
-# The same clock for all processes, as Linux counts from when the machine was started.
-_now = time.perf_counter
 
 
-def timeline(num_envs: int, workers: int, *, seed: int, steps: int, warmup: int) -> pd.DataFrame:
-    """Notes what a pool's processes do while all boards are stepped, outputs sent as pickles.
+def timeline(notes: list[tuple]) -> pd.DataFrame:
+    """Returns the notes of a pool's steps as a table, times from when each step began.
 
-    Returns a row per piece of work: `turn` (which step), `process` ("parent", "worker 1", ...),
-    `work` (of `PARTS`, but for "wake"), `start` and `end`, seconds since the step began.
+    A note is `turn` (which step), `process` ("parent", "worker 1", ...), `work` (of `PARTS` but for
+    "wake", or the parent's "whole" step), `start` and `end` in seconds. Steps before turn 0 are
+    left out.
     """
-    preload(nb02_workers.__name__)
-    slices = _shares(num_envs, workers)
-    pipes: list[Connection] = []
-    processes = []
-    for share in slices:
-        parent_end, worker_end = CONTEXT.Pipe()
-        arguments = (worker_end, share.stop - share.start, share.start, seed)
-        process = CONTEXT.Process(target=nb02_workers.work, args=arguments, daemon=True)
-        process.start()
-        worker_end.close()
-        processes.append(process)
-        pipes.append(parent_end)
-    out = Buffers.allocate(ChessSettings().output_kinds(), num_envs)
-    rows = [out.rows(share) for share in slices]
-    for pipe, worker_rows in zip(pipes, rows, strict=True):
-        worker_rows.restore(pipe.recv())
-    rng, notes = np.random.default_rng(seed), []
-    for turn in range(-warmup, steps):
-        actions = random_actions(out.mask, rng)
-        start = _now()
-        noted = _turn(pipes, [actions[share] for share in slices], rows)
-        notes += [(turn, "parent", *note) for note in noted]
-        notes.append((turn, "parent", "whole", start, _now()))
-    for number, (pipe, process) in enumerate(zip(pipes, processes, strict=True), 1):
-        pipe.send(None)
-        for turn, noted in enumerate(pipe.recv(), -warmup):
-            notes += [(turn, f"worker {number}", *note) for note in noted]
-        process.join()
     frame = pd.DataFrame(notes, columns=["turn", "process", "work", "start", "end"])
     frame = frame[frame["turn"] >= 0]
     began = frame["turn"].map(frame[frame["work"] == "whole"].set_index("turn")["start"])
     return frame.assign(start=frame["start"] - began, end=frame["end"] - began)
-
-
-def _turn(pipes: list, shares: list, rows: list) -> list[tuple]:
-    """Plays a step as the parent; returns its notes: work, start, end."""
-    notes = []
-    for pipe, share in zip(pipes, shares, strict=True):
-        start = _now()
-        pipe.send(share)
-        notes.append(("send", start, _now()))
-    waiting = dict(zip(pipes, rows, strict=True))
-    while waiting:
-        for pipe in wait(list(waiting)):
-            ready = _now()
-            data = pipe.recv_bytes()  # type: ignore[union-attr]  # pipes are what we wait for
-            read = _now()
-            written = pickle.loads(data)
-            unpickled = _now()
-            waiting.pop(pipe).restore(written)  # type: ignore[call-overload]
-            notes.append(("pipe", ready, read))
-            notes.append(("unpickle", read, unpickled))
-            notes.append(("copy", unpickled, _now()))
-    return notes
 
 
 def parts(frame: pd.DataFrame) -> pd.DataFrame:

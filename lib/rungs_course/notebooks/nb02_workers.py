@@ -1,7 +1,9 @@
 """The work of other processes in studies. It imports little, as each of them imports it again."""
 
 import json
+import os
 import pickle
+import resource
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -11,9 +13,12 @@ from multiprocessing.queues import Queue
 import numpy as np
 
 from rungs.chess import Buffers, ChessSettings, random_actions
+from rungs.devel import Workers
 from rungs.devel.envs import OUTPUTS, ChessEnv, PythonBoards
+from rungs.errors import WorkerDiedError
 
-_now = time.perf_counter
+# The same clock for all processes, as Linux counts from when the machine was started.
+now = time.perf_counter
 
 
 def play(boards: list[ChessEnv], actions: list[int]) -> tuple[list[ChessEnv], int, dict]:
@@ -25,33 +30,57 @@ def play(boards: list[ChessEnv], actions: list[int]) -> tuple[list[ChessEnv], in
 
 
 def work(pipe: Connection, num_envs: int, first_board: int, seed: int) -> None:
-    """Steps its boards for each message until one is None; then sends the times it noted."""
+    """Steps its boards for each message until one is None; then sends the times that it noted, and
+    the CPU seconds that it used.
+    """
     boards = PythonBoards(num_envs, first_board, ChessSettings())
     boards.reset(None, seed, 0)
     pipe.send(boards.buffers.save())
-    notes = []
+    notes, used_before = [], time.process_time()
     while (actions := pipe.recv()) is not None:
-        received = _now()
+        received = now()
         boards.step_legal(actions.tolist())
-        stepped = _now()
+        stepped = now()
         data = pickle.dumps({name: getattr(boards.buffers, name) for name in OUTPUTS})
-        pickled = _now()
+        pickled = now()
         pipe.send_bytes(data)
-        times = (received, stepped, pickled, _now())
+        times = (received, stepped, pickled, now())
         notes.append(list(zip(("step", "pickle", "pipe"), times[:-1], times[1:], strict=True)))
-    pipe.send(notes)
+    pipe.send((notes, time.process_time() - used_before))
 
 
-def echo_by_pipe(pipe: Connection) -> None:
-    """Sends every message back, until one is None."""
-    while (message := pipe.recv()) is not None:
-        pipe.send(message)
+def serve_board(number: int, requests: Queue, replies: Queue) -> None:
+    """Serves one board by queues: a request is the board itself, an action, or "fen"; None ends the
+    process.
+    """
+    while (request := requests.get()) is not None:
+        if isinstance(request, ChessEnv):
+            board = request
+            out = Buffers.allocate(board.settings.output_kinds(), 1)
+        elif request == "fen":
+            replies.put(board.board.fen())
+        else:
+            replies.put((number, board.step(request, None, out, 0), vars(out)))
 
 
-def echo_by_queues(requests: Queue, replies: Queue) -> None:
-    """Sends every message back from one queue to another, as the study's processes did."""
-    while (message := requests.get()) is not None:
-        replies.put(message)
+class Starter:
+    """A process that starts others."""
+
+    def start_until_refused(self, files: int) -> tuple[int, str]:
+        """Starts processes of one board each, while this one may open a number of files; returns
+        how many it started, and the error that ended it.
+        """
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # a start that fails prints a traceback
+        resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
+        started: list[Workers] = []
+        try:
+            while True:
+                started.append(Workers(PythonBoards, [(1, 0, ChessSettings())]))
+        except WorkerDiedError as error:
+            return len(started), str(error)
+        finally:
+            for workers in started:
+                workers.close()
 
 
 class Share:
@@ -64,10 +93,10 @@ class Share:
         """Plays random games from their beginning, the same every time; returns the seconds."""
         rng = np.random.default_rng(self._seed)
         self._boards.reset(None, self._seed, 0)
-        start = _now()
+        start = now()
         for _ in range(steps):
             self._boards.step_legal(random_actions(self._boards.buffers.mask, rng).tolist())
-        return _now() - start
+        return now() - start
 
 
 def race_threads(
@@ -82,9 +111,9 @@ def race_threads(
     with ThreadPoolExecutor(threads) as pool:
         for repeat in range(-1, repeats):
             for count in (1, threads):
-                start = _now()
+                start = now()
                 list(pool.map(Share.play, shares[:count], [steps] * count))
-                rows.append((count, repeat, count * steps * num_envs / (_now() - start)))
+                rows.append((count, repeat, count * steps * num_envs / (now() - start)))
     return rows[2:]
 
 
