@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 import chess
+import matplotlib.colors
 import matplotlib.patches
 import matplotlib.patheffects
 import numpy as np
@@ -12,7 +13,7 @@ from rungs.chess import NUM_PLANES, PLANE_NAMES, target_of
 from rungs.devel.envs import HISTORY, NUMBER_PLANES
 from rungs_course import plots
 
-_LIGHT, _DARK, _MOVED = "#F5F5F5", "#C9CFD6", "#F3D28B"
+_LIGHT, _DARK, _MOVED, _EMPTY = "#F5F5F5", "#C9CFD6", "#F3D28B", "#E6EBF2"
 _GLYPHS = dict(zip("kqrbnp", "♚♛♜♝♞♟", strict=True))
 # Morphy against the Duke of Brunswick and Count Isouard, Paris 1858.
 OPERA_GAME = (
@@ -70,25 +71,27 @@ def observation_planes(planes: np.ndarray):
     ones.
     """
     per_position = len(PLANE_NAMES[: -len(_constants())]) // HISTORY
-    figure, axes = plots.axes(11.0, 8.2, nrows=HISTORY + 1, ncols=per_position)
-    for plane, values in enumerate(planes):
-        panel = axes.flat[plane]
-        darkness = values > 0 if plane not in NUMBER_PLANES else np.zeros_like(values)
-        panel.imshow(darkness, origin="lower", cmap="Blues", vmin=0, vmax=1.4)
-        if plane in NUMBER_PLANES:
-            panel.text(3.5, 3.5, f"{values[0, 0]:.0f}", ha="center", va="center")
-    for panel in axes.flat:
-        panel.set_xticks([])
+    figure, axes = plots.axes(11.0, 8.2, nrows=HISTORY + 1)
+    colors = matplotlib.colors.ListedColormap((_EMPTY, plots.BLUE))  # between planes is none
+    for row, panel in enumerate(axes):
+        numbers = range(row * per_position, min((row + 1) * per_position, len(planes)))
+        tiles = np.full((8, 9 * len(numbers) - 1), np.nan)
+        for left, plane in zip(range(0, tiles.shape[1], 9), numbers, strict=True):
+            values, is_number = planes[plane], plane in NUMBER_PLANES
+            tiles[:, left : left + 8] = 0 if is_number else values > 0
+            if is_number:
+                panel.text(left + 3.5, 3.5, f"{values[0, 0]:.0f}", ha="center", va="center")
+        panel.imshow(tiles, origin="lower", cmap=colors, vmin=0, vmax=1)
+        panel.grid(False)
+        panel.set_xlim(-0.5, 9 * per_position - 1.5)
+        names = [_wrapped(PLANE_NAMES[plane].removesuffix(", now")) for plane in numbers]
+        centres = 9 * np.arange(len(numbers)) + 3.5
+        panel.set_xticks(centres, names if row in (0, HISTORY) else [""] * len(names), fontsize=7)
+        panel.tick_params(length=0, labelbottom=False, labeltop=True)
         panel.set_yticks([])
-        panel.spines[:].set_visible(True)
-    for empty in axes.flat[len(planes) :]:
-        empty.set_visible(False)
-    for column in range(per_position):
-        axes[0, column].set_title(_wrapped(PLANE_NAMES[column].removesuffix(", now")), fontsize=7)
-    for row in range(HISTORY):
-        axes[row, 0].set_ylabel(f"{row} plies\nago" if row else "now", fontsize=8)
-    for column, name in enumerate(_constants()):
-        axes[HISTORY, column].set_title(_wrapped(name), fontsize=7)
+        panel.spines[:].set_visible(False)
+        if row < HISTORY:
+            panel.set_ylabel(f"{row} plies\nago" if row else "now", fontsize=8)
     return figure
 
 
@@ -120,10 +123,12 @@ def empty_board(axes, title: str) -> None:
 
 def _squares(axes, moved: Iterable[int] = ()) -> None:
     """Draws 64 squares, those of `moved` in a colour of their own."""
-    for square in chess.SQUARES:
-        file, rank = square % 8, square // 8
-        shade = _MOVED if square in moved else _LIGHT if (file + rank) % 2 else _DARK
-        axes.add_patch(matplotlib.patches.Rectangle((file, rank), 1, 1, color=shade))
+    shades = [_LIGHT if sum(divmod(square, 8)) % 2 else _DARK for square in chess.SQUARES]
+    for square in moved:
+        shades[square] = _MOVED
+    pixels = matplotlib.colors.to_rgba_array(shades).reshape(8, 8, 4)
+    axes.imshow(pixels, origin="lower", extent=(0, 8, 0, 8), zorder=0)
+    axes.grid(False)
     axes.set(xlim=(0, 8), ylim=(0, 8), aspect="equal")
     axes.spines[:].set_visible(False)
 

@@ -90,12 +90,6 @@ def shares_of_the_study():
     return nb09.draw_shares(table.rename_axis("count").reset_index())
 
 
-def compilers():
-    times = load("03_compilers")
-    rates = times.assign(name=times["racer"], rate=times["plies"] / times["seconds"])
-    return plots.repeats(rates, "plies per second", "Two compilers")
-
-
 def counters():
     ways = [("one thread", 2e-9), ("all threads", 9e-9)]
     rows = [(*way, stride, 0, 0.9) for way in ways for stride in (8, 64)]
@@ -158,7 +152,6 @@ PLOTS = {
     "a pool's parts": lambda: nb02.draw_parts({"boards": first_boards("02_parts")}),
     "interpreters": lambda: nb02.draw_interpreters(results.load(nb02.FREE_THREADED)),
     "gains": gains,
-    "repeats": compilers,
     "perft": lambda: nb03_perft.draw_perft(load("03_perft")),
     "counters": counters,
     "schedules": lambda: nb04.draw_schedules(load("04_schedules")),
