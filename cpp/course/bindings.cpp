@@ -1,10 +1,9 @@
 // The functions that the course's Python calls, of teaching code that is in no wheel: threads that
-// count (notebook 04); a step in two parallel regions (notebook 05); versions of a matrix product
-// (notebook 08); and carts in two layouts (notebook 13).
+// count (notebook 04); a step in two parallel regions (notebook 05); and versions of a matrix product
+// (notebook 08).
 #include "../bindings/abi.hpp"
 #include "counters.hpp"
 #include "gemm_ladder.hpp"
-#include "layouts.hpp"
 #include "twice.hpp"
 
 namespace rungs::course {
@@ -59,32 +58,4 @@ RUNGS_FUNCTION(void, rungs_learn_product, std::int64_t version, std::uintptr_t a
     return rungs::course::kProducts[version](left, right, result, size);
   rungs::learn::ladder::threads(left, right, result, size,
                                 {reinterpret_cast<rungs::learn::Runner>(runner), pool, threads});
-}
-
-// Advances carts `times` times, by a force that changes its sign. They are (number, 4) doubles, or,
-// where `arrays` is not 0, (4, number).
-RUNGS_FUNCTION(void, rungs_layouts_advance, std::int64_t arrays, double* carts, std::int64_t number,
-               std::int64_t times) {
-  for (std::int64_t time = 0; time < times; ++time) {
-    const double force = time % 2 ? rungs::cartpole::kForce : -rungs::cartpole::kForce;
-    if (arrays)
-      rungs::layouts::advance({carts, carts + number, carts + 2 * number, carts + 3 * number},
-                              number, force);
-    else
-      rungs::layouts::advance(reinterpret_cast<rungs::layouts::Cart*>(carts), number, force);
-  }
-}
-
-// Counts, `times` times, the poles that lean to the right; returns the sum.
-RUNGS_FUNCTION(std::int64_t, rungs_layouts_count, std::int64_t arrays, double* carts,
-               std::int64_t number, std::int64_t times) {
-  std::int64_t sum = 0;
-  for (std::int64_t time = 0; time < times; ++time) {
-    sum += arrays ? rungs::layouts::count_right(
-                        {carts, carts + number, carts + 2 * number, carts + 3 * number}, number)
-                  : rungs::layouts::count_right(
-                        reinterpret_cast<const rungs::layouts::Cart*>(carts), number);
-    asm volatile("" ::: "memory");  // or it would be counted once
-  }
-  return sum;
 }

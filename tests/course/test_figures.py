@@ -21,7 +21,7 @@ from rungs_course.measure.cost import Link
 from rungs_course.notebooks import nb00_start as nb00
 from rungs_course.notebooks import nb01_python as nb01
 from rungs_course.notebooks import nb02_parallel as nb02
-from rungs_course.notebooks import nb03_bitboards, nb03_perft, nb05_mpi, nb13_layouts
+from rungs_course.notebooks import nb03_bitboards, nb03_perft, nb05_mpi
 from rungs_course.notebooks import nb04_openmp as nb04
 from rungs_course.notebooks import nb05_figures as nb05
 from rungs_course.notebooks import nb06_cuda as nb06
@@ -186,8 +186,7 @@ PLOTS = {
         recorded("13_times", racer="cpp"), recorded("13_turning", racer="cpp")
     ),
     "CartPole's work": lambda: nb13.draw_workloads(recorded("13_work", racer="cpp")),
-    "CartPole's layouts": lambda: nb13_layouts.draw_layouts(load("13_layouts")),
-    "fused": lambda: nb13.draw_fused(load("13_fused")),
+    "CartPole's layouts": lambda: nb13.draw_layouts(load("13_layouts")),
     "CartPole's learning": lambda: nb13.draw_learning(load("13_learning")),
     "messages": lambda: messages(CORES),
     "predictions": lambda: nb14.draw_check(load("14_check").head(2), CORES),
@@ -264,7 +263,7 @@ def test_the_poster_shows_lines_that_run(rung):
     assert all(line in source for line in lines.code.splitlines())
 
 
-@pytest.mark.parametrize("name", ["parts", "a step of ranks", "fused"])
+@pytest.mark.parametrize("name", ["parts", "a step of ranks"])
 def test_areas_of_several_colours_have_a_hatch_each(name):
     hatches = {}
     for axes in PLOTS[name]().axes:
