@@ -179,7 +179,7 @@ PLOTS = {
     ),
     "wins": lambda: nb11.draw_wins(recorded("11_curves", seed=0), over="steps"),
     "learners": lambda: nb11.draw_ladder(load("11_learners_table")),
-    "peers' rates": lambda: plots.rates(load("12_cartpole"), "environments", "CartPole"),
+    "peers' rates": lambda: plots.rates(load("12_alone"), "boards", "Chess on one core"),
     "peers' steps": lambda: plots.step_times(recorded("12_alone", racer="rungs, board + bits")),
     "peers": lambda: nb12.draw_bars(first_boards("12_alone"), "rungs, board + bits", "Peers"),
     "CartPole's steps": lambda: nb13.draw_step_times(

@@ -42,7 +42,6 @@ class Entry:
     max_envs: int | None = None  # the most environments it is measured with
     processes: bool = False  # whether it uses several cores by a process on each
     parent: bool = False  # whether it starts processes of its own
-    at_once: int = 1  # steps in a call, of which it plays as many times fewer
 
 
 class Field:
@@ -80,12 +79,7 @@ class Field:
             for name in self._racers.keys() - present:  # to free their memory
                 self._racers.pop(name).close()
             self._begin(present, num_envs, seed)
-            racers = {
-                name: functools.partial(
-                    self._racers[name].play, max(1, count // self._entries[name].at_once)
-                )
-                for name in present
-            }
+            racers = {name: functools.partial(self._racers[name].play, count) for name in present}
             settings = {"num_envs": num_envs, "threads": self._threads}
             frames.append(timed_turns(racers, repeats=repeats, warmup=warmup, **settings))
         return pd.concat(frames, ignore_index=True)
