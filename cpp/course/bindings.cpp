@@ -1,6 +1,6 @@
 // The functions that the course's Python calls, of teaching code that is in no wheel: threads that
-// count (notebook 04); a step in two parallel regions (notebook 05); and versions of a matrix product
-// (notebook 08).
+// count (notebook 04); a step in two parallel regions (notebook 05); and versions of a matrix
+// product (notebook 08).
 #include "../bindings/abi.hpp"
 #include "counters.hpp"
 #include "gemm_ladder.hpp"
