@@ -174,9 +174,7 @@ PLOTS = {
     "throughput": lambda: nb11.draw_throughput(load("11_updates")),
     "parts": lambda: plots.parts(first_boards("11_updates"), "racer", "An update"),
     "medians": medians,
-    "generation": lambda: nb11.draw_generation(
-        load("11_generation"), load("11_generation"), (0.6, 2e4)
-    ),
+    "generation": lambda: nb11.draw_generation(load("11_generation"), 0.6),
     "wins": lambda: nb11.draw_wins(recorded("11_curves", seed=0), over="steps"),
     "learners": lambda: nb11.draw_ladder(load("11_learners_table")),
     "peers' rates": lambda: plots.rates(load("12_alone"), "boards", "Chess on one core"),

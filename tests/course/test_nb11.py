@@ -19,12 +19,12 @@ from rungs_course.notebooks import nb11_loops as loops
 def part_times(seconds):
     """Times of learners that take the given seconds for each part of an update of 10 positions."""
     rows = [
-        (name, repeat, 10, part, part_seconds, 4)
+        (name, repeat, 10, part, part_seconds)
         for name, parts in seconds.items()
         for repeat in range(3)
         for part, part_seconds in zip(PARTS, parts, strict=True)
     ]
-    names = ["racer", "repeat", "positions", "part", "seconds", "num_envs"]
+    names = ["racer", "repeat", "positions", "part", "seconds"]
     return pd.DataFrame(rows, columns=names)
 
 
@@ -54,27 +54,6 @@ class TestNullEnv:
             for positions in getattr(null, name):
                 np.testing.assert_array_equal(positions, getattr(real, name)[-1])
         assert not null.ended.any()
-
-
-def test_how_near_training_comes_to_a_free_environment():
-    times = part_times({"cpp": (1.0, 0.0, 1.0, 2.0), "null": (0.0, 0.0, 1.0, 2.0)})
-    (row,) = nb11.against_null(times).itertuples()
-    assert (row.racer, row.num_envs) == ("cpp", 4)
-    assert (row.of_null, row.low, row.high) == pytest.approx((0.75, 0.75, 0.75))
-    assert row.generate == pytest.approx(0.25)
-
-
-def test_each_is_compared_with_a_step_after_a_step():
-    rows = [("nothing", 1.0), ("a pause", 2.0), ("other memory", 3.0)]
-    steps = pd.DataFrame(
-        [("cpp", after, i, i * seconds) for i in range(1, 6) for after, seconds in rows],
-        columns=["rung", "after", "repeat", "seconds"],
-    )
-    updates = pd.DataFrame({"racer": "cpp", "part": "generate", "seconds": [12.0] * 5})
-    factors = nb11.longer(steps, updates)["cpp"]
-    middles = {after: factor.middle for after, factor in factors.items()}
-    assert middles == pytest.approx({"a pause": 2.0, "other memory": 3.0, "in an update": 4.0})
-    assert factors["in an update"].low < 4.0 < factors["in an update"].high
 
 
 def test_the_table_says_rates_gains_and_shares():
@@ -117,13 +96,6 @@ def test_time_to_a_share_of_wins():
     # Student's t of one degree of freedom, 12.706, times the mean's standard error, 0.05.
     assert fast.wins - fast.low == pytest.approx(12.7062 * 0.05, rel=1e-4)
     assert fast.high == 1  # a share
-
-
-def test_the_faster_a_learner_the_more_is_generating():
-    shares = nb11.generation_shares(pd.Series({"slow": 0.1, "fast": 0.001}), [1, 10, 1000])
-    slow, fast = (rows["share"].tolist() for _, rows in shares.groupby("system", sort=False))
-    assert slow == pytest.approx([0.1 / 1.1, 0.5, 0.1 / 0.101])
-    assert fast == pytest.approx([0.001 / 1.001, 0.001 / 0.101, 0.5])
 
 
 @pytest.mark.parametrize("agent_class", [loops.Masked, loops.Listed])

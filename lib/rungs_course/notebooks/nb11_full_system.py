@@ -1,11 +1,9 @@
-"""Notebook 11, the full system: which part limits environment and learner, and faster learners."""
+"""Notebook 11, the full system: updates of learners behind environments, and faster learners."""
 
-import contextlib
 import dataclasses
 import functools
-import itertools
-import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 import matplotlib.ticker
@@ -19,16 +17,14 @@ from rungs.chess import Buffers, ChessVectorEnv, random_actions
 from rungs.devel.envs import POSITION, CppBoards
 from rungs.devel.train import PARTS, Ranks, kind
 from rungs.errors import CompilerError, UnavailableError
-from rungs.train import Learner, PolicyValueNetwork, PpoSettings
+from rungs.train import Learner, PolicyValueNetwork, PpoSettings, Training
 from rungs_course import peers, plots, widgets
-from rungs_course.learners import LADDER
+from rungs_course.learners import LADDER, train_each
 from rungs_course.learners import mask as learner_mask
-from rungs_course.machine.topology import caches
 from rungs_course.measure.cost import ONE_STEP, operations
-from rungs_course.measure.noise import Factor, factor, factor_apart
 from rungs_course.measure.quartiles import quartiles
-from rungs_course.measure.race import segments
 from rungs_course.measure.turns import timed_rounds
+from rungs_course.notebook import live
 
 GAMES: dict[str, Any] = {"opponent": "random", "mask": "bits", "max_plies": 200}
 
@@ -178,90 +174,10 @@ def race_updates(
     return pd.concat(frames, ignore_index=True)
 
 
-def against_null(updates: pd.DataFrame) -> pd.DataFrame:
-    """Compares training with training on an environment that costs nothing.
-
-    Returns a row per number of boards and other racer: `num_envs`, `racer`, `of_null` (its updates
-    per second over those of "null", the median of repeats) and its quartiles `low` and `high`, and
-    `generate`, the share of generating in an update's time.
-    """
-    wide = updates.pivot_table(
-        index=["num_envs", "repeat"], columns="racer", values="seconds", aggfunc="sum"
-    )
-    share = (1 / wide.drop(columns="null")).mul(wide["null"], axis=0)
-    groups = share.melt(ignore_index=False, value_name="of_null").dropna().reset_index()
-    result = quartiles(groups.groupby(["num_envs", "racer"])["of_null"], "of_null")
-    medians = updates.groupby(["num_envs", "racer", "part"])["seconds"].median().unstack()
-    result["generate"] = medians["generate"] / medians.sum(axis=1)
-    return result.reset_index()
-
-
 def network(width: int, seed: int) -> PolicyValueNetwork:
     """Makes a network of this many units, with half as many keys."""
     torch.manual_seed(seed)
     return PolicyValueNetwork(width=width, keys=width // 2)
-
-
-def step_after(
-    names: Sequence[str], num_envs: int, *, seed: int, steps: int, repeats: int
-) -> pd.DataFrame:
-    """Times single steps, each after nothing, after a pause, or after other memory was written.
-
-    A pause lets threads that wait for work fall asleep; other memory, twice as much as the largest
-    cache holds, takes all caches. Returns a row per rung, what came before, and repeat: `rung`,
-    `after` ("nothing", "a pause" or "other memory"), `repeat`, `seconds` of a step, the median of
-    `steps`.
-    """
-    largest = max((cache.bytes for cache in caches()), default=2**25)  # a guess if unknown
-    other = np.ones(2 * largest // 8)
-
-    def write() -> None:
-        np.add(other, 1, out=other)
-
-    start = time.perf_counter()
-    write()
-    pause = time.perf_counter() - start  # as long as writing takes
-    before: dict[str, Callable[[], object]] = {
-        "nothing": lambda: None,
-        "a pause": functools.partial(time.sleep, pause),
-        "other memory": write,
-    }
-
-    def medians(played) -> pd.Series:
-        return pd.DataFrame(itertools.islice(played, steps)).median()
-
-    with contextlib.ExitStack() as stack:
-        races = {}
-        for after, act in before.items():
-            pilot, *envs = (
-                stack.enter_context(contextlib.closing(make(name, num_envs)))
-                for name in ("cpp", *names)
-            )
-            racers = dict(zip(names, envs, strict=True))
-            played = segments(racers, pilot, seed=seed, steps=1, between=act)
-            races[after] = functools.partial(medians, played)
-        rows = [
-            (rung, after, repeat, seconds)
-            for after, repeat, taken in timed_rounds(races, repeats=repeats, warmup=1)
-            for rung, seconds in taken.items()
-        ]
-    return pd.DataFrame(rows, columns=["rung", "after", "repeat", "seconds"])
-
-
-def longer(steps: pd.DataFrame, updates: pd.DataFrame) -> dict[str, dict[str, Factor]]:
-    """Returns how many times as long a step takes as one that comes after another step.
-
-    By rung: after "a pause" and "other memory", which took turns with "nothing", and "in an update"
-    (of `race_updates`, of the same boards, stepped once), which did not.
-    """
-    generating = updates[updates["part"] == "generate"].groupby("racer")["seconds"]
-    factors = {}
-    for rung, rows in steps.groupby("rung", sort=False):
-        seconds = rows.pivot(index="repeat", columns="after", values="seconds")
-        alone = seconds.pop("nothing")
-        factors[rung] = {after: factor(taken / alone) for after, taken in seconds.items()}
-        factors[rung]["in an update"] = factor_apart(generating.get_group(rung), alone)
-    return factors
 
 
 def available_learners() -> tuple[list[str], dict[str, str]]:
@@ -311,6 +227,26 @@ def learners_table(
     return table.rename_axis("learner").reset_index()
 
 
+def train_learners(
+    names: Iterable[str], seeds: Iterable[int], out: Path, **training
+) -> pd.DataFrame:
+    """Trains learners with seeds, in folders of their own below `out`; returns all evaluations,
+    with `learner` and `seed`.
+
+    `training` are settings of `rungs.train.Training`, the same for all.
+    """
+    runs = [
+        (
+            {"learner": name, "seed": seed},
+            Training(**training, checkpoint_every=0, learner=name, seed=seed),
+        )
+        for seed in seeds
+        for name in names
+    ]
+    _, evaluations, _ = train_each(runs, out, say=live())
+    return evaluations
+
+
 def time_to_wins(evaluations: pd.DataFrame, wins: float) -> pd.DataFrame:
     """Returns when each learner had won a share of an evaluation's games, and how it ended.
 
@@ -333,20 +269,6 @@ def time_to_wins(evaluations: pd.DataFrame, wins: float) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=names)
 
 
-def generation_shares(generating: pd.Series, speeds: pd.Series | Sequence[float]) -> pd.DataFrame:
-    """Returns which share of training is generating, over the speed of the learner.
-
-    A position takes its seconds of generating, and 1/speed for all else. A row per system and
-    speed: `system`, `learner` (where speeds have names), `speed`, `share`.
-    """
-    rows = [
-        (system, learner, speed, seconds / (seconds + 1 / speed))
-        for system, seconds in generating.items()
-        for learner, speed in pd.Series(speeds).items()
-    ]
-    return pd.DataFrame(rows, columns=["system", "learner", "speed", "share"])
-
-
 def draw_throughput(updates: pd.DataFrame):
     """Draws updates per second over the number of boards, and those with a free environment."""
     figure, axes = plots.axes(height=4.4)
@@ -364,29 +286,32 @@ def draw_throughput(updates: pd.DataFrame):
     return figure
 
 
-def draw_generation(
-    shares: pd.DataFrame, points: pd.DataFrame, study: tuple[float, float] | None = None
-):
-    """Draws which share of training is generating, over the speed of the learner: lines, markers
-    for learners, and the study's.
+def draw_generation(generation: pd.DataFrame, study_share: float):
+    """Draws which share of training is generating, over the speed of the learner: a line for each
+    system, a marker for each learner, and the study's learner at its share with OpenSpiel.
     """
+    odds = generation["share"] / (1 - generation["share"])
+    seconds = (odds / generation["speed"]).groupby(generation["system"], sort=False).median()
+    study_speed = study_share / (1 - study_share) / seconds.get("OpenSpiel", np.nan)
+    top = np.fmax(100 * generation["speed"].max(), 10 * study_speed)
+    line_speeds = np.geomspace(generation["speed"].min() / 3, top, 60)
     figure, axes = plots.axes(width=8.0, height=4.8)
-    for system, rows, look in plots.lines(shares.groupby("system", sort=False)):
+    for system, rows, look in plots.lines(generation.groupby("system", sort=False)):
         line = {"color": look["color"]}
-        axes.plot(rows["speed"], rows["share"], label=system, **line)
-        there = points[points["system"] == system]
-        axes.plot(there["speed"], there["share"], look["marker"], **line, markersize=7)
-    speeds = points.groupby("learner", sort=False)["speed"].first()
+        share = 1 / (1 + 1 / (seconds[system] * line_speeds))
+        axes.plot(line_speeds, share, label=system, **line)
+        axes.plot(rows["speed"], rows["share"], look["marker"], **line, markersize=7)
+    speeds = generation.groupby("learner", sort=False)["speed"].first()
     for learner in dict.fromkeys([speeds.index[0], speeds.idxmax()]):
         speed = speeds[learner]
         axes.axvline(speed, color=plots.GREY, linewidth=0.8, linestyle=":", zorder=0)
         at = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points"}
         # Between the lines, whose points are high or low.
         axes.annotate(learner, (speed, 0.65), (-3, 0), rotation=90, ha="right", va="top", **at)
-    if study:
-        share, speed = study
-        label = f"the study's learner (A100) with OpenSpiel: at least {share:.0%}"
-        axes.plot(speed, share, "*", color=plots.BLACK, markersize=14, label=label, zorder=4)
+    if "OpenSpiel" in seconds:
+        label = f"the study's learner (A100) with OpenSpiel: at least {study_share:.0%}"
+        star = {"color": plots.BLACK, "markersize": 14, "zorder": 4, "linestyle": "none"}
+        axes.plot(study_speed, study_share, marker="*", label=label, **star)
     axes.axhline(0.5, color=plots.BLACK, linestyle="--", linewidth=0.8, zorder=0)
     axes.set_xscale("log")
     axes.set_ylim(0, 1)
@@ -398,7 +323,7 @@ def draw_generation(
     return figure
 
 
-def draw_wins(evaluations: pd.DataFrame, over: str):
+def draw_wins(evaluations: pd.DataFrame, over: str = "steps"):
     """Draws the share of games won as it grows: a line per seed, the learners by colour."""
     figure, axes = plots.axes(height=4.4)
     shares = evaluations.assign(won=evaluations["wins"] / evaluations["games"])
