@@ -126,14 +126,9 @@ def messages(cores):
     return nb14.draw_messages(load("14_messages"), LINK, cores)
 
 
-def nodes():
-    frames = dict(iter(recorded("14_nodes", scaling="weak").groupby("interconnect")))
-    return nb14.draw_nodes(frames, frames, mark=4)
-
-
 def savings():
-    replaced = {"all": (1e-4, 0.0), "a third": (1e-4, 6.7e-5)}
-    return nb14.draw_savings(replaced, (0.25, 0.5), {"one core": 1e4})
+    per_step = pd.Series({"cpp": 1e-7, "OpenSpiel": 1e-5})
+    return nb14.draw_savings(per_step, (0.25, 0.5), 1e-4)
 
 
 def strength():
@@ -188,9 +183,7 @@ PLOTS = {
     "CartPole's learning": lambda: nb13.draw_learning(load("13_learning")),
     "messages": lambda: messages(CORES),
     "predictions": lambda: nb14.draw_check(load("14_check").head(2), CORES),
-    "slowdowns": lambda: nb14.draw_slowdowns(nb14.slowdowns(load("14_updates")), CORES),
-    "nodes": nodes,
-    "feeding": lambda: nb14.draw_feeding({"fast": 1e3}, {"its update": 5e4}, 64),
+    "nodes": lambda: nb14.draw_nodes(load("14_nodes"), mark=4),
     "savings": savings,
     "learning over steps": lambda: nb15.draw_learning(load("15_evaluations"), "steps"),
     "learning over seconds": lambda: nb15.draw_learning(load("15_evaluations"), "seconds"),

@@ -226,20 +226,21 @@ def predict(
     boards: int,
     boards_in_all: int,
     speed: float = 1.0,
-) -> tuple[dict[str, pd.DataFrame], dict[str, pd.DataFrame]]:
-    """Predicts weak and strong scaling: the tables of `scale`, by the names of links (link and
-    algorithm of `ROUNDS`).
+) -> pd.DataFrame:
+    """Predicts weak and strong scaling: tables of `scale`, with `scaling` ("weak" or "strong") and
+    `interconnect`, the name of a link (link and algorithm of `ROUNDS`).
 
     `length` is steps of each board in an update; `boards` are each node's, `boards_in_all` shared
     among the nodes; a node computes `speed` times as fast as here.
     """
     shared = [boards_in_all * length / count for count in nodes]
-    weak, strong = {}, {}
-    for name, (link, algorithm) in links.items():
-        scale_kwargs = {"algorithm": algorithm, "speed": speed}
-        weak[name] = scale(update, link, nodes, boards * length, **scale_kwargs)
-        strong[name] = scale(update, link, nodes, shared, **scale_kwargs)
-    return weak, strong
+    return pd.concat(
+        scale(update, link, nodes, positions, algorithm=algorithm, speed=speed).assign(
+            scaling=scaling, interconnect=name
+        )
+        for scaling, positions in (("weak", boards * length), ("strong", shared))
+        for name, (link, algorithm) in links.items()
+    )
 
 
 def saving(before: float, after: float, inferring):
@@ -303,25 +304,6 @@ def _bytes(value: float, position=None) -> str:
     return f"{value:.0f} B"
 
 
-def draw_slowdowns(ratios: pd.DataFrame, cores: int):
-    """Draws how many times as long computing takes in parallel as alone: repeats and medians."""
-    figure, axes = plots.axes(height=3.2)
-    several = ratios[ratios.index > 1]
-    long = several.melt(ignore_index=False).reset_index()
-    dots = {"data": long, "x": "processes", "y": "value"}
-    seaborn.stripplot(**dots, jitter=0.12, color=plots.BLUE, alpha=0.6, ax=axes)
-    for at, (processes, row) in enumerate(several.iterrows()):
-        axes.hlines(row.median(), at - 0.2, at + 0.2, color=plots.BLACK)
-        best = max(1, processes / cores)
-        axes.hlines(best, at - 0.3, at + 0.3, color=plots.GREY, linestyle="--")
-    axes.set_xticks(range(len(several)), [_processes(p, cores, "\n") for p in several.index])
-    axes.set_xlabel("")
-    axes.set_ylim(0, None)
-    axes.set_ylabel("times as long as one alone")
-    axes.set_title("Computing in parallel without messages (dashed: only cores are shared)")
-    return figure
-
-
 def draw_check(table: pd.DataFrame, cores: int):
     """Draws updates as measured and as predicted, part by part, and how far apart they are."""
     figure, axes = plots.axes(height=4.2)
@@ -355,27 +337,26 @@ def draw_check(table: pd.DataFrame, cores: int):
 
 
 def draw_nodes(
-    weak: dict[str, pd.DataFrame],
-    strong: dict[str, pd.DataFrame],
+    scaled: pd.DataFrame,
     mark: int | None = None,
     title: str = "Computed by the model, not measured",
 ):
-    """Draws throughput and efficiency over nodes, predicted, a line per interconnect."""
+    """Draws throughput and efficiency over nodes, of `predict`, a line per interconnect."""
     figure, axes = plots.axes(width=8.0, height=6.4, nrows=2, ncols=2, sharex=True, sharey="row")
-    columns = (("Weak: boards per node fixed", weak), ("Strong: boards in all fixed", strong))
-    for column, (kind, frames) in zip(axes.T, columns, strict=True):
-        for name, frame, look in plots.lines(frames.items()):
+    titles = {"weak": "Weak: boards per node fixed", "strong": "Strong: boards in all fixed"}
+    for column, (scaling, rows) in zip(axes.T, scaled.groupby("scaling", sort=False), strict=True):
+        for name, frame, look in plots.lines(rows.groupby("interconnect", sort=False)):
             for panel, quantity in zip(column, ("throughput", "efficiency"), strict=True):
                 panel.plot(frame["nodes"], frame[quantity], label=name, markersize=4, **look)
         ideal = frame["nodes"] * frame["throughput"].iloc[0]
         column[0].plot(frame["nodes"], ideal, color=plots.BLACK, linestyle="--", linewidth=1)
-        column[0].set_title(kind)
+        column[0].set_title(titles[scaling])
         column[1].set_xlabel("nodes")
         for panel in column:
             panel.set_yscale("log")
             _numbers_below(panel)
         if mark:
-            _write_efficiency(column[1], frames, mark)
+            _write_efficiency(column[1], rows, mark)
     figure.suptitle(title)
     axes[0, 0].set_ylabel("positions per second (dashed: ideal)")
     axes[1, 0].set_ylabel("efficiency")
@@ -394,44 +375,26 @@ def _numbers_below(axes) -> None:
     axes.xaxis.set_major_formatter(matplotlib.ticker.StrMethodFormatter("{x:,.0f}"))
 
 
-def _write_efficiency(axes, frames: dict[str, pd.DataFrame], nodes: int) -> None:
+def _write_efficiency(axes, rows: pd.DataFrame, nodes: int) -> None:
     axes.axvline(nodes, color=plots.BLACK, linewidth=1, zorder=0)
-    lines = [f"{nodes:,} nodes"]
-    for name, frame in frames.items():
-        lines.append(f"{name}: {frame.set_index('nodes')['efficiency'][nodes]:.1%}")
+    efficiency = rows[rows["nodes"] == nodes].set_index("interconnect")["efficiency"]
+    lines = [f"{nodes:,} nodes", *(f"{name}: {share:.1%}" for name, share in efficiency.items())]
     white = {"facecolor": "white", "linewidth": 0, "alpha": 0.8}
     text, at = "\n".join(lines), {"transform": axes.transAxes, "bbox": white}
     axes.text(0.03, 0.03, text, fontsize="small", **at)
 
 
-def draw_feeding(rates: dict[str, float], limits: dict[str, float], max_generators: int):
-    """Draws what reaches one learner from many generators, and what it can take."""
-    figure, axes = plots.axes(height=4.2)
-    generators = 2.0 ** np.arange(0, np.log2(max_generators) + 1)
-    for name, rate, look in plots.lines(rates.items()):
-        axes.plot(generators, generators * rate, label=name, markersize=4, **look)
-    for name, limit in limits.items():
-        axes.axhline(limit, color=plots.BLACK, linestyle="--", linewidth=1)
-        at = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
-        text = f"{name}:\n{plots.speed(limit)}"
-        axes.annotate(text, (1, limit), (4, 0), va="center", fontsize="small", **at)
-    axes.set_yscale("log")
-    _numbers_below(axes)
-    axes.set_xlabel("generators")
-    axes.set_ylabel("positions per second, all generators")
-    figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize="small")
-    axes.set_title("Generators for one learner (dashed: the learner's limits)")
-    return figure
-
-
-def draw_savings(
-    replaced: dict[str, tuple[float, float]], shares: Sequence[float], marks: dict[str, float]
-):
+def draw_savings(per_step: pd.Series, shares: Sequence[float], inferring: float):
     """Draws what a worker's time shrinks by with a faster environment, over how fast it infers.
 
-    `replaced` holds seconds of a step before and after, `marks` positions inferred per second, by
-    name; `shares` of the time are marked.
+    `per_step` holds seconds of a step by environment: "cpp" replaces the others, and a free one
+    replaces "cpp". `shares` of the time are marked, and our network, which takes `inferring`
+    seconds a position.
     """
+    after = per_step["cpp"]
+    slow = per_step.drop("cpp").sort_values(ascending=False)
+    replaced = {f"{name} by cpp": (before, after) for name, before in slow.items()}
+    replaced["cpp by one that is free"] = after, 0.0
     figure, axes = plots.axes(height=4.2)
     rates = np.geomspace(1e2, 1e7, 300)
     lines = zip(plots.lines(replaced.items()), plots.LINESTYLES, strict=False)
@@ -439,13 +402,13 @@ def draw_savings(
         marker = look.pop("marker")
         axes.plot(rates, saving(before, after, 1 / rates), label=name, linestyle=linestyle, **look)
         for share in shares:
-            inferring = inferring_at(share, before, after)
-            if inferring > 0:
-                axes.plot(1 / inferring, share, marker, **look)
+            seconds = inferring_at(share, before, after)
+            if seconds > 0:
+                axes.plot(1 / seconds, share, marker, **look)
     for share in shares:
         axes.axhline(share, color=plots.BLACK, linestyle=":", linewidth=1, zorder=0)
-    for name, rate in marks.items():
-        axes.axvline(rate, color=plots.BLACK, linestyle="--", linewidth=1, zorder=0, label=name)
+    mark = {"color": plots.BLACK, "linestyle": "--", "linewidth": 1, "zorder": 0}
+    axes.axvline(1 / inferring, label="our network, one core here", **mark)
     axes.set(xscale="log", xlim=(rates[0], rates[-1]), ylim=(0, 1), ylabel="time saved")
     axes.yaxis.set_major_formatter(matplotlib.ticker.PercentFormatter(1))
     axes.set_xlabel("positions inferred per second and worker")
@@ -463,8 +426,7 @@ def explore_nodes(update: Update, length: int, boards_in_all: int = 65536):
         link = Link(microseconds * 1e-6, gigabits * 1e9 / 8)
         links = {algorithm: (link, algorithm) for algorithm in ROUNDS}
         predict_kwargs = settings | {"boards": boards, "speed": speed}
-        frames = predict(update, links, counts, **predict_kwargs)
-        return draw_nodes(*frames, mark=nodes)
+        return draw_nodes(predict(update, links, counts, **predict_kwargs), mark=nodes)
 
     return widgets.explore(
         draw,
