@@ -307,7 +307,7 @@ def draw_generation(generation: pd.DataFrame, study_share: float):
         axes.axvline(speed, color=plots.GREY, linewidth=0.8, linestyle=":", zorder=0)
         at = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points"}
         # Between the lines, whose points are high or low.
-        axes.annotate(learner, (speed, 0.65), (-3, 0), rotation=90, ha="right", va="top", **at)
+        axes.annotate(learner, (speed, 0.47), (-3, 0), rotation=90, ha="right", va="top", **at)
     if "OpenSpiel" in seconds:
         label = f"the study's learner (A100) with OpenSpiel: at least {study_share:.0%}"
         star = {"color": plots.BLACK, "markersize": 14, "zorder": 4, "linestyle": "none"}
