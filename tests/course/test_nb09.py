@@ -130,7 +130,10 @@ boards:
   jne boards
   dec %r8
   jne turn
+done:
+  nop; nop; nop; nop; nop; nop; nop; nop; nop
   ret
+  jmp done
 .size fills, .-fills
 .section .note.GNU-stack
 """
@@ -160,11 +163,11 @@ class TestHotLoop:
 
     @pytest.mark.needs("llvm-mca")
     def test_ports_are_simulated(self, loop):
-        cycles, busy, _ = nb09_hot_loop.ports(loop, "skylake-avx512")
+        cycles, busy, _ = machine_code.ports(loop, "skylake-avx512")
         assert cycles >= busy.max() - 0.1
         assert busy.sum() >= len(loop) - 1  # all but the jump
         with pytest.raises(UnavailableError, match="llvm-mca"):
-            nb09_hot_loop.ports(loop.assign(instruction="nonsense"), "skylake-avx512")
+            machine_code.ports(loop.assign(instruction="nonsense"), "skylake-avx512")
 
     def test_a_missing_tool_is_named(self, library, monkeypatch):
         monkeypatch.setenv("PATH", str(library.parent))

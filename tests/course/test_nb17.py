@@ -54,10 +54,10 @@ class TestRace:
     @pytest.mark.parametrize(("seconds", "steps"), [(0.1, 1), (1.0, 2), (10.0, 6)])
     def test_the_slow_play_fewer_steps(self, games, seconds, steps):
         effort = {"repeats": 2, "warmup": 0, "seconds": seconds}
-        times = nb17_versions.race_versions(games, {"slow": Racer(games)}, **effort)
+        times = nb17_versions.race_versions({"slow": Racer(games)}, **effort)
         assert times["plies"].tolist() == [games.num_envs * steps] * 2
 
     def test_nothing_is_timed_that_finds_other_actions(self, games):
         racers = {"right": Racer(games), "erring": Erring(games)}
         with pytest.raises(MismatchError, match="erring"):
-            nb17_versions.race_versions(games, racers, repeats=1, warmup=0, seconds=0.1)
+            nb17_versions.race_versions(racers, repeats=1, warmup=0, seconds=0.1)

@@ -106,12 +106,28 @@ def test_the_mailbox_in_python_counts_trees_as_published():
 
 
 def test_games_repeated_in_one_batch_are_the_same(games, api):
-    more = nb17.repeated(games, 3, 30)
+    more = nb17.on_boards(games, np.tile(np.arange(games.num_envs), 3), 30)
     assert len(more.begins) == 3 * games.ends[:30].sum() > 0
     boards = nb17.VersionBoards(api, "memory", more)
     boards.play(30)
     np.testing.assert_array_equal(nb17.bits(boards.masks), more.masks[-1])
     np.testing.assert_array_equal(more.masks[-1], np.concatenate([games.masks[29]] * 3))
+
+
+def test_games_on_the_first_boards_are_the_same(games, api):
+    number = np.flatnonzero(games.ends.any(axis=0))[0] + 1  # the last of them begins a second game
+    fewer = nb17.on_boards(games, np.arange(number), games.steps)
+    for racer in (nb17.VersionBoards(api, "bytes", fewer), nb17.WholeRung("cpp", fewer)):
+        racer.play(games.steps)
+        np.testing.assert_array_equal(nb17.bits(racer.masks), games.masks[-1, :number])
+
+
+@pytest.mark.needs("llvm-mca")
+@pytest.mark.parametrize("flags", ["-O2", "-O3 -march=native"])
+def test_a_loop_of_each_version_is_read_and_simulated(flags):
+    for version in nb17.LOOPS:
+        loops = nb17.side_by_side(version, version, flags).data
+        assert "cycles an iteration" in loops, version
 
 
 @pytest.mark.system

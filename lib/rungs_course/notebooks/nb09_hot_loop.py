@@ -1,4 +1,4 @@
-"""A hot loop as compilers translate it: instructions, vectorised loops, ports, and times.
+"""A hot loop as compilers translate it: instructions, vectorised loops, and times.
 
 The loop is `cpp/course/hot_loop.cpp`. What is read, counted and timed is one and the same binary.
 """
@@ -33,7 +33,6 @@ FUNCTIONS = ("fills", "walks")
 _SOURCE = paths.CPP / "course" / "hot_loop.cpp"
 _FLAGS = ["-O3", "-std=c++20", "-shared", "-fPIC", "-w"]
 _OTHER_MODEL = "skylake-avx512"  # simulated where this processor lacks the instructions
-_ITERATIONS = 100  # that llvm-mca simulates
 # Purposes of instructions, by their names without the suffix for the operands' size.
 _MEANINGS = {
     "and": "and",
@@ -121,47 +120,11 @@ def vectorised(name: str) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["function", "line", "loop", "g++ says"])
 
 
-def ports(instructions: pd.DataFrame, model: str) -> tuple[float, pd.Series, str]:
-    """Simulates a loop on a model of a processor by llvm-mca, all loads served by the first cache.
-
-    Returns the cycles of an iteration; for how many of them each port that is used is busy; and
-    what the loop waits for, according to llvm-mca.
-    """
-    body = instructions[~instructions["instruction"].str.startswith("j")]
-    text = "\n".join(body["instruction"] + " " + body["operands"])
-    command = ["llvm-mca", f"--mcpu={model}", f"--iterations={_ITERATIONS}"]
-    command += ["--bottleneck-analysis", "--instruction-info=0"]
-    report = machine_code.printed(command, "llvm", text)
-    cycles = int(re.findall(r"Total Cycles:\s+(\d+)", report)[0]) / _ITERATIONS
-    names = dict(re.findall(r"^(\[[\d.]+\])\s+- (\S+)$", report, re.MULTILINE))
-    head, values = report.split("Resource pressure per iteration:")[1].split("\n")[1:3]
-    busy = pd.Series(
-        [0.0 if value == "-" else float(value) for value in values.split()],
-        index=[names[number] for number in head.split()],
-    )
-    return cycles, busy.groupby(level=0, sort=False).sum()[lambda x: x > 0], _waits(report)
-
-
-def _waits(report: str) -> str:
-    shares = {
-        kind: float(share)
-        for kind, share in re.findall(
-            r"(Resource Pressure|Register Dependencies|Memory Dependencies)\s+\[ *([\d.]+)%", report
-        )
-    }
-    kind, share = max(shares.items(), key=lambda item: item[1], default=("", 0.0))
-    words = {"Resource Pressure": "ports", "Register Dependencies": "dependencies"}
-    return f"{words.get(kind, 'loads and stores')}, {share:.0f}%" if share else "nothing"
-
-
 def model_of(name: str) -> str:
     """Returns the processor that `ports` is to simulate for a build, by LLVM's name."""
     if not runs_here(name):
         return _OTHER_MODEL
-    host_cpu = re.search(
-        r"Host CPU: (\S+)", machine_code.printed(["llvm-mca", "--version"], "llvm")
-    )
-    return host_cpu[1] if host_cpu else "native"
+    return machine_code.host_model()
 
 
 def race_builds(number: int, *, times: int, repeats: int, warmup: int, seed: int) -> pd.DataFrame:

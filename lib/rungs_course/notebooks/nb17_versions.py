@@ -10,6 +10,7 @@ which has bitboards, attack tables and pins, about as version "pins". Behind the
 import ctypes
 import dataclasses
 import functools
+import html
 import time
 import weakref
 from collections.abc import Callable, Iterable
@@ -20,20 +21,21 @@ import chess
 import numpy as np
 import pandas as pd
 import seaborn as sns
+from IPython.display import HTML
 from matplotlib.colors import LogNorm
 
 import rungs
 from rungs.chess import NUM_ACTIONS, ChessRung, Reason, legal_actions, move_of, random_actions
 from rungs.devel import Api, gpp, loader, paths, temporary_dir
 from rungs.devel.envs import parse_fen
-from rungs.errors import MismatchError
+from rungs.errors import MismatchError, UnavailableError
 from rungs.memory import zeroed_lines
-from rungs_course import plots
-from rungs_course.machine import counters
-from rungs_course.measure import valgrind
+from rungs_course import compiled, plots
+from rungs_course.measure import machine_code, valgrind
 from rungs_course.measure.noise import Factor, factor
 from rungs_course.measure.peaks import writing_seconds
 from rungs_course.measure.turns import timed_rounds
+from rungs_course.notebook import source
 from rungs_course.notebooks.nb17_mailbox import Mailbox
 
 # The versions of `cpp/course/steps.cpp`, and the idea that each adds to the one before.
@@ -62,6 +64,27 @@ ALL = {
 }
 NATIVE = ("-O3", "-march=native")
 FLAGS = (("-O0",), ("-O2",), ("-O3",), NATIVE)
+# A loop of each of some versions: the function that has it, and its source.
+_WRITE = "Board::write_legal(unsigned char*) const"
+_WALK = "rungs::steps::attacked<rungs::steps::bitboards::Walk>"
+LOOPS = {
+    "bitboards": (
+        f"bool {_WALK}(rungs::steps::Sets const&, int, bool, unsigned long)",
+        ("cpp/course/step_bitboards.hpp", "step", "Walk"),
+    ),
+    "side": (
+        f"rungs::steps::side::{_WRITE}",
+        ("cpp/course/step_planes.hpp", "Generator.back", "Generator.add_slides"),
+    ),
+    "lanes": (
+        f"rungs::steps::lanes::{_WRITE}",
+        ("cpp/course/step_planes.hpp", "Generator.write_planes"),
+    ),
+    "bytes": (
+        f"rungs::steps::bytes::{_WRITE}",
+        ("cpp/env/mask.hpp", "detail.bits_in_bytes", "expand_bits_to_ones"),
+    ),
+}
 _LEAD = 80  # plies of random play before the games, so that boards are at all stages
 
 
@@ -124,19 +147,20 @@ def random_games(num_envs: int, steps: int, *, seed: int) -> Games:
     return Games(starts, seed, fens, actions, ends, begins, masks)
 
 
-def repeated(games: Games, copies: int, steps: int) -> Games:
-    """Returns the first steps of games, each played on `copies` boards."""
-    ended = games.ends[:steps].sum(axis=1)
-    begins = np.split(np.array(games.begins[: ended.sum()]), np.cumsum(ended)[:-1])
-    arrays = (games.actions, games.ends, games.masks)
-    actions, ends, masks = (np.concatenate([a[:steps]] * copies, axis=1) for a in arrays)
-    later = [str(fen) for fens in begins for fen in np.tile(fens, copies)]
-    return Games(games.starts, games.seed, games.fens * copies, actions, ends, later, masks)
+def on_boards(games: Games, boards: np.ndarray, steps: int) -> Games:
+    """Returns the first steps of the games on some of their boards, which may be repeated."""
+    number = np.cumsum(games.ends).reshape(games.ends.shape) - 1  # of the game that begins next
+    arrays = (games.actions, games.ends, games.masks, number)
+    actions, ends, masks, later = (array[:steps].take(boards, axis=1) for array in arrays)
+    fens = [games.fens[board] for board in boards]
+    begins = [games.begins[game] for game in later[ends]]
+    return Games(games.starts, games.seed, fens, actions, ends, begins, masks)
 
 
 class Racer(Protocol):
     """Something that plays games, always from their beginning."""
 
+    games: Games
     masks: np.ndarray  # (N, 4672) bool, legal at the end
 
     def play(self, steps: int) -> float:
@@ -147,7 +171,7 @@ class VersionBoards:
     """Boards of a version."""
 
     def __init__(self, api: Api, name: str, games: Games):
-        self._api, self._games = api, games
+        self._api, self.games = api, games
         version = ctypes.create_string_buffer(name.encode())
         self._boards = api.rungs_steps_new(ctypes.addressof(version), games.num_envs)
         weakref.finalize(self, api.rungs_steps_delete, self._boards)
@@ -157,7 +181,7 @@ class VersionBoards:
 
     def play(self, steps: int) -> float:
         """See `Racer`."""
-        games = self._games
+        games = self.games
         arrays = (games.actions, games.ends, games.later_positions, self.masks, self.outcomes)
         addresses = [array.ctypes.data for array in arrays]
         self._api.rungs_steps_start(
@@ -196,17 +220,17 @@ class PythonBoards:
     """Boards that play the same step in Python."""
 
     def __init__(self, board: Callable[[str], ChessBoard | Mailbox], games: Games):
-        self._board, self._games = board, games
+        self._board, self.games = board, games
         self.masks = np.zeros((games.num_envs, NUM_ACTIONS), np.bool_)
         self.outcomes = np.zeros(games.num_envs, np.int8)
 
     def play(self, steps: int) -> float:
         """See `Racer`."""
-        boards, begins = list(map(self._board, self._games.fens)), iter(self._games.begins)
+        boards, begins = list(map(self._board, self.games.fens)), iter(self.games.begins)
         for i, board in enumerate(boards):
             self._write_legal(board, i)
         start = time.perf_counter()
-        for actions, ends in zip(self._games.actions[:steps], self._games.ends, strict=False):
+        for actions, ends in zip(self.games.actions[:steps], self.games.ends, strict=False):
             for i, (action, ended) in enumerate(zip(actions.tolist(), ends.tolist(), strict=True)):
                 boards[i].play(action)
                 self.outcomes[i] = self._write_legal(boards[i], i)
@@ -228,14 +252,14 @@ class WholeRung:
     """A rung of the ladder: all that an environment does, called from Python."""
 
     def __init__(self, rung: ChessRung, games: Games):
-        self._games = games
+        self.games = games
         self._env = rungs.make("chess", rung, games.num_envs, start_fens=games.starts)
 
     def play(self, steps: int) -> float:
         """See `Racer`."""
-        self._env.reset(seed=self._games.seed)
+        self._env.reset(seed=self.games.seed)
         start = time.perf_counter()
-        for actions in self._games.actions[:steps]:
+        for actions in self.games.actions[:steps]:
             *_, info = self._env.step(actions)
         seconds = time.perf_counter() - start
         self.masks = info["action_mask"]
@@ -266,30 +290,30 @@ def bits(masks: np.ndarray) -> np.ndarray:
     return np.packbits(masks.view(np.bool_), axis=1, bitorder="little").view(np.uint64)
 
 
-def racers(games: Games, api: Api) -> dict[str, Racer]:
-    """Returns the racers of `ALL`, by name; the versions use `api`: see `VersionBoards`."""
+def racers(games: Games, fewer: Games, api: Api) -> dict[str, Racer]:
+    """Returns the racers of `ALL`, by name; those in Python play `fewer` games, and the versions
+    use `api`: see `VersionBoards`.
+    """
     return {
-        "python": WholeRung("python", games),
-        "mailbox": PythonBoards(Mailbox, games),
-        "python-chess": PythonBoards(ChessBoard, games),
+        "python": WholeRung("python", fewer),
+        "mailbox": PythonBoards(Mailbox, fewer),
+        "python-chess": PythonBoards(ChessBoard, fewer),
         **{name: VersionBoards(api, name, games) for name in VERSIONS if name in ALL},
         "cpp": WholeRung("cpp", games),
     }
 
 
-def race_versions(
-    games: Games, racers: dict, *, repeats: int, warmup: int, seconds: float
-) -> pd.DataFrame:
-    """Times all racers in turns of about `seconds` at most; each must find the same legal actions
-    after every turn.
+def race_versions(racers: dict, *, repeats: int, warmup: int, seconds: float) -> pd.DataFrame:
+    """Times all racers in turns of about `seconds` at most; each must find the legal actions of its
+    games after every turn.
 
     Slow racers play fewer of the steps, of all boards. Returns a row per racer and repeat: `racer`,
     `repeat`, `plies`, `seconds`.
     """
     turns = {}
     for name, racer in racers.items():
-        steps = int(np.clip(seconds / racer.play(1), 1, games.steps))
-        turns[name] = functools.partial(_turn, name, racer, games, steps)
+        steps = int(np.clip(seconds / racer.play(1), 1, racer.games.steps))
+        turns[name] = functools.partial(_turn, name, racer, steps)
     rows = [
         (name, repeat, *turn)
         for name, repeat, turn in timed_rounds(turns, repeats=repeats, warmup=warmup)
@@ -299,11 +323,11 @@ def race_versions(
     return frame.iloc[np.lexsort((frame["repeat"], order))].reset_index(drop=True)
 
 
-def _turn(name: object, racer: Racer, games: Games, steps: int) -> tuple[int, float]:
+def _turn(name: object, racer: Racer, steps: int) -> tuple[int, float]:
     seconds = racer.play(steps)
-    if not np.array_equal(bits(racer.masks), games.masks[steps - 1]):
+    if not np.array_equal(bits(racer.masks), racer.games.masks[steps - 1]):
         raise MismatchError(f"{name}: its legal actions differ from the rung cpp's")
-    return steps * games.num_envs, seconds
+    return steps * racer.games.num_envs, seconds
 
 
 def fill_seconds(num_envs: int) -> float:
@@ -330,6 +354,47 @@ def waterfall(times: pd.DataFrame, floor: float) -> pd.DataFrame:
         "share": floor * 1e9 / wide.median(),
     }
     return pd.DataFrame(table).rename_axis("racer").reset_index()
+
+
+def side_by_side(left: str, right: str, flags: str) -> HTML:
+    """Shows a loop of two versions of `LOOPS` next to each other: its source, its machine code in
+    the build with these flags, and how long each port is busy in an iteration.
+    """
+    columns = "".join(
+        f'<div style="flex: 1 1 24em; min-width: 0">{_loop(version, flags)}</div>'
+        for version in (left, right)
+    )
+    return HTML(f'<div style="display: flex; flex-wrap: wrap; gap: 1em">{columns}</div>')
+
+
+def _loop(version: str, flags: str) -> str:
+    """Returns a version's loop as HTML."""
+    function, place = LOOPS[version]
+    code = source(*place).data.split("```")[1].removeprefix("cpp\n")
+    loop = machine_code.loop(compiled.load_steps(*flags.split())._name, function)
+    listing = "\n".join(f"{row.instruction:13}{row.operands}" for row in loop.itertuples())
+    title = f"machine code, {len(loop)} instructions"
+    parts = {f"version {numbered(version)}": code, title: listing, "ports": _ports(loop)}
+    style = 'style="overflow-x: auto; font-size: small; line-height: 1.2"'
+    return "".join(
+        f"<b>{html.escape(name)}</b><pre {style}>{html.escape(text)}</pre>"
+        for name, text in parts.items()
+    )
+
+
+def _ports(loop: pd.DataFrame) -> str:
+    """Writes what llvm-mca simulates of a loop, a line for each port."""
+    if loop.empty:
+        return "This build has no loop without branches here."
+    try:
+        model = machine_code.host_model()
+        cycles, busy, waits = machine_code.ports(loop, model)
+    except UnavailableError as error:
+        return f"Not simulated: {error}."
+    lines = [f"{cycles:.1f} cycles an iteration on {model}; limited by: {waits}"]
+    return "\n".join(
+        lines + [f"{port:12}{part:6.2f} {'█' * round(part)}" for port, part in busy.items()]
+    )
 
 
 def instructions(games: Games) -> pd.DataFrame:
@@ -361,20 +426,6 @@ def write(games: Games, file: Path) -> None:
     """Writes games as `cpp/course/bench_versions.cpp` reads them."""
     played = (games.positions, games.actions, games.ends, games.later_positions)
     file.write_bytes(b"".join(array.tobytes() for array in played))
-
-
-def mispredicted_here(games: Games, api: Api) -> pd.DataFrame:
-    """Counts, by the processor's own counters, the branches that it guesses wrong.
-
-    Returns a row per version: `racer` and `mispredicted`, per ply.
-    """
-    event = {"mispredicted branches": counters.EVENTS["mispredicted branches"]}
-    rows = []
-    for name in VERSIONS:
-        boards = VersionBoards(api, name, games)
-        (count,) = counters.count(functools.partial(boards.play, games.steps), event).values()
-        rows.append((name, count / games.steps / games.num_envs))
-    return pd.DataFrame(rows, columns=["racer", "mispredicted"])
 
 
 def draw_waterfall(table: pd.DataFrame):
@@ -427,16 +478,11 @@ def draw_work(counts: pd.DataFrame):
     return figure
 
 
-def flag_times(times: pd.DataFrame) -> pd.DataFrame:
-    """Returns median nanoseconds per ply, a row per version and a column per set of flags."""
-    nanoseconds = times.assign(ns=times["seconds"] / times["plies"] * 1e9)
-    medians = nanoseconds.groupby(["racer", "flags"], sort=False)["ns"].median().unstack()
-    return medians[[" ".join(flags) for flags in FLAGS]]
-
-
 def draw_flags(times: pd.DataFrame):
     """Draws the time of a ply by version and by flags, coloured relative to its row's fastest."""
-    medians = flag_times(times).rename(numbered)
+    nanoseconds = times.assign(ns=times["seconds"] / times["plies"] * 1e9)
+    medians = nanoseconds.groupby(["racer", "flags"], sort=False)["ns"].median().unstack()
+    medians = medians[[" ".join(flags) for flags in FLAGS]].rename(numbered)
     medians = medians.rename(columns=lambda flags: flags.replace(" ", "\n"))
     relative = medians.div(medians.min(axis=1), axis=0)
     look = {
