@@ -133,12 +133,12 @@ def _squares(axes, moved: Iterable[int] = ()) -> None:
     axes.spines[:].set_visible(False)
 
 
-def rows_of(positions: Iterable, columns: int = 4):
-    """Draws positions (`fen`, `title`, and `uci` of the last move or "") in rows, that move's
-    squares marked.
+def rows_of(positions: Iterable):
+    """Draws positions (`fen`, `title`, and `uci` of the last move or "") in rows of four, that
+    move's squares marked.
     """
     positions = list(positions)
-    across = min(columns, len(positions))
+    across = min(4, len(positions))
     down = -(-len(positions) // across)
     figure, panels = plots.axes(2.4 * across, 2.7 * down, nrows=down, ncols=across, squeeze=False)
     for axes in panels.flat[len(positions) :]:

@@ -170,7 +170,7 @@ def medians(
     else:
         panel.set_ylim(0, None)
     panel.set(ylabel=quantity, title=title)
-    numbers_below(panel, things)
+    numbers_below(panel, things, frame[x])
     figure.legend(loc="outside lower center", ncols=3, frameon=False)
     return figure
 

@@ -136,6 +136,11 @@ def strength():
     return nb16.draw_strength(matches, matches.attrs["provenance"]["against"])
 
 
+def trees():
+    nodes = load("16_tree").fillna({"move": "", "end": ""})
+    return nb16.draw_trees({10: nodes.head(11), len(nodes): nodes})
+
+
 PLOTS = {
     "flames": lambda: nb01.draw_flames(
         pd.DataFrame({"stack": ["rungs.step", "rungs.step;chess.push"], "samples": [1, 2]})
@@ -187,10 +192,9 @@ PLOTS = {
     "savings": savings,
     "learning over steps": lambda: nb15.draw_learning(load("15_evaluations"), "steps"),
     "learning over seconds": lambda: nb15.draw_learning(load("15_evaluations"), "seconds"),
-    "searches": lambda: nb16.draw_search_ladder(load("16_race"), load("16_race")["games"].max()),
+    "searches": lambda: nb16.draw_search_ladder(load("16_race")),
     "the growth of a tree": lambda: nb16.draw_growth(load("16_grown")),
     "ratings": lambda: nb16.draw_ratings(load("16_ratings")),
-    "searches of many games": lambda: nb16.draw_batches(load("16_games")),
     "ratings over time": lambda: nb16.draw_ratings_over_time(load("16_evaluations")),
     "strength over simulations": strength,
     "ablations of self-play": lambda: nb16.draw_ablations(
@@ -212,8 +216,7 @@ PICTURES = {
     "architectures": lambda: nb13.draw_architectures({"mul": 20, "sin": 1, "rand": 1}),
     "a film": lambda: filmstrip(load("15_games").head(6), columns=2),
     "the root": lambda: nb16.draw_root(load("16_grown"), FEN, 5),
-    "a tree": lambda: nb16.draw_tree(load("16_tree").fillna({"move": "", "end": ""})),
-    "side by side": lambda: nb16.draw_side_by_side(load("16_ages").head(4), 2),
+    "trees": trees,
 }
 
 

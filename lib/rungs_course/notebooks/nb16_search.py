@@ -1,112 +1,18 @@
 """Notebook 16, search: its speed, its tree as it grows, and ratings."""
 
-import functools
-import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import chess
-import matplotlib.patches
 import numpy as np
 import pandas as pd
 
 import rungs
 from rungs.chess import Reason, move_of
-from rungs.devel.envs import Evaluator
 from rungs.devel.selfplay import RULES
 from rungs.search import Puct, Result, Search, Tree, uniform
-from rungs.selfplay import NetworkPlayer
 from rungs_course import diagrams, plots, rating, widgets
-from rungs_course.analysis import think
-from rungs_course.measure.turns import timed_rounds
 from rungs_course.measure.verify import assert_same
-
-# The ladder, by what is new on each rung; settings of `Search`.
-WAYS: dict[str, dict[str, Any]] = {
-    "Python": {"rung": "python", "batches": 1},
-    "C++": {"threads": 1, "batches": 1},
-    "threads": {"batches": 1},
-    "two batches": {"batches": 2},
-}
-
-
-def race(
-    ways: Mapping[str, Mapping[str, Any]],
-    evaluators: Mapping[str, Evaluator],
-    game_counts: Iterable[int],
-    *,
-    seed: int,
-    simulations: int,
-    repeats: int,
-    warmup: int,
-) -> pd.DataFrame:
-    """Times the same searches in several ways, in turns, from positions of random games.
-
-    With the null evaluator all ways must find the same; a network's outputs may differ slightly in
-    a batch of another size. Returns a row per way, evaluator, number of games and repeat: `racer`,
-    `evaluator`, `games`, `repeat`, `seconds` of a search of all games, and simulations
-    `per_second`.
-    """
-    shared: dict[str, Any] = {"simulations": simulations, "seed": seed}
-    _check_ways(ways, **shared)
-    rows: list[tuple] = []
-    for num_games in game_counts:
-        fens = positions(num_games, seed)
-        for evaluator, evaluate in evaluators.items():
-            searches = {
-                name: Search(num_games, **shared, **kwargs) for name, kwargs in ways.items()
-            }
-            racers = {
-                name: functools.partial(_search_seconds, search, evaluate, fens)
-                for name, search in searches.items()
-            }
-            for name, repeat, seconds in timed_rounds(racers, repeats=repeats, warmup=warmup):
-                per_second = num_games * simulations / seconds
-                rows.append((name, evaluator, num_games, repeat, seconds, per_second))
-            for search in searches.values():
-                search.close()
-    columns = ["racer", "evaluator", "games", "repeat", "seconds", "per_second"]
-    return pd.DataFrame(rows, columns=columns)
-
-
-def race_network(
-    evaluate: Evaluator, num_games: int, *, seed: int, simulations: int, repeats: int, warmup: int
-) -> pd.DataFrame:
-    """Times searches, and their evaluator alone, which evaluates the leaves of one of them again.
-
-    Returns a row per racer and repeat: `racer` ("one batch", "two batches", "the evaluator alone"),
-    `repeat`, and leaves evaluated `per_second`.
-    """
-    fens = positions(num_games, seed)
-    leaves: list[list[np.ndarray]] = []
-
-    def noted(*batch: np.ndarray):
-        leaves.append([array.copy() for array in batch])
-        return evaluate(*batch)
-
-    def alone() -> float:
-        start = time.perf_counter()
-        for batch in leaves:
-            evaluate(*batch)
-        return time.perf_counter() - start
-
-    kwargs: dict[str, Any] = {"simulations": simulations, "seed": seed}
-    with (
-        Search(num_games, **kwargs, batches=1) as one,
-        Search(num_games, **kwargs, batches=2) as two,
-    ):
-        _search_seconds(one, noted, fens)
-        racers: dict[str, Callable[[], float]] = {
-            "one batch": functools.partial(_search_seconds, one, evaluate, fens),
-            "two batches": functools.partial(_search_seconds, two, evaluate, fens),
-            "the evaluator alone": alone,
-        }
-        count = sum(len(counts) for *_, counts in leaves)
-        rows = [
-            (name, repeat, count / seconds)
-            for name, repeat, seconds in timed_rounds(racers, repeats=repeats, warmup=warmup)
-        ]
-    return pd.DataFrame(rows, columns=["racer", "repeat", "per_second"])
 
 
 def positions(number: int, seed: int, plies: int = 30) -> list[str]:
@@ -117,15 +23,7 @@ def positions(number: int, seed: int, plies: int = 30) -> list[str]:
     return env.fens()
 
 
-def _search_seconds(search: Search, evaluate: Evaluator, fens: list[str]) -> float:
-    """Searches games from the beginning; returns the seconds that it took."""
-    search.begin(fens)
-    start = time.perf_counter()
-    search.run(evaluate)
-    return time.perf_counter() - start
-
-
-def _check_ways(ways: Mapping[str, Mapping[str, Any]], *, seed: int, simulations: int) -> None:
+def check_ways(ways: Mapping[str, Mapping[str, Any]], *, seed: int, simulations: int) -> None:
     """Raises MismatchError unless all ways find the same in two games, with the null evaluator."""
     fens = positions(2, seed)
     results: dict[str, Result] = {}
@@ -220,30 +118,8 @@ def _move(action: int, board: chess.Board) -> chess.Move:
     return move
 
 
-def same_opening(players: Iterable[NetworkPlayer], opening: str, plies: int) -> pd.DataFrame:
-    """Lets each player continue an opening, against itself.
-
-    Returns a row per ply: `who`, `ply` (from the game's start), `san` and `uci` of the move, and
-    `fen` after it.
-    """
-    rows = []
-    for player in players:
-        board = chess.Board()
-        for san in opening.split():
-            board.push_san(san)
-        for _ in range(plies):
-            if board.is_game_over():
-                break
-            chosen = think(player, board).chosen
-            board.push(chosen.move)
-            ply = len(board.move_stack)
-            rows.append((player.name, ply, chosen.san, chosen.move.uci(), board.fen()))
-    return pd.DataFrame(rows, columns=["who", "ply", "san", "uci", "fen"])
-
-
-def draw_search_ladder(raced: pd.DataFrame, games: int):
+def draw_search_ladder(rows: pd.DataFrame):
     """Draws simulations per second of each way to search, medians and repeats, by evaluator."""
-    rows = raced[raced["games"] == games]
     ways, evaluators = list(rows["racer"].unique()), list(rows["evaluator"].unique())
     figure, axes = plots.axes(7.5, 1.2 + 0.75 * len(ways))
     groups = plots.lines(rows.groupby("evaluator", sort=False))
@@ -258,9 +134,10 @@ def draw_search_ladder(raced: pd.DataFrame, games: int):
             axes.annotate(plots.speed(rate), (end, y), fontsize=8, **right)
     axes.set_xscale("log")
     axes.set_xlim(right=rows["per_second"].max() * 4)
-    axes.set(yticks=range(len(ways)), yticklabels=ways)
+    names = [f"{way}, {rows.loc[rows['racer'] == way, 'games'].max():,} games" for way in ways]
+    axes.set(yticks=range(len(ways)), yticklabels=names)
     axes.set_xlabel("simulations per second (logarithmic; lines: all repeats)")
-    axes.set_title(f"Four ways to search {games} games at once")
+    axes.set_title("Four ways to search many games at once")
     axes.invert_yaxis()
     figure.legend(loc="outside lower center", ncols=len(evaluators), frameon=False)
     return figure
@@ -324,38 +201,49 @@ def draw_growth(grown: pd.DataFrame):
     return figure
 
 
-def draw_tree(nodes: pd.DataFrame):
-    """Draws the most visited nodes of a tree, a row for each depth."""
-    tree = nodes.sort_values("visits", ascending=False, kind="stable").head(_MAX_NODES).sort_index()
+def draw_trees(trees: Mapping[int, pd.DataFrame]):
+    """Draws a tree after several numbers of simulations, a panel each with a row for each depth:
+    those nodes that are most visited in the last.
+    """
+    *_, last = trees.values()
+    shown = last.sort_values("visits", ascending=False, kind="stable").head(_MAX_NODES).sort_index()
     children: dict[int, list[int]] = {}
-    for node, parent in tree["parent"].items():
+    for node, parent in shown["parent"].items():
         children.setdefault(int(parent), []).append(int(node))
     places: dict[int, float] = {}
     _place(0, children, places, [0])
-    depth = int(tree["depth"].max())
-    figure, axes = plots.axes(10, 1.2 + 1.05 * depth)
-    most = tree["visits"].max()
+    depth, rows = int(shown["depth"].max()), -(-len(trees) // 2)
+    figure, panels = plots.axes(
+        11, (0.9 + 0.7 * depth) * rows, nrows=rows, ncols=2, sharex=True, sharey=True
+    )
+    for axes, (simulations, nodes) in zip(panels.flat, trees.items(), strict=False):
+        _draw_tree(axes, nodes[nodes.index.isin(shown.index)], places)
+        axes.set_title(f"{simulations:,} simulations, {len(nodes):,} positions")
+        axes.set(yticks=range(-depth, 1), yticklabels=range(depth, -1, -1), xticks=[])
+        axes.set_ylim(-depth - 0.9, 0.5)
+        axes.grid(visible=False)
+    figure.supylabel("plies from the position")
+    plots.legend_below(
+        figure,
+        {"a position": {"facecolor": plots.SKY}, "the game is over": {"facecolor": plots.ORANGE}},
+        2,
+    )
+    return figure
+
+
+def _draw_tree(axes, nodes: pd.DataFrame, places: dict[int, float]) -> None:
+    most = nodes["visits"].max()
     below = {"textcoords": "offset points", "ha": "center", "va": "top", "fontsize": 7}
-    for row in tree.itertuples():
+    for row in nodes.itertuples():
         x, y, share = places[row.Index], -row.depth, row.visits / most
         if row.parent >= 0:
             line = {"color": plots.GREY, "linewidth": 0.5 + 4 * share, "zorder": 1}
             axes.plot([x, places[row.parent]], [y, y + 1], **line)
-            if share > 1 / 15:
+            if share > 1 / 8:
                 text = f"{row.move}\n{row.visits}, {row.value:+.2f}"
                 axes.annotate(text, (x, y), (0, -9), **below)
         shade = {"facecolor": plots.ORANGE if row.end else plots.SKY, "edgecolor": plots.BLACK}
-        axes.scatter(x, y, s=40 + 260 * share, zorder=2, **shade)
-    axes.set(yticks=range(-depth, 1), yticklabels=range(depth, -1, -1), xticks=[], ylabel="depth")
-    axes.set_ylim(-depth - 0.8, 0.5)
-    axes.grid(visible=False)
-    marks = {
-        "a position": {"facecolor": plots.SKY},
-        "the game is over": {"facecolor": plots.ORANGE},
-    }
-    handles = [matplotlib.patches.Patch(label=name, **look) for name, look in marks.items()]
-    axes.legend(handles=handles, frameon=False, fontsize=8, loc="upper right")
-    return figure
+        axes.scatter(x, y, s=20 + 160 * share, zorder=2, **shade)
 
 
 def explore_search(grown: pd.DataFrame, fen: str):
@@ -398,16 +286,6 @@ def _place(node: int, children: dict, places: dict[int, float], free: list[float
         free[0] += 1
 
 
-def draw_side_by_side(lines: pd.DataFrame, columns: int = 4):
-    """Draws how several players go on from one position, a row of diagrams for each."""
-    first_plies = lines[lines.groupby("who")["ply"].rank() <= columns]
-    titles = [
-        f"{row.who}\n{(row.ply + 1) // 2}.{'' if row.ply % 2 else '..'} {row.san}"
-        for row in first_plies.itertuples()
-    ]
-    return diagrams.rows_of(first_plies.assign(title=titles).itertuples(), columns)
-
-
 def draw_strength(matches: pd.DataFrame, anchor: str):
     """Draws an agent's rating over its simulations, a line per rule, with 95 % intervals.
 
@@ -426,15 +304,6 @@ def draw_strength(matches: pd.DataFrame, anchor: str):
     axes.set_title("One agent, more simulations a move")
     axes.legend(frameon=False)
     return figure
-
-
-def between_rules(matches: pd.DataFrame) -> pd.DataFrame:
-    """Returns the matches of the two rules at equal simulations: `simulations`, and `score` of
-    Gumbel against PUCT with its interval, `low` and `high`.
-    """
-    puct = matches.loc[matches["policy"] == "puct", "player"]
-    rows = matches[(matches["policy"] == "gumbel") & matches["opponent"].isin(puct)]
-    return rows[["simulations", "score", "low", "high"]].sort_values("simulations")
 
 
 def _strength(matches: pd.DataFrame, anchor: str) -> pd.DataFrame:
@@ -465,19 +334,6 @@ def draw_ablations(ablations: pd.DataFrame):
     axes.set_title("What helps learning most")
     axes.legend(frameon=False)
     return figure
-
-
-def refit(evaluations: pd.DataFrame, ratings: pd.DataFrame) -> pd.DataFrame:
-    """Returns a run's evaluations with the ratings of one fit of all its matches, `ratings`.
-
-    Each evaluation was rated by the matches until then, and so on a scale of its own.
-    """
-    by_player = ratings.set_index("player")[["elo", "low", "high"]]
-    players = "update " + evaluations["update"].astype(str)
-    fitted = by_player.loc[players].reset_index(drop=True)
-    alone = by_player.loc[players + ", no search", "elo"].to_numpy()
-    rows = evaluations.reset_index(drop=True).assign(**fitted)
-    return rows.assign(search_gain=fitted["elo"] - alone)
 
 
 def draw_ratings(ratings: pd.DataFrame):
@@ -516,23 +372,6 @@ def draw_ratings_over_time(evaluations: pd.DataFrame):
         axes.set_xlim(0, None)
         axes.set_xlabel("minutes of playing and learning")
         axes.legend(frameon=False, fontsize=7, loc="upper center", bbox_to_anchor=(0.5, -0.18))
-    return figure
-
-
-def draw_batches(raced: pd.DataFrame):
-    """Draws simulations per second over the games that are searched at once."""
-    figure = plots.medians(
-        raced,
-        "racer",
-        "games",
-        "per_second",
-        things="games at once",
-        quantity="simulations per second",
-    )
-    (axes,) = figure.axes
-    counts = sorted(raced["games"].unique())
-    axes.set_xticks(counts, [f"{count:,}" for count in counts])
-    axes.set_title("More games at once fill larger batches")
     return figure
 
 
