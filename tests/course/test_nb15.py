@@ -12,6 +12,7 @@ from rungs._src.train.settings import PpoSettings, Training
 from rungs.errors import MismatchError
 from rungs_course.notebooks import nb15_training
 from rungs_course.notebooks.nb15_games import games
+from tests.course.notebooks import from_page
 
 TRAINING = Training(
     num_envs=8,
@@ -23,12 +24,13 @@ TRAINING = Training(
     torch_threads=1,
     ppo=PpoSettings(num_steps=4, num_minibatches=2),
 )
+train_on = from_page("15_training")["train_on"]
 PARTS = ["generate", "transfer", "infer", "backward"]
 
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
-    return nb15_training.train_on(["python", "cpp"], TRAINING, tmp_path_factory.mktemp("curves"))
+    return train_on(["python", "cpp"], TRAINING, {}, tmp_path_factory.mktemp("curves"), str)
 
 
 def test_rungs_learn_the_same(trained):
@@ -51,14 +53,14 @@ def test_a_difference_is_named(trained, column):
 @pytest.mark.system
 def test_a_peer_learns_the_same(trained, tmp_path):
     pytest.importorskip("pyspiel")
-    metrics, *_ = nb15_training.train_on(["OpenSpiel"], TRAINING, tmp_path)
+    metrics, *_ = train_on(["OpenSpiel"], TRAINING, {}, tmp_path, str)
     nb15_training.check_same(pd.concat([trained[0], metrics]))
 
 
 def test_a_rung_may_end_otherwise(tmp_path):
     training = dataclasses.replace(TRAINING, seconds=1e-9)
     ends = {"cpp": {"seconds": 1000}, "openmp": {"updates": 2, "seconds": 1000}}
-    metrics, *_ = nb15_training.train_on(["python", *ends], training, tmp_path, ends=ends)
+    metrics, *_ = train_on(["python", *ends], training, ends, tmp_path, str)
     assert metrics["rung"].tolist() == ["python"] + ["cpp"] * 3 + ["openmp"] * 2
 
 
@@ -107,24 +109,6 @@ def test_an_estimate_is_right_where_the_rest_is_the_same_behind_all_rungs():
     assert table["estimated"].to_list() == pytest.approx([1.0, 3.0, 3.0])
     assert table["measured"].to_list() == pytest.approx([1.0, 3.0, 1.5])
     assert table["rest"].to_list() == pytest.approx([3.0, 3.0, 7.0])
-
-
-def test_an_estimate_errs_by_generating_or_by_the_rest():
-    # Training is slower than 07 thought, and generating is not.
-    ladder = pd.DataFrame({"rung": ["python", "threads"], "seconds": [0.9, 0.1]})
-    ladder.attrs["provenance"] = {"num_envs": "100", "rest_of_batch_seconds": "0.1"}
-    rows = [
-        (rung, update, 200 * update, generate, 0.0, 0.1, 0.2)
-        for rung, generate in (("python", 1.8), ("threads", 0.2))
-        for update in (1, 2, 3)
-    ]
-    metrics = pd.DataFrame(rows, columns=["rung", "update", "steps", *PARTS])
-    table = nb15_training.confront(ladder, metrics).set_index("what")
-    assert table.loc["07, estimated", "gain"] == pytest.approx(1.0 / 0.2)
-    # A rest of 0.3 s for 200 positions instead of 0.1 s for 100; generating takes the same.
-    assert table.loc["15, measured", "gain"] == pytest.approx(2.1 / 0.5)
-    assert table.loc["07's generation, 15's rest", "gain"] == pytest.approx(2.1 / 0.5)
-    assert table["slow"].tolist() == pytest.approx([0.009, 0.009, 0.009])
 
 
 @pytest.mark.parametrize(

@@ -1,50 +1,21 @@
 """Notebook 15, training: the same learning curves on several rungs, their times and estimates."""
 
-import dataclasses
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Sequence
 
 import ipywidgets
 import pandas as pd
 
 from rungs.devel.train import PARTS
 from rungs.errors import MismatchError
-from rungs.train import Learner, Training
-from rungs_course import peers, plots, widgets
-from rungs_course.learners import train_each
+from rungs_course import plots, widgets
 from rungs_course.measure.noise import Factor, factor
 
 REST = tuple(part for part in PARTS if part != "generate")  # of an update's parts
 
 
-def train_on(
-    names: Sequence[str],
-    training: Training,
-    out: Path,
-    *,
-    ends: Mapping[str, Mapping[str, Any]] | None = None,
-    say=print,
-) -> tuple[pd.DataFrame, pd.DataFrame, Learner]:
-    """Trains on one rung (or peer) after the other, each in a folder of its own; `ends` are
-    settings of `training` that differ for a rung, as `updates` and `seconds`.
-
-    Returns all runs' `metrics.csv` and `evaluations.csv`, with a column `rung`; and the learner of
-    the last, as it ended.
-    """
-    runs = [
-        ({"rung": name}, dataclasses.replace(training, rung=name, **(ends or {}).get(name, {})))
-        for name in names
-    ]
-    metrics, evaluations, learner = train_each(runs, out, make=peers.make, say=say)
-    for table in (metrics, evaluations):
-        check_same(table)
-    return metrics, evaluations, learner
-
-
 def check_same(table: pd.DataFrame) -> None:
-    """Raises `MismatchError` where rungs of `train_on` differ in more than time, as far as they
-    went.
+    """Raises `MismatchError` where the runs of several rungs, `metrics.csv` or `evaluations.csv` of
+    all with a column `rung`, differ in more than time, as far as they went.
     """
     learnt = table.drop(columns=["seconds", *PARTS], errors="ignore").set_index("update")
     first = learnt["rung"].iloc[0]
@@ -125,36 +96,6 @@ def estimates(metrics: pd.DataFrame) -> pd.DataFrame:
         }
     )
     return table.reset_index()
-
-
-def confront(ladder: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
-    """Compares an estimate of what `threads` gains over `python` in training with the measurement.
-
-    The estimate is (rest + slow) / (rest + fast). It is taken once as 07 made it and once with the
-    rest of an update as it was in training, which separates two reasons for a difference. Returns a
-    row each for "07, estimated", "07's generation, 15's rest" and "15, measured": `what`, `slow`
-    and `fast` (seconds of generating, per position), `rest` (seconds of the rest, by the fast
-    rung), `gain`.
-    """
-    slow, fast, facts = "python", "threads", ladder.attrs["provenance"]
-    boards = int(facts["num_envs"])
-    estimated = ladder.set_index("rung")["seconds"] / boards
-    rest = float(facts["rest_of_batch_seconds"]) / boards
-    # All rungs have as many positions in an update.
-    positions = metrics["steps"].iloc[0] / metrics["update"].iloc[0]
-    measured = {part: update_seconds(metrics, [part])[[slow, fast]].dropna() for part in PARTS}
-    parts = pd.DataFrame({part: seconds.median() for part, seconds in measured.items()}) / positions
-    totals = parts.sum(axis=1)
-    trained = totals - parts["generate"]
-    rows = [
-        ("07, estimated", estimated[slow], estimated[fast], rest),
-        ("07's generation, 15's rest", estimated[slow], estimated[fast], trained[fast]),
-        ("15, measured", parts["generate"][slow], parts["generate"][fast], trained[fast]),
-    ]
-    table = pd.DataFrame(rows, columns=["what", "slow", "fast", "rest"])
-    table["gain"] = (table["rest"] + table["slow"]) / (table["rest"] + table["fast"])
-    table.loc[2, "gain"] = gains(metrics, slow)[fast].middle
-    return table
 
 
 def draw_learning(evaluations: pd.DataFrame, over: str):

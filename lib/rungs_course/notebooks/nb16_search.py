@@ -233,7 +233,8 @@ def draw_trees(trees: Mapping[int, pd.DataFrame]):
 
 def _draw_tree(axes, nodes: pd.DataFrame, places: dict[int, float]) -> None:
     most = nodes["visits"].max()
-    below = {"textcoords": "offset points", "ha": "center", "va": "top", "fontsize": 7}
+    below: dict[str, Any] = {"textcoords": "offset points", "ha": "center", "va": "top"}
+    below |= {"fontsize": 7, "bbox": {"facecolor": "white", "linewidth": 0, "pad": 0.5}}
     for row in nodes.itertuples():
         x, y, share = places[row.Index], -row.depth, row.visits / most
         if row.parent >= 0:
