@@ -123,7 +123,7 @@ def test_games_on_the_first_boards_are_the_same(games, api):
 
 
 @pytest.mark.needs("llvm-mca")
-@pytest.mark.parametrize("flags", ["-O2", "-O3 -march=native"])
+@pytest.mark.parametrize("flags", ["-O3", "-O3 -march=native"])
 def test_a_loop_of_each_version_is_read_and_simulated(flags):
     for version in nb17.LOOPS:
         loops = nb17.side_by_side(version, version, flags).data

@@ -11,6 +11,7 @@ import ctypes
 import dataclasses
 import functools
 import html
+import itertools
 import time
 import weakref
 from collections.abc import Callable, Iterable
@@ -360,26 +361,30 @@ def side_by_side(left: str, right: str, flags: str) -> HTML:
     """Shows a loop of two versions of `LOOPS` next to each other: its source, its machine code in
     the build with these flags, and how long each port is busy in an iteration.
     """
-    columns = "".join(
-        f'<div style="flex: 1 1 24em; min-width: 0">{_loop(version, flags)}</div>'
-        for version in (left, right)
-    )
-    return HTML(f'<div style="display: flex; flex-wrap: wrap; gap: 1em">{columns}</div>')
+    columns = [_loop(version, flags) for version in (left, right)]
+    parts = "".join(itertools.chain(*zip(*columns, strict=True)))  # a row for each kind
+    style = "display: grid; grid-template-columns: repeat(auto-fit, minmax(22em, 1fr)); gap: 0 1em"
+    return HTML(f'<div style="{style}">{parts}</div>')
 
 
-def _loop(version: str, flags: str) -> str:
-    """Returns a version's loop as HTML."""
+def _loop(version: str, flags: str) -> list[str]:
+    """Returns a version's source, machine code and ports as HTML."""
     function, place = LOOPS[version]
     code = source(*place).data.split("```")[1].removeprefix("cpp\n")
     loop = machine_code.loop(compiled.load_steps(*flags.split())._name, function)
     listing = "\n".join(f"{row.instruction:13}{row.operands}" for row in loop.itertuples())
-    title = f"machine code, {len(loop)} instructions"
-    parts = {f"version {numbered(version)}": code, title: listing, "ports": _ports(loop)}
-    style = 'style="overflow-x: auto; font-size: small; line-height: 1.2"'
-    return "".join(
-        f"<b>{html.escape(name)}</b><pre {style}>{html.escape(text)}</pre>"
-        for name, text in parts.items()
-    )
+    name = numbered(version)
+    parts = {
+        f"version {name}": code,
+        f"{name}: {len(loop)} instructions": listing,
+        f"{name}: ports": _ports(loop),
+    }
+    style = "overflow-x: auto; font-size: small; line-height: 1.2"
+    return [
+        f'<div style="min-width: 0"><b>{html.escape(title)}</b>'
+        f'<pre style="{style}">{html.escape(text)}</pre></div>'
+        for title, text in parts.items()
+    ]
 
 
 def _ports(loop: pd.DataFrame) -> str:
