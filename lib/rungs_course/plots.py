@@ -246,7 +246,8 @@ def _names_of_ticks(axis) -> dict[float, str]:
     if not isinstance(axis.get_major_locator(), matplotlib.ticker.FixedLocator):
         return {}
     texts = (text.get_text() for text in axis.get_majorticklabels())
-    return dict(zip(axis.get_majorticklocs(), texts, strict=True))
+    # A panel that shares another's axis shows no texts.
+    return dict(zip(axis.get_majorticklocs(), texts, strict=False))
 
 
 def alternative(figure) -> str:

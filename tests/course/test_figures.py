@@ -332,6 +332,18 @@ def test_two_figures_of_the_same_things_have_the_same_axes(names):
     assert labels == [names, names]
 
 
+def test_panels_that_share_named_ticks_have_the_same_axes():
+    figures = []
+    for rate in (1, 100):
+        figure, panels = plots.axes(ncols=2, sharey=True)
+        for axes in panels:
+            axes.barh([0, 1], [rate, 2 * rate])
+            axes.set_yticks([0, 1], ["cpp", "openmp"])
+        figures.append(figure)
+    plots.same_axes(*figures)
+    assert limits(figures[0]) == limits(figures[1])
+
+
 def test_axes_of_other_things_stay_as_they_are():
     first, second = bars(["cpp", "openmp"], [1, 2]), bars(["PyTorch", "JAX"], [1, 2])
     (x, _), *_ = limits(second)
