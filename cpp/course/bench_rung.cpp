@@ -1,6 +1,9 @@
 // The serial rung without Python, for tools that watch a whole process, such as callgrind.
 // `bench_rung BOARDS STEPS MASK SELECTIONS` plays at random; MASK is "bool", "bits" or "list".
 // Actions are selected SELECTIONS times: the difference of two runs is the cost of selecting.
+// With a fifth argument THREADS every other step is OpenMP's by as many threads, and the threads
+// and seconds of each step are printed.
+#include <chrono>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
@@ -31,9 +34,10 @@ extern "C" [[gnu::noinline]] std::int64_t rungs_chess_serial_step(const ChessBat
 }
 
 int main(int argc, char** arguments) {
-  if (argc != 5) return 2;
+  if (argc != 5 && argc != 6) return 2;
   const std::int64_t boards = std::atoll(arguments[1]), steps = std::atoll(arguments[2]);
   const int selections = std::atoi(arguments[4]);
+  const std::int32_t threads = argc == 6 ? std::atoi(arguments[5]) : 1;
   const std::string_view format = arguments[3];
   const auto mask = format == "bits"   ? env::MaskFormat::BITS
                     : format == "list" ? env::MaskFormat::LIST
@@ -63,6 +67,13 @@ int main(int argc, char** arguments) {
   serial::reset(batch, nullptr, 0);
   for (std::int64_t s = 0; s < steps; ++s) {
     for (int selection = 0; selection < selections; ++selection) select(batch, s, actions);
-    if (rungs_chess_serial_step(batch, actions.data()) < 0) return 1;
+    const auto start = std::chrono::steady_clock::now();
+    const std::int32_t team = s % 2 ? threads : 1;
+    const std::int64_t ended =
+        team == 1 ? rungs_chess_serial_step(batch, actions.data())
+                  : openmp::step(batch, actions.data(), {team, openmp::Schedule::STATIC, 0});
+    if (ended < 0) return 1;
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    if (argc == 6) std::printf("%d %.9f\n", team, seconds.count());
   }
 }

@@ -1,6 +1,5 @@
 // What a machine can do at most: multiply-adds, integer operations and cycles of its cores, and how
-// fast bytes move from and to whichever cache holds them, for notebook 08; and how long a load
-// takes whose address is the result of the load before, for notebook 09.
+// fast bytes move from and to whichever cache holds them, for notebook 08.
 //
 // A loop over operations does one kind of them and nothing else, in chains that don't depend on
 // each other: as many as hide the latency of each, and each with values of its own, or the compiler
@@ -306,23 +305,4 @@ RUNGS_FUNCTION(double, rungs_stream_seconds, std::int32_t stream, std::uintptr_t
                std::int64_t apart, std::int32_t threads, std::int64_t bytes, std::int64_t passes) {
   using namespace rungs::machine;
   return stream_seconds(static_cast<Stream>(stream), {memory, apart}, threads, bytes, passes);
-}
-
-// Mean seconds of `loads` loads in a chain: each reads which byte of `lines` the next one reads, so
-// none can begin before the load before has finished. The chain begins at byte `*at` with `untimed`
-// other loads, and leaves its last result there.
-RUNGS_FUNCTION(double, rungs_chase_seconds, std::uintptr_t lines, std::int64_t* at,
-               std::int64_t untimed, std::int64_t loads) {
-  using std::chrono::steady_clock;
-  const auto follow = [&](std::int64_t number) {
-    std::int64_t next = *at;
-    for (std::int64_t i = 0; i < number; ++i)
-      next = rungs::at<const std::int64_t>(lines + static_cast<std::uintptr_t>(next));
-    *at = next;
-  };
-  follow(untimed);
-  const auto start = steady_clock::now();
-  follow(loads);
-  return std::chrono::duration<double>(steady_clock::now() - start).count() /
-         static_cast<double>(loads);
 }

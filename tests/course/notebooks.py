@@ -3,6 +3,7 @@
 import ast
 
 import nbformat
+from IPython.core.inputtransformer2 import TransformerManager
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from rungs._src.core.atomic import atomic_write
@@ -36,7 +37,8 @@ def from_page(name):
     definitions = {}
     for cell in page.cells:
         if cell.cell_type == "code":
-            body = [node for node in ast.parse(cell.source).body if isinstance(node, kinds)]
+            code = TransformerManager().transform_cell(cell.source)  # magics become calls
+            body = [node for node in ast.parse(code).body if isinstance(node, kinds)]
             exec(compile(ast.Module(body, []), name, "exec"), definitions)
     return definitions
 

@@ -97,7 +97,7 @@ def work():
     ("library", "named"), [(None, "papi-tools"), ("libpapi.so.7", r"libpapi\.so\.7")]
 )
 def test_a_papi_that_is_missing_or_has_no_version_is_named(library, named, monkeypatch):
-    counters._papi.cache_clear()
+    counters.library.cache_clear()
     monkeypatch.setattr(ctypes.util, "find_library", lambda name: library)
     monkeypatch.setattr(ctypes, "CDLL", lambda name: mock.MagicMock())
     with pytest.raises(UnavailableError, match=named):
@@ -106,7 +106,7 @@ def test_a_papi_that_is_missing_or_has_no_version_is_named(library, named, monke
 
 def test_a_counter_that_stays_at_0_is_not_believed(monkeypatch):
     numbers = {"PAPI_TOT_INS": 5, "PAPI_TOT_CYC": 0}
-    monkeypatch.setattr(counters, "_papi", lambda: None)
+    monkeypatch.setattr(counters, "library", lambda: None)
     monkeypatch.setattr(counters, "_count_one", lambda papi, event, work: numbers[event])
     events = {"instructions": "PAPI_TOT_INS", "cycles": "PAPI_TOT_CYC"}
     assert counters.count(work, events) == {"instructions": 5}

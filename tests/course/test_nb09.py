@@ -8,12 +8,13 @@ import pytest
 
 from rungs._src.native import gpp
 from rungs.errors import UnavailableError
-from rungs_course.machine import counters, roofline
+from rungs_course.machine import roofline
 from rungs_course.machine.roofline import PAPER, attainable
 from rungs_course.machine.topology import Cache
-from rungs_course.measure import machine_code, results
+from rungs_course.measure import machine_code, results, valgrind
 from rungs_course.notebooks import nb09_counters, nb09_hot_loop
 from rungs_course.paths import ROOT
+from tests.course.notebooks import from_page
 
 
 class TestStudysTable:
@@ -41,12 +42,10 @@ class TestStudysTable:
         rate = roofline.memory_rate(table, "sequential")
         numbers = (roofline.seconds(table), rate, missed)
         assert numbers == pytest.approx((3.567, 0.2513e9, 67.29), rel=1e-3)
-        assert roofline.clock(table) == pytest.approx(29.7e9, rel=1e-2)
 
 
-@pytest.mark.parametrize("huge", [False, True])
-def test_a_chain_visits_every_line_before_it_begins_again(huge):
-    lines = nb09_counters.chain(64 * 50, np.random.default_rng(0), huge_pages=huge)
+def test_a_chain_visits_every_line_before_it_begins_again():
+    lines = from_page("09_counters")["chain"](64 * 50, np.random.default_rng(0))
     at, visited = 0, []
     for _ in lines:
         visited.append(at // 64)
@@ -55,6 +54,15 @@ def test_a_chain_visits_every_line_before_it_begins_again(huge):
     assert sorted(visited) == list(range(50))
     assert visited != sorted(visited)
     assert lines.ctypes.data % 64 == 0
+
+
+@pytest.mark.system
+def test_every_other_step_is_of_all_threads_and_each_is_timed():
+    command = valgrind.program(512, 4, "bits", 1, 2)
+    threads, seconds = zip(*(line.split() for line in gpp.run(command).splitlines()), strict=True)
+    assert threads == ("1", "2", "1", "2")
+    assert all(float(number) > 0 for number in seconds)
+    assert not gpp.run(valgrind.program(512, 4, "bits"))
 
 
 CACHES = [Cache(1, 2**15, 8, 64, 1), Cache(2, 2**19, 8, 64, 1), Cache(3, 2**23, 16, 64, 2)]
@@ -94,24 +102,6 @@ def test_working_sets_end_at_twice_the_last_cache_where_memory_allows(monkeypatc
     assert max(nb09_counters.working_sets(2**30, CACHES)) == 2**17
 
 
-def test_top_down_is_perfs_own_table_or_a_reason(tmp_path, monkeypatch):
-    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-    perf = tmp_path / "perf"
-    perf.write_text("#!/bin/sh\necho '    12.3 %  retiring' >&2\n")
-    perf.chmod(0o755)
-    assert counters.top_down(["true"]) == "12.3 %  retiring"
-    for line in ("Cannot find metric or group `TopdownL1'", "   <not supported>      cycles"):
-        heading = " Performance counter stats for 'true':"
-        text = f"{heading}\n\n{line}\n 5.0% of all branches"
-        perf.write_text(f'#!/bin/sh\ncat >&2 <<"END"\n{text}\nEND\n')
-        with pytest.raises(UnavailableError, match=line.strip()):
-            counters.top_down(["true"])
-    perf.unlink()
-    monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(UnavailableError, match="linux-perf"):
-        counters.top_down(["true"])
-
-
 # An inner loop over four boards at a time, within a loop over turns.
 ASSEMBLY = """
 .globl fills
@@ -130,10 +120,7 @@ boards:
   jne boards
   dec %r8
   jne turn
-done:
-  nop; nop; nop; nop; nop; nop; nop; nop; nop
   ret
-  jmp done
 .size fills, .-fills
 .section .note.GNU-stack
 """
@@ -163,11 +150,11 @@ class TestHotLoop:
 
     @pytest.mark.needs("llvm-mca")
     def test_ports_are_simulated(self, loop):
-        cycles, busy, _ = machine_code.ports(loop, "skylake-avx512")
-        assert cycles >= busy.max() - 0.1
-        assert busy.sum() >= len(loop) - 1  # all but the jump
+        cycles, _ = nb09_hot_loop.ports(loop, "skylake-avx512")
+        twice, _ = nb09_hot_loop.ports(pd.concat([loop[:-1], loop]), "skylake-avx512")
+        assert 1 < cycles < twice
         with pytest.raises(UnavailableError, match="llvm-mca"):
-            machine_code.ports(loop.assign(instruction="nonsense"), "skylake-avx512")
+            nb09_hot_loop.ports(loop.assign(instruction="nonsense"), "skylake-avx512")
 
     def test_a_missing_tool_is_named(self, library, monkeypatch):
         monkeypatch.setenv("PATH", str(library.parent))

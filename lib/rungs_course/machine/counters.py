@@ -7,11 +7,9 @@ are any. Only the calling thread is counted.
 import ctypes
 import ctypes.util
 import functools
-import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
-from rungs.devel import run_program
 from rungs.errors import UnavailableError
 
 # PAPI's names, by ours.
@@ -27,13 +25,9 @@ EVENTS = {
     "mispredicted branches": "PAPI_BR_MSP",
 }
 
-# perf's names, for Intel and AMD, of where the issue slots of a core's front end went.
-_TOP_DOWN = ("TopdownL1", "PipelineL1")
-
-_PERF_HEADING = "Performance counter stats"  # with the program's path
-_PERF_SECONDS = 3600.0  # for the program that it counts
-
 _NULL = -1  # PAPI_NULL, no event set
+# What counts; a negative result is an error.
+_CHECKED = ("PAPI_create_eventset", "PAPI_add_named_event", "PAPI_start", "PAPI_stop")
 
 
 def count(work: Callable[[], object], events: dict[str, str] = EVENTS) -> dict[str, int]:
@@ -43,12 +37,12 @@ def count(work: Callable[[], object], events: dict[str, str] = EVENTS) -> dict[s
     `events` maps our names to PAPI's; returns a number by our name, without events that this
     processor doesn't count.
     """
-    papi = _papi()
+    papi = library()
     counts, reasons = {}, []
     for name, event in events.items():
         try:
             number = _count_one(papi, event, work)
-        except _NotCountedError as error:
+        except UnavailableError as error:
             reasons.append(f"{event}: {error}")
             continue
         # A counter without hardware reads 0, and each of our events does happen.
@@ -61,37 +55,16 @@ def count(work: Callable[[], object], events: dict[str, str] = EVENTS) -> dict[s
     return counts
 
 
-def top_down(command: Sequence[str]) -> str:
-    """Returns perf's table of where a core's slots went while a program ran (top-down method, level
-    1).
-    """
-    said = ""
-    for metric in _TOP_DOWN:
-        done = run_program(
-            ["perf", "stat", "--metrics", metric, "--", *command],
-            _PERF_SECONDS,
-            install="apt-get install linux-perf",
-            env=os.environ | {"LC_ALL": "C"},
-        )
-        refused = done.returncode or "<not" in done.stderr or "Cannot find" in done.stderr
-        if not refused and "%" in done.stderr:
-            return done.stderr.strip()
-        lines = [line.strip() for line in done.stderr.splitlines()]
-        lines = [line for line in lines if line and not line.startswith(_PERF_HEADING)]
-        said = said or next(iter(lines), "nothing")
-    raise UnavailableError(f"perf has no top-down counts here; it printed: {said}")
-
-
 def _count_one(papi: ctypes.CDLL, event: str, work: Callable[[], object]) -> int:
     events, value = ctypes.c_int(_NULL), ctypes.c_longlong()
-    _check(papi, papi.PAPI_create_eventset(ctypes.byref(events)))
+    papi.PAPI_create_eventset(ctypes.byref(events))
     try:
-        _check(papi, papi.PAPI_add_named_event(events, event.encode()))
-        _check(papi, papi.PAPI_start(events))
+        papi.PAPI_add_named_event(events, event.encode())
+        papi.PAPI_start(events)
         try:
             work()
         finally:
-            _check(papi, papi.PAPI_stop(events, ctypes.byref(value)))
+            papi.PAPI_stop(events, ctypes.byref(value))
         return value.value
     finally:
         papi.PAPI_cleanup_eventset(events)
@@ -99,31 +72,32 @@ def _count_one(papi: ctypes.CDLL, event: str, work: Callable[[], object]) -> int
 
 
 @functools.cache
-def _papi() -> ctypes.CDLL:
-    """Starts the system's PAPI: being as new as the system, it knows the newer processors."""
+def library() -> ctypes.CDLL:
+    """Starts the system's PAPI, which knows the processors that the system knows.
+
+    Returns its functions; those that count raise `UnavailableError` where PAPI refuses.
+    """
     name = ctypes.util.find_library("papi")
     if not name:
         raise UnavailableError("no PAPI: apt-get install papi-tools")
     papi = ctypes.CDLL(name)
     papi.PAPI_strerror.restype = ctypes.c_char_p
+
+    def reason(code: int) -> str:
+        return (papi.PAPI_strerror(code) or b"unknown").decode()
+
+    def checked(code: int, function, arguments) -> int:
+        if code < 0:
+            raise UnavailableError(reason(code))
+        return code
+
+    for function in _CHECKED:
+        getattr(papi, function).errcheck = checked
     # PAPI requires the version that its caller was compiled for, which is in its file's name.
     suffix = re.search(r"\.so\.(\d+)\.(\d+)", name)
     if not suffix:
         raise UnavailableError(f"{name} has no version in its name")
     version = int(suffix[1]) << 24 | int(suffix[2]) << 16
     if (started := papi.PAPI_library_init(version)) != version:
-        raise UnavailableError(f"{name} does not start: {_reason(papi, started)}")
+        raise UnavailableError(f"{name} does not start: {reason(started)}")
     return papi
-
-
-def _check(papi: ctypes.CDLL, code: int) -> None:
-    if code < 0:
-        raise _NotCountedError(_reason(papi, code))
-
-
-def _reason(papi: ctypes.CDLL, code: int) -> str:
-    return (papi.PAPI_strerror(code) or b"unknown").decode()
-
-
-class _NotCountedError(Exception):
-    """PAPI rejects an event; the message says why."""

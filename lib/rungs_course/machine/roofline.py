@@ -75,11 +75,6 @@ def seconds(table: pd.Series, program: str = "sequential") -> float:
     return operations(table) / (table[PROGRAMS[program]] * 1e9)
 
 
-def clock(table: pd.Series) -> float:
-    """Returns the cycles per second that a core needs for all instructions in that time."""
-    return table["instructions"] / table["instructions per cycle"] / seconds(table)
-
-
 def memory_rate(table: pd.Series, program: str) -> float:
     """Returns the most bytes per second that can have come from memory: a line for each L1 miss."""
     return table["L1 data misses"] * CACHE_LINE / seconds(table, program)

@@ -151,9 +151,12 @@ def _match(pattern: str, report: str) -> str:
     return next(re.finditer(pattern, report, re.MULTILINE))[1]
 
 
-def program(boards: int, steps: int, mask: str, selections: int = 1) -> list[str]:
+def program(boards: int, steps: int, mask: str, selections: int = 1, *threads: int) -> list[str]:
     """Returns the command that plays, compiled if it isn't yet; of `selections` of actions per step
     the last are played.
+
+    With a number of `threads` every other step is theirs, and the command prints the threads and
+    the seconds of each step.
     """
     binary = gpp.build("steps", paths.CPP / "course" / "bench_rung.cpp", FLAGS)
-    return [str(value) for value in (binary, boards, steps, mask, selections)]
+    return [str(value) for value in (binary, boards, steps, mask, selections, *threads)]

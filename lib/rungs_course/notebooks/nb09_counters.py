@@ -1,116 +1,14 @@
-"""Counters: the study's table of them, checked, what our own count, and what a miss costs."""
+"""Figures of counts, and the plateaus of a latency curve."""
 
-import contextlib
-import mmap
-import re
-from collections.abc import Iterable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
-import numpy as np
 import pandas as pd
 import seaborn
 
-from rungs.devel import CACHE_LINE, paths
+from rungs.devel import CACHE_LINE
 from rungs.machine import describe
-from rungs_course import compiled, plots
+from rungs_course import plots
 from rungs_course.machine.topology import Cache
-from rungs_course.measure import valgrind
-from rungs_course.measure.turns import timed_rounds
-
-_HUGE = 2**21  # bytes of a huge page; pages are 4,096 bytes otherwise
-HUGE_FROM = 2 * _HUGE  # the smallest working set that is timed in them
-
-
-def instructions_by_header(boards: int, steps: int, mask: str) -> pd.DataFrame:
-    """Counts the instructions of `step` in random self-play on the serial rung, from the start of a
-    game.
-
-    Returns a row per header: `header` ("chess/boards.hpp"), `instructions` per ply, most first.
-    """
-    totals = pd.Series(_by_file(valgrind.callgrind(boards, steps, mask)), name="instructions")
-    by_header = totals.groupby(_header).sum().sort_values(ascending=False) / (boards * steps)
-    return by_header.rename_axis("header").reset_index()
-
-
-def _by_file(text: str) -> dict[str, int]:
-    """Returns instructions by source file; inlined code counts where it was written."""
-    names: dict[str, str] = {}
-    totals: dict[str, int] = {}
-    file, skip = "", False
-    for line in text.splitlines():
-        if match := re.match(r"(fl|fi|fe)=\((\d+)\)(?: (.*))?", line):
-            number, name = match[2], match[3]
-            file = names.setdefault(number, name)
-        elif match := re.match(r"(?:cfi|cfl)=\((\d+)\) (.*)", line):
-            names.setdefault(*match.groups())
-        elif line.startswith("calls="):
-            skip = True  # the next line is what the callee took, which is counted there
-        elif re.match(r"[\d+*-]", line):
-            if not skip:
-                totals[file] = totals.get(file, 0) + int(line.split()[1])
-            skip = False
-    return totals
-
-
-def _header(file: str) -> str:
-    """Returns a header by its path in `cpp`, and anything else by whose it is."""
-    path = Path(file).resolve()
-    if path.is_relative_to(paths.CPP):
-        return str(path.relative_to(paths.CPP))
-    return "the compiler's intrinsics" if path.stem.endswith("intrin") else "the C and C++ library"
-
-
-def chain(num_bytes: int, rng: np.random.Generator, *, huge_pages: bool = False) -> np.ndarray:
-    """Makes a chain of loads that visits all cache lines in random order, and then begins again.
-
-    Returns (lines, 8) int64, aligned to cache lines: the first number of each line is at which byte
-    the next line begins. No stride can be foreseen by a prefetcher. The system may refuse pages of
-    2 MiB.
-    """
-    memory = mmap.mmap(-1, num_bytes + _HUGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    with contextlib.suppress(OSError):  # a kernel without huge pages
-        memory.madvise(mmap.MADV_HUGEPAGE if huge_pages else mmap.MADV_NOHUGEPAGE)
-    buffer = np.frombuffer(memory, np.uint8)
-    start = -buffer.ctypes.data % _HUGE
-    lines = buffer[start : start + num_bytes].view(np.int64).reshape(-1, CACHE_LINE // 8)
-    order = rng.permutation(len(lines))
-    lines[order, 0] = np.roll(order, -1) * CACHE_LINE
-    return lines
-
-
-def _bytes_in_huge_pages() -> int:
-    """Returns how much of this process's memory is in huge pages; 0 where it is not reported."""
-    try:
-        text = Path("/proc/self/smaps_rollup").read_text()
-    except OSError:
-        return 0
-    return sum(int(line) * 1024 for line in re.findall(r"AnonHugePages: +(\d+) kB", text))
-
-
-def chase(sizes: Iterable[int], *, loads: int, repeats: int, seed: int) -> pd.DataFrame:
-    """Times loads that wait for each other, in working sets of several sizes, in turns.
-
-    Working sets of 4 MiB and more are also timed in huge pages, where the system provides them.
-    Before the timed loads one lap of the chain, but at most as many loads, fills the caches.
-    Returns a row per size, kind of page and repeat: `bytes`, `pages` ("4 KiB" or "2 MiB"),
-    `repeat`, and `seconds` of a load.
-    """
-    call, rng = compiled.load_machine().rungs_chase_seconds, np.random.default_rng(seed)
-    racers = {}
-    for size in sizes:
-        for huge in (False, True) if size >= HUGE_FROM else (False,):
-            before = _bytes_in_huge_pages()
-            lines, at = chain(size, rng, huge_pages=huge), np.zeros(1, np.int64)
-            if huge and _bytes_in_huge_pages() - before < size:
-                continue
-
-            def load(lines=lines, at=at) -> float:
-                return call(lines.ctypes.data, at, min(len(lines), loads), loads)
-
-            racers[size, "2 MiB" if huge else "4 KiB"] = load
-    rows = [(*key, *rest) for key, *rest in timed_rounds(racers, repeats=repeats, warmup=1)]
-    frame = pd.DataFrame(rows, columns=["bytes", "pages", "repeat", "seconds"])
-    return frame.sort_values(["bytes", "pages", "repeat"], ignore_index=True)
 
 
 def working_sets(largest: int, caches: Sequence[Cache]) -> list[int]:
@@ -174,6 +72,7 @@ def draw_latency(times: pd.DataFrame, caches: Sequence[Cache]):
             f"L{cache.level} ", at, xycoords=("data", "axes fraction"), ha="right", va="top"
         )
     axes.set(yscale="log", ylabel="nanoseconds", title="Latency of a load, by the memory in use")
+    axes.yaxis.set_major_formatter("{x:,g}")
     plots.numbers_below(axes, "working set in KiB")
     return figure
 
@@ -201,7 +100,7 @@ def draw_misses(counts: pd.DataFrame, board_bytes: int, study: float):
 
 
 def draw_shares(table: pd.DataFrame):
-    """Draws our counts per board and step as multiples of the study's, which is 1."""
+    """Draws our numbers as multiples of the study's, which is 1."""
     figure, axes = plots.axes(height=1.6 + 0.5 * len(table))
     share = table["ours"] / table["study"]
     seaborn.scatterplot(y=table["count"], x=share, color=plots.BLUE, s=80, ax=axes)
@@ -210,12 +109,18 @@ def draw_shares(table: pd.DataFrame):
         axes.hlines(at, row.share, 1, color=plots.BLUE)
         text = f"{plots.ratio(row.share)}  ({_count(row.ours)} and {_count(row.study)})"
         axes.annotate(
-            text, (row.share, at), (0, 8), textcoords="offset points", fontsize="small", ha="left"
+            text,
+            (min(row.share, 1), at),
+            (4, 8),
+            textcoords="offset points",
+            fontsize="small",
+            bbox={"facecolor": "white", "linewidth": 0, "pad": 0.5},
         )
     axes.set_xscale("log")
+    axes.xaxis.set_major_formatter("{x:g}")
     axes.set_xlim(min(share.min(), 1) / 2, max(share.max(), 1) * 20)
     axes.set_ylim(len(table) - 0.5, -0.7)
-    axes.set_xlabel("times the study's count, per board and step (dashed: the study)")
+    axes.set_xlabel("times the study's; counts per board and step (dashed: the study)")
     axes.set_ylabel("")
     axes.set_title("The study's counters, and ours")
     return figure

@@ -1,23 +1,19 @@
-"""A hot loop as compilers translate it: instructions, vectorised loops, and times.
+"""A hot loop as compilers translate it: instructions, vectorised loops, and ports.
 
 The loop is `cpp/course/hot_loop.cpp`. What is read, counted and timed is one and the same binary.
 """
 
 import ctypes
-import functools
 import re
-import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from rungs.devel import gpp, paths
-from rungs.errors import MismatchError, UnavailableError
+from rungs.errors import UnavailableError
 from rungs.machine import cpu_features
-from rungs.memory import zeroed_lines
 from rungs_course.measure import machine_code
-from rungs_course.measure.turns import timed_rounds
 
 # Builds of the same file: flags, and the processor features that they need, by Linux's names.
 _WORDS = ("-march=x86-64-v3", "-DRUNGS_SCALAR_LANES")
@@ -33,6 +29,7 @@ FUNCTIONS = ("fills", "walks")
 _SOURCE = paths.CPP / "course" / "hot_loop.cpp"
 _FLAGS = ["-O3", "-std=c++20", "-shared", "-fPIC", "-w"]
 _OTHER_MODEL = "skylake-avx512"  # simulated where this processor lacks the instructions
+_ITERATIONS = 100  # that llvm-mca simulates
 # Purposes of instructions, by their names without the suffix for the operands' size.
 _MEANINGS = {
     "and": "and",
@@ -54,6 +51,14 @@ def build(name: str) -> Path:
 def runs_here(name: str) -> bool:
     """Returns whether this processor has the instructions of a build."""
     return all(_NEEDED.get(flag, "avx2") in cpu_features() for flag in BUILDS[name])
+
+
+def functions() -> Mapping[str, Callable]:
+    """Loads the fills of each build that runs here, and first the walks in plain words."""
+    walks = ctypes.CDLL(str(build("plain words"))).walks
+    return {"a walk": walks} | {
+        name: ctypes.CDLL(str(build(name))).fills for name in BUILDS if runs_here(name)
+    }
 
 
 def loop(build_name: str) -> pd.DataFrame:
@@ -120,47 +125,54 @@ def vectorised(name: str) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["function", "line", "loop", "g++ says"])
 
 
+def simulated(measured: Mapping[str, float]) -> pd.DataFrame:
+    """Simulates the loop of each build of `BUILDS` on a model of this processor.
+
+    `measured` has the cycles of a board by build. Returns a row per build: `build`, `instructions`
+    and `boards` of an iteration, `simulated` cycles of a board, `on` (LLVM's name of the model),
+    `waits for`, and `measured`. Raises `UnavailableError` without llvm-mca.
+    """
+    rows = []
+    for name in BUILDS:
+        instructions, model = loop(name), model_of(name)
+        boards, (cycles, waits) = boards_at_once(instructions), ports(instructions, model)
+        rows.append(
+            (name, len(instructions), boards, cycles / boards, model, waits, measured.get(name))
+        )
+    columns = ["build", "instructions", "boards", "simulated", "on", "waits for", "measured"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def ports(instructions: pd.DataFrame, model: str) -> tuple[float, str]:
+    """Simulates a loop on a model of a processor by llvm-mca, all loads served by the first cache.
+
+    Returns the cycles of an iteration, and what the loop waits for, according to llvm-mca.
+    """
+    body = instructions[~instructions["instruction"].str.startswith("j")]
+    text = "\n".join(body["instruction"] + " " + body["operands"])
+    command = ["llvm-mca", f"--mcpu={model}", f"--iterations={_ITERATIONS}"]
+    command += ["--bottleneck-analysis", "--instruction-info=0", "--resource-pressure=0"]
+    report = machine_code.printed(command, "llvm", text)
+    return int(re.findall(r"Total Cycles:\s+(\d+)", report)[0]) / _ITERATIONS, _waits(report)
+
+
+def _waits(report: str) -> str:
+    shares = {
+        kind: float(share)
+        for kind, share in re.findall(
+            r"(Resource Pressure|Register Dependencies|Memory Dependencies)\s+\[ *([\d.]+)%", report
+        )
+    }
+    kind, share = max(shares.items(), key=lambda item: item[1], default=("", 0.0))
+    words = {"Resource Pressure": "ports", "Register Dependencies": "dependencies"}
+    return f"{words.get(kind, 'loads and stores')}, {share:.0f}%" if share else "nothing"
+
+
 def model_of(name: str) -> str:
     """Returns the processor that `ports` is to simulate for a build, by LLVM's name."""
     if not runs_here(name):
         return _OTHER_MODEL
-    return machine_code.host_model()
-
-
-def race_builds(number: int, *, times: int, repeats: int, warmup: int, seed: int) -> pd.DataFrame:
-    """Times the builds that run here, and walks in plain words, in turns that go `times` times
-    through all boards.
-
-    Boards have random sets of sliders and of empty squares; their `number` is a multiple of eight.
-    Returns a row per racer and repeat: `racer`, `repeat`, and `seconds` of a board.
-    """
-    rng = np.random.default_rng(seed)
-    words = [zeroed_lines(8 * number).view(np.uint64) for _ in range(3)]
-    sliders, empty, out = words
-    some = rng.integers(2**64, size=(5, number), dtype=np.uint64)
-    sliders[:], empty[:] = some[0] & some[1] & some[2], some[3] | some[4]
-    addresses = [ctypes.c_void_p(array.ctypes.data) for array in words]
-    calls = {name: ctypes.CDLL(str(build(name))).fills for name in BUILDS if runs_here(name)}
-    if not calls:
-        raise UnavailableError("no build of the hot loop runs on this processor: it has no AVX2")
-    first = next(iter(calls))
-    calls = {"a walk": ctypes.CDLL(str(build(first))).walks} | calls
-
-    def run(name: str, times: int) -> np.ndarray:
-        calls[name](*addresses, ctypes.c_int64(number), ctypes.c_int64(times))
-        return out.copy()
-
-    expected = run("a walk", 1)
-
-    def turn(name: str) -> float:
-        out[:] = 0
-        begin = time.perf_counter()
-        squares = run(name, times)
-        seconds = time.perf_counter() - begin
-        if not np.array_equal(squares, expected):
-            raise MismatchError(f"{name}: its squares differ from the walk's")
-        return seconds / number / times
-
-    racers = {name: functools.partial(turn, name) for name in calls}
-    rows = list(timed_rounds(racers, repeats=repeats, warmup=warmup))
-    return pd.DataFrame(rows, columns=["racer", "repeat", "seconds"])
+    host_cpu = re.search(
+        r"Host CPU: (\S+)", machine_code.printed(["llvm-mca", "--version"], "llvm")
+    )
+    return host_cpu[1] if host_cpu else "native"
