@@ -22,7 +22,7 @@ def test_every_version_is_numpys_product(n, threads):
 def test_a_wrong_product_has_no_time(monkeypatch):
     monkeypatch.setattr(nb08_roofline, "_by_torch", lambda a, b, result, *_: result.fill(0) or 1.0)
     with pytest.raises(MismatchError, match="torch"):
-        nb08_roofline.race_products([16], threads=1, repeats=1, seconds=1e-4)
+        nb08_roofline.racer("torch", 1, *nb08_roofline.matrices(16, 0), 1e-4)
 
 
 def test_a_version_has_a_share_of_the_peak_of_its_threads():
@@ -43,3 +43,10 @@ def test_a_last_cache_no_faster_than_memory_has_no_slope_of_its_own(last, levels
     _, slopes = nb08_roofline.roofs(compute, bandwidth, 1)
     assert list(slopes) == levels
     assert list(slopes.values())[2] == last
+
+
+def test_roofs_are_drawn_also_where_no_program_can_be_placed():
+    nothing = pd.DataFrame(columns=["name", "intensity", "performance"])
+    figure = nb08_roofline.roofline({"integers": 5e10}, {"L1": 1e11}, nothing, title="One core")
+    labels = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
+    assert labels == ["L1, 100 GB/s", "integers, 50 Gop/s"]

@@ -2,21 +2,18 @@
 
 import functools
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import ipywidgets
 import numpy as np
 import pandas as pd
-import torch
 
 from rungs.devel import described, loader, workers_of
 from rungs.errors import MismatchError
 from rungs_course import compiled, plots
-from rungs_course.learners import torch_threads
 from rungs_course.machine.roofline import Processor, attainable, ridge
 from rungs_course.measure.over_boards import one_point
-from rungs_course.measure.turns import timed_rounds
 from rungs_course.widgets import WHOLE_LABEL, predict_first, rung_controls
 
 _DISTINCT = 1.25  # how many times memory's bandwidth a cache has at least that is drawn
@@ -35,8 +32,7 @@ def roofs(compute: pd.DataFrame, bandwidth: pd.DataFrame, threads: int) -> tuple
     if {"L2", "L3", "memory"} <= slopes.keys() and slopes["L3"] < _DISTINCT * slopes["memory"]:
         slopes["beyond L2"] = max(slopes.pop("L3"), slopes.pop("memory"))
     names = ("64-bit integers, vectors", "64-bit integers")
-    on = "1 core" if threads == 1 else f"{threads} cores"
-    return {f"{name}, {on}": measured[name] for name in names}, slopes
+    return {name: measured[name] for name in names}, slopes
 
 
 def point(name: str, work: dict[str, float], plies_per_second: float) -> dict:
@@ -62,10 +58,11 @@ def shares(row, compute: pd.DataFrame, bandwidth: pd.DataFrame, cores: int) -> d
 
 
 def rooflines(compute: pd.DataFrame, bandwidth: pd.DataFrame, points: pd.DataFrame, cores: int):
-    """Draws programs under the roofs of as many cores as they use: of one, and below it of all."""
+    """Draws programs under the roofs of as many cores as they use: of one, and of all."""
     counts = sorted({1, cores})
-    figure, panels = plots.axes(height=4.0 * len(counts), nrows=len(counts), squeeze=False)
-    for axes, threads in zip(panels[:, 0], counts, strict=True):
+    size = {"width": 1 + 4.5 * len(counts), "height": 4.6}
+    figure, panels = plots.axes(**size, ncols=len(counts), squeeze=False, sharey=True)
+    for axes, threads in zip(panels[0], counts, strict=True):
         title = "One core" if threads == 1 else f"{threads} cores"
         bounds = roofs(compute, bandwidth, threads)
         roofline(*bounds, below(points, threads), title=title, axes=axes)
@@ -87,26 +84,28 @@ def roofline(
     highest. A point has `name`, `intensity` (operations per byte) and `performance` (operations per
     second); `guess` is the last two.
     """
-    axes = axes or plots.axes(height=4.4)[1]
+    axes = axes or plots.axes(height=4.6)[1]
     top, fastest = max(peaks.values()), max(bandwidths.values())
-    slowest = min(bandwidths.values())
-    low = min(ridge(min(peaks.values()), fastest), points["intensity"].min(), 1) / 6
-    high = max(ridge(top, slowest), points["intensity"].max()) * 6
+    intensities = [*points["intensity"], *(guess or ())[:1]]
+    low = min([ridge(min(peaks.values()), fastest), *intensities]) / 3
+    high = max([ridge(top, min(bandwidths.values())), *intensities]) * 3
     intensity = np.geomspace(low, high, 400)
-    small = {"textcoords": "offset points", "fontsize": "x-small"}
-    # Along each slope its name stands further right than along the steeper one.
-    for at_slope, (name, bandwidth) in enumerate(bandwidths.items()):
+    for (name, bandwidth), line in zip(bandwidths.items(), plots.LINESTYLES, strict=False):
         rising = intensity[intensity <= ridge(top, bandwidth)]
-        axes.plot(rising, attainable(rising, top, bandwidth) / 1e9, color=plots.GREY, linewidth=1.5)
-        left = low * 3.5**at_slope
-        text, at = f"{name}, {bandwidth / 1e9:,.0f} GB/s", (left, left * bandwidth / 1e9)
-        box = {"facecolor": "white", "linewidth": 0, "pad": 0.5}
-        axes.annotate(text, at, (3, 4), va="center", bbox=box, **small)
-    for name, peak in peaks.items():
+        look = {
+            "color": plots.GREY,
+            "linestyle": line,
+            "label": f"{name}, {bandwidth / 1e9:,.0f} GB/s",
+        }
+        axes.plot(rising, attainable(rising, top, bandwidth) / 1e9, **look)
+    for (name, peak), line in zip(peaks.items(), plots.LINESTYLES, strict=False):
         flat = intensity[intensity >= ridge(peak, fastest)]
-        axes.plot(flat, np.full(len(flat), peak / 1e9), color=plots.BLACK, linewidth=1.5)
-        text = f"{name}, {peak / 1e9:,.0f} Gop/s"
-        axes.annotate(text, (high, peak / 1e9), (0, 2), ha="right", va="bottom", **small)
+        look = {
+            "color": plots.BLACK,
+            "linestyle": line,
+            "label": f"{name}, {peak / 1e9:,.0f} Gop/s",
+        }
+        axes.plot(flat, np.full(len(flat), peak / 1e9), **look)
     for row, marker, color in zip(points.itertuples(), plots.MARKERS, plots.COLORS, strict=False):
         label = f"{row.name}, {row.performance / 1e9:,.3g} Gop/s"
         at = (row.intensity, row.performance / 1e9)
@@ -114,10 +113,14 @@ def roofline(
     if guess:
         at = (guess[0], guess[1] / 1e9)
         axes.plot(*at, "D", markerfacecolor="white", color=plots.BLACK, label="your guess")
-    if len(points) or guess:
-        axes.legend(loc="lower right", fontsize="small")
-    axes.set(xscale="log", yscale="log", ylabel="Gop/s", title=title)
+    below_axes = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.16), "frameon": False}
+    axes.legend(**below_axes, fontsize="small", ncols=2)
+    axes.set(xscale="log", yscale="log", title=title)
+    if axes.get_subplotspec().is_first_col():
+        axes.set_ylabel("Gop/s")
     axes.set_xlabel("operational intensity: operations per byte")
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter("{x:g}")
     return axes.figure
 
 
@@ -130,7 +133,7 @@ def study_rooflines(processors: Sequence[tuple[Processor, Processor]], points: p
     colors = dict(zip(points["name"].unique(), plots.COLORS, strict=False))
     markers = dict(zip(points["per"].unique(), plots.MARKERS, strict=False))
     for axes, (printed, corrected) in zip(panels, processors, strict=True):
-        roofs_of = {"its roofs": (printed, "-"), "its roofs, corrected": (corrected, "--")}
+        roofs_of = {"the study's roofs": (printed, "-"), "corrected roofs": (corrected, "--")}
         for label, (processor, line) in roofs_of.items():
             roof = attainable(intensity, processor.peak_flops(64), processor.peak_bandwidth())
             axes.plot(intensity, roof / 1e9, line, color=plots.BLACK, linewidth=1.2, label=label)
@@ -139,6 +142,8 @@ def study_rooflines(processors: Sequence[tuple[Processor, Processor]], points: p
             axes.plot(row.intensity, row.performance / 1e9, markers[row.per], **look)
         axes.set(xscale="log", yscale="log", title=printed.name)
         axes.set_xlabel("operations per access, or per byte")
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_formatter("{x:,g}")
     panels[0].set_ylabel("Gop/s (the study: Gflop/s)")
     names = axes.get_legend_handles_labels()
     look = {"ncols": 3, "frameon": False, "fontsize": "small"}
@@ -215,6 +220,10 @@ def multiply(
 
 
 def _by_torch(a, b, result, threads: int, count: int) -> float:
+    import torch  # takes seconds, and brings an OpenMP runtime
+
+    from rungs_course.learners import torch_threads
+
     left, right, out = map(torch.from_numpy, (a, b, result))
     with torch_threads(threads):
         start = time.perf_counter()
@@ -223,34 +232,24 @@ def _by_torch(a, b, result, threads: int, count: int) -> float:
         return (time.perf_counter() - start) / count
 
 
-def race_products(
-    sizes: Iterable[int], *, threads: int, repeats: int, seconds: float, seed: int = 0
-) -> pd.DataFrame:
-    """Times all versions, and PyTorch on one thread and on all, in turns of about `seconds`; one
-    more comes first.
+def matrices(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Returns two random (n, n) float32 matrices."""
+    a, b = np.random.default_rng(seed).uniform(-1, 1, (2, n, n)).astype(np.float32)
+    return a, b
 
-    Returns a row per size, version and repeat: `n`, `version`, `threads`, `repeat`, `per_second`,
-    floating-point operations.
+
+def racer(
+    version: str, threads: int, a: np.ndarray, b: np.ndarray, seconds: float
+) -> Callable[[], float]:
+    """Makes a turn of about `seconds` of `multiply`, which returns the seconds of a product.
+
+    Raises `MismatchError` where the product is wrong.
     """
-    raced = [(name, 1) for name in IDEAS if name != "threads"]
-    raced += [("threads", threads), ("torch", threads)] if threads > 1 else []
-    rng, racers = np.random.default_rng(seed), {}
-    for n in sizes:
-        a, b = rng.uniform(-1, 1, (2, n, n)).astype(np.float32)
-        exact = a.astype(np.float64) @ b
-        for name, number in raced:
-            result = np.empty_like(a)
-            turn = functools.partial(multiply, name, a, b, result, number)
-            once = turn()
-            _check(name, result, exact)
-            racers[n, name, number] = functools.partial(turn, max(1, int(seconds / once)))
-    rows = [
-        (*racer, repeat, 2 * racer[0] ** 3 / taken)
-        for racer, repeat, taken in timed_rounds(racers, repeats=repeats, warmup=1)
-    ]
-    ladder = list(racers)
-    rows.sort(key=lambda row: ladder.index(row[:3]))  # stable: repeats stay in their order
-    return pd.DataFrame(rows, columns=["n", "version", "threads", "repeat", "per_second"])
+    result = np.empty_like(a)
+    turn = functools.partial(multiply, version, a, b, result, threads)
+    once = turn()
+    _check(version, result, a.astype(np.float64) @ b)
+    return functools.partial(turn, max(1, int(seconds / once)))
 
 
 def _check(name: str, product: np.ndarray, exact: np.ndarray) -> None:
@@ -262,8 +261,8 @@ def _check(name: str, product: np.ndarray, exact: np.ndarray) -> None:
 
 
 def products_table(frame: pd.DataFrame, peaks: dict[int, float]) -> pd.DataFrame:
-    """Returns a row per size and racer of `race_products`: `n`, `version`, `threads`, `per_second`
-    (the median), `idea`, and `share` of the peak of that number of threads.
+    """Returns a row per size and racer of the race of products: `n`, `version`, `threads`,
+    `per_second` (the median), `idea`, and `share` of the peak of that number of threads.
     """
     keys = ["n", "version", "threads"]
     table = frame.groupby(keys, sort=False)["per_second"].median().reset_index()
@@ -295,6 +294,7 @@ def draw_products(table: pd.DataFrame, peaks: dict[int, float]):
             text = panel.text(peak / 1e9, -0.7, f" {on} ", ha=side, fontsize="small")
             text.set_in_layout(False)
         panel.set_xscale("log")
+        panel.xaxis.set_major_formatter("{x:,g}")
         panel.set_xlim(rates.min() / 2, max(peaks.values()) / 1e9 * 8)
         panel.set_xlabel("Gflop/s (logarithmic), and share of the peak")
         panel.set_title(f"matrices of {n} × {n}", pad=16)
