@@ -29,7 +29,6 @@ FUNCTIONS = ("fills", "walks")
 _SOURCE = paths.CPP / "course" / "hot_loop.cpp"
 _FLAGS = ["-O3", "-std=c++20", "-shared", "-fPIC", "-w"]
 _OTHER_MODEL = "skylake-avx512"  # simulated where this processor lacks the instructions
-_ITERATIONS = 100  # that llvm-mca simulates
 # Purposes of instructions, by their names without the suffix for the operands' size.
 _MEANINGS = {
     "and": "and",
@@ -135,7 +134,8 @@ def simulated(measured: Mapping[str, float]) -> pd.DataFrame:
     rows = []
     for name in BUILDS:
         instructions, model = loop(name), model_of(name)
-        boards, (cycles, waits) = boards_at_once(instructions), ports(instructions, model)
+        cycles, _, waits = machine_code.ports(instructions, model)
+        boards = boards_at_once(instructions)
         rows.append(
             (name, len(instructions), boards, cycles / boards, model, waits, measured.get(name))
         )
@@ -143,36 +143,8 @@ def simulated(measured: Mapping[str, float]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-def ports(instructions: pd.DataFrame, model: str) -> tuple[float, str]:
-    """Simulates a loop on a model of a processor by llvm-mca, all loads served by the first cache.
-
-    Returns the cycles of an iteration, and what the loop waits for, according to llvm-mca.
-    """
-    body = instructions[~instructions["instruction"].str.startswith("j")]
-    text = "\n".join(body["instruction"] + " " + body["operands"])
-    command = ["llvm-mca", f"--mcpu={model}", f"--iterations={_ITERATIONS}"]
-    command += ["--bottleneck-analysis", "--instruction-info=0", "--resource-pressure=0"]
-    report = machine_code.printed(command, "llvm", text)
-    return int(re.findall(r"Total Cycles:\s+(\d+)", report)[0]) / _ITERATIONS, _waits(report)
-
-
-def _waits(report: str) -> str:
-    shares = {
-        kind: float(share)
-        for kind, share in re.findall(
-            r"(Resource Pressure|Register Dependencies|Memory Dependencies)\s+\[ *([\d.]+)%", report
-        )
-    }
-    kind, share = max(shares.items(), key=lambda item: item[1], default=("", 0.0))
-    words = {"Resource Pressure": "ports", "Register Dependencies": "dependencies"}
-    return f"{words.get(kind, 'loads and stores')}, {share:.0f}%" if share else "nothing"
-
-
 def model_of(name: str) -> str:
-    """Returns the processor that `ports` is to simulate for a build, by LLVM's name."""
+    """Returns the processor that `machine_code.ports` is to simulate for a build, by LLVM's name."""
     if not runs_here(name):
         return _OTHER_MODEL
-    host_cpu = re.search(
-        r"Host CPU: (\S+)", machine_code.printed(["llvm-mca", "--version"], "llvm")
-    )
-    return host_cpu[1] if host_cpu else "native"
+    return machine_code.host_model()
