@@ -1,10 +1,8 @@
 // The functions that the course's Python calls, of teaching code that is in no wheel: threads that
-// count (notebook 04); a step in two parallel regions (notebook 05); and versions of a matrix
-// product (notebook 08).
+// count (notebook 04), and versions of a matrix product (notebook 08).
 #include "../bindings/abi.hpp"
 #include "counters.hpp"
 #include "gemm_ladder.hpp"
-#include "twice.hpp"
 
 namespace rungs::course {
 
@@ -20,13 +18,6 @@ constexpr decltype(&learn::ladder::naive) kProducts[] = {RUNGS_PRODUCTS(RUNGS_PR
 }  // namespace rungs::course
 
 RUNGS_ENUMERATION(Product, rungs::course::Product)
-
-// Plays (N,) actions in two parallel regions, as `rungs::serial::step`.
-RUNGS_FUNCTION(std::int64_t, rungs_chess_twice, std::uintptr_t batch, const std::int64_t* actions,
-               std::int64_t threads) {
-  return rungs::course::twice(rungs::at<const rungs::ChessBatch>(batch), actions,
-                              static_cast<std::int32_t>(threads));
-}
 
 // Threads increment a counter each, `stride` bytes apart, in turns; `begin` and `end` get the times
 // of each, (turns, threads) seconds.

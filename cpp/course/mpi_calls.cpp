@@ -1,10 +1,12 @@
 // Records when a rank calls MPI and for how long, by the standard's profiling interface: each
 // function has a second name that begins with P, and a library may define the first name and call
-// the second. Load this library before MPI's.
+// the second. LD_PRELOAD loads this library before MPI's.
 #include <mpi.h>
 
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
+#include <string>
 #include <vector>
 
 namespace {
@@ -82,17 +84,18 @@ int MPI_Igatherv(const void* sent, int count, MPI_Datatype type, void* received,
   });
 }
 
-// Forgets all notes.
-void rungs_mpi_forget() { notes.clear(); }
-
-// Writes all notes as CSV; returns 0, or -1 where the file can't be written.
-int rungs_mpi_write(const char* path) {
-  std::FILE* file = std::fopen(path, "w");
-  if (!file) return -1;
+// Writes this rank's notes as CSV, to a file whose name begins as the environment variable says.
+int MPI_Finalize() {
+  int rank;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const std::string path = std::getenv("RUNGS_MPI_CALLS") + std::to_string(rank) + ".csv";
+  std::FILE* file = std::fopen(path.c_str(), "w");
+  if (!file) MPI_Abort(MPI_COMM_WORLD, 1);
   std::fprintf(file, "call,begin,end\n");
   for (const Note& note : notes)
     std::fprintf(file, "%s,%.9f,%.9f\n", note.call, note.begin, note.end);
-  return std::fclose(file) ? -1 : 0;
+  if (std::fclose(file)) MPI_Abort(MPI_COMM_WORLD, 1);
+  return PMPI_Finalize();
 }
 
 }  // extern "C"

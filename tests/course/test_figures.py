@@ -7,6 +7,7 @@ from pathlib import Path
 import chess
 import ipywidgets
 import matplotlib
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -17,13 +18,13 @@ from rungs_course.machine import roofline
 from rungs_course.machine.roofline import CORRECTED, PAPER
 from rungs_course.machine.topology import Cache
 from rungs_course.measure import over_boards, results
-from rungs_course.measure.cost import Link
+from rungs_course.measure.link import Link
 from rungs_course.notebooks import nb00_start as nb00
 from rungs_course.notebooks import nb01_python as nb01
 from rungs_course.notebooks import nb02_parallel as nb02
-from rungs_course.notebooks import nb03_bitboards, nb03_perft, nb05_mpi
+from rungs_course.notebooks import nb03_bitboards, nb03_perft
 from rungs_course.notebooks import nb04_openmp as nb04
-from rungs_course.notebooks import nb05_figures as nb05
+from rungs_course.notebooks import nb05_mpi as nb05
 from rungs_course.notebooks import nb06_cuda as nb06
 from rungs_course.notebooks import nb07_ladder as nb07
 from rungs_course.notebooks import nb08_roofline as nb08
@@ -97,16 +98,6 @@ def counters():
     return nb04.draw_counters(pd.DataFrame(rows, columns=columns))
 
 
-def cost_of_steps():
-    measured = pd.DataFrame({"num_envs": [512], "ranks": CORES, "speedup": 1.5})
-    return nb05_mpi.fit_cost(load("05_works"), 512), measured
-
-
-def speedups():
-    cost, measured = cost_of_steps()
-    return nb05.draw_speedups(cost, 512, CORES, measured)
-
-
 def gains():
     table = over_boards.gains(load("02_race"), "python")
     return plots.gains(table, "python", ideal=CORES, oversubscribed=["queue"])
@@ -155,7 +146,6 @@ PLOTS = {
     "perft": lambda: nb03_perft.draw_perft(load("03_perft")),
     "counters": counters,
     "schedules": lambda: nb04.draw_schedules(load("04_schedules")),
-    "speed-ups": speedups,
     "a step of ranks": lambda: nb05.draw_step(load("05_works")),
     "messages of ranks": lambda: nb05.draw_messages(load("05_messages")),
     "a warp": lambda: nb06.draw_warp(load("06_followed"), load("06_followed")["ply"].min()),
@@ -211,7 +201,7 @@ PICTURES = {
     "plies": lambda: nb00.draw_plies(nb00.play(OPERA_GAME), [1, 33]),
     "doublings": lambda: nb03_bitboards.draw_doublings(chess.Board(FEN), chess.A1),
     "bitboards": lambda: nb03_bitboards.draw_generator(chess.Board(FEN), chess.A1),
-    "a ring": lambda: nb05.draw_ring(3),
+    "a ring": lambda: nb05.draw_ring(np.ones((5, 3, 3), int)),
     "layouts": lambda: nb06.draw_layouts(load("06_layout")),
     "architectures": lambda: nb13.draw_architectures({"mul": 20, "sin": 1, "rand": 1}),
     "a film": lambda: filmstrip(load("15_games").head(6), columns=2),
@@ -378,7 +368,6 @@ def alternatives(monkeypatch):
 @pytest.mark.parametrize(
     ("explore", "control", "value"),
     [
-        (lambda: nb05.explore_ranks(*cost_of_steps()), "boards", 8),
         (lambda: nb05.explore_step(load("05_works")), "step", 3),
         (lambda: nb06.explore_warp(load("06_followed")), "lanes", 8),
     ],

@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 from rungs.errors import WorkerDiedError
-from rungs_course.measure.cost import Link, fit, position_bytes
+from rungs_course.measure.cost import position_bytes
+from rungs_course.measure.link import Link, fit
 from rungs_course.notebooks import nb14_cost_model as nb14
 from rungs_course.notebooks import nb14_ranks
 from rungs_course.notebooks.nb14_cost_model import Line, Update, all_reduce_seconds

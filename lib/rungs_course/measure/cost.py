@@ -1,5 +1,5 @@
 """The cost of an update: the time of its parts, floating-point operations and bytes, counted on
-paper, and what a message takes.
+paper.
 
 The time of training is updates * (generate + transfer + infer + backward): a rung changes the first
 part alone, so that its effect on training can be derived from its speed.
@@ -12,11 +12,8 @@ work lowers it.
 """
 
 import dataclasses
-from typing import NamedTuple
 
-import numpy as np
 import pandas as pd
-import scipy.optimize
 import torch
 
 import rungs
@@ -76,23 +73,6 @@ def operations(network: PolicyValueNetwork, legal: float = LEGAL) -> Operations:
     # Each product has gradients of both its factors; the first layer only of its weights.
     backward = first + 2 * (products + scores)
     return Operations(infer=forward, learn=forward + backward)
-
-
-class Link(NamedTuple):
-    """A connection between processes."""
-
-    latency: float  # seconds that a message takes, however short it is
-    bandwidth: float  # bytes per second that a process sends while it receives as many
-
-
-def fit(terms, seconds) -> np.ndarray:
-    """Fits the coefficients, none below 0, of two terms whose sum is some times; (2,) float64.
-
-    Least squares of relative errors, so that a microsecond counts where there are few.
-    """
-    scaled = np.asarray(terms, float) / np.asarray(seconds, float)[:, None]
-    best, _ = scipy.optimize.nnls(scaled, np.ones(len(scaled)))
-    return best
 
 
 def position_bytes() -> dict[str, int]:

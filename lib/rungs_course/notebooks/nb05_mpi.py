@@ -1,127 +1,16 @@
-"""Ranks that share boards out: races, and when each of them calls MPI. Run on every rank."""
+"""What ranks do in a step, from their calls of MPI; what messages take; and a sum around a ring."""
 
-import ctypes
-import dataclasses
-import itertools
-import json
-import sys
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
-
+import ipywidgets
 import numpy as np
 import pandas as pd
 
-import rungs
-from rungs.devel import gpp, launch, mpi, paths, temporary_dir
-from rungs.errors import WorkerDiedError
-from rungs_course.compiled import load_course
-from rungs_course.measure.race import race
-from rungs_course.teams import make as make_team
+from rungs_course import plots, widgets
+from rungs_course.measure.link import Link, fit
 
 # Parts of a rank's step, in the order of time.
 WORKS = ("order", "check", "agree", "play", "send")
-TRANSPORTS = ("shared", "messages")
-
-_CALLS = paths.CPP / "course" / "mpi_calls.cpp"
-
-
-def race_layout(
-    ranks: int,
-    threads: int,
-    games: list[dict],
-    *,
-    teams: bool = False,
-    traced: tuple[int, int] | None = None,
-    **race_settings,
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Races `mpi` on some ranks against `cpp`, and notes when ranks call MPI, in a job of its own.
-
-    `games` holds `num_envs` (boards on all ranks), `mask` and `steps` of each race. With `teams`,
-    rank 0's threads race as well, without ranks: "openmp", and "twice", which wakes its team for
-    the check and for playing, as a rank does. `traced` is a number of boards and of steps whose
-    calls are noted, per transport. Returns the rows of `race`, with columns `num_envs` and `mask`;
-    and the calls, a row each: `transport`, `rank`, `call`, `begin`, `end`, in seconds on the
-    machine's clock.
-    """
-    with temporary_dir() as folder:
-        arguments = [folder, threads, games, teams, traced, race_settings]
-        launch(ranks, __name__, [json.dumps(arguments)], module=True)
-        calls = [
-            pd.read_csv(_calls_file(folder, transport, rank)).assign(transport=transport, rank=rank)
-            for transport, rank in itertools.product(TRANSPORTS, range(ranks) if traced else ())
-        ]
-        return pd.read_csv(Path(folder) / "race.csv"), pd.concat(calls) if calls else pd.DataFrame()
-
-
-def _calls_file(folder: str, transport: str, rank: int) -> Path:
-    return Path(folder) / f"{transport} {rank}.csv"
-
-
-def main() -> None:
-    """Runs one rank."""
-    folder, threads, games, teams, traced, race_settings = json.loads(sys.argv[1])
-    notes = _noting() if traced else None
-
-    def more_racers(game: dict) -> dict:
-        if not teams:
-            return {}
-        play_twice = load_course().rungs_chess_twice
-        return {
-            "openmp": rungs.make("chess", "openmp", threads=threads, **game),
-            "twice": make_team(play_twice, game["num_envs"], threads, game["mask"]),
-        }
-
-    frames = _race_games(games, threads, race_settings, more_racers)
-    for transport in TRANSPORTS if traced else ():
-        _note_calls(notes, transport, threads, traced, race_settings["seed"], folder)
-    if frames:
-        pd.concat(frames).to_csv(Path(folder) / "race.csv", index=False)
-
-
-def _race_games(
-    games: list[dict],
-    threads: int,
-    race_settings: dict,
-    beside: Callable[[dict], dict],
-) -> list[pd.DataFrame]:
-    """Races on one rank, as all others do at the same time, with rank 0's further racers of
-    `beside`; a rank that serves another returns nothing.
-    """
-    frames = []
-    for game in games:
-        steps = game.pop("steps")
-        env = rungs.make("chess", "mpi", threads=threads, **game)
-        if env.serve():
-            continue
-        racers = {"cpp": rungs.make("chess", "cpp", **game), "mpi": env} | beside(game)
-        pilot = rungs.make("chess", "cpp", **game)
-        frames.append(race(racers, pilot, steps=steps, **race_settings).assign(**game))
-        env.close()
-    return frames
-
-
-def _noting() -> ctypes.CDLL:
-    """Loads the library that notes calls, before MPI's own, so that C++ finds it first."""
-    flags = [*gpp.FLAGS.split(), *mpi.flags(), "-fvisibility=default"]
-    return ctypes.CDLL(str(gpp.build("mpi_calls", _CALLS, flags)), ctypes.RTLD_GLOBAL)
-
-
-def _note_calls(notes, transport, threads, traced, seed, folder) -> None:
-    num_envs, steps = traced
-    env = rungs.make("chess", "mpi", num_envs, threads=threads, transport=transport)
-    notes.rungs_mpi_forget()
-    boards: Any = env.boards
-    rank = boards.ranks.rank
-    if not env.serve():
-        env.reset(seed=seed)
-        rng = np.random.default_rng(seed)
-        for _ in range(steps):
-            env.step(env.sample_actions(rng))
-        env.close()
-    path = _calls_file(folder, transport, rank)
-    if notes.rungs_mpi_write(str(path).encode()):
-        raise WorkerDiedError(rank, f"could not write {path}")
+_BY = {"shared": "With shared memory", "messages": "By messages"}
+LATE = 1e-3  # seconds after which the other rank receives what was sent early
 
 
 def works(calls: pd.DataFrame) -> pd.DataFrame:
@@ -191,22 +80,6 @@ def shares(pieces: pd.DataFrame) -> pd.DataFrame:
     return took.div(took.sum(axis=1), axis=0)
 
 
-@dataclasses.dataclass(frozen=True)
-class StepCost:
-    """The cost of a step on one rank or several, as measured."""
-
-    ply: float  # seconds of a board's step
-    meeting: float  # seconds that ranks take to begin and end together
-
-    def seconds(self, boards: np.ndarray, ranks: int) -> np.ndarray:
-        """Returns the seconds of a step of `boards` boards, shared evenly."""
-        return self.meeting * (ranks > 1) + self.ply * np.ceil(boards / ranks)
-
-    def speedup(self, boards: np.ndarray, ranks: int) -> np.ndarray:
-        """Returns how many times as fast as one rank `ranks` ranks are."""
-        return self.seconds(boards, 1) / self.seconds(boards, ranks)
-
-
 def costs(pieces: pd.DataFrame, num_envs: int) -> pd.DataFrame:
     """Returns what each step on ranks that share memory cost: `ply` and `meeting`, in seconds.
 
@@ -221,29 +94,131 @@ def costs(pieces: pd.DataFrame, num_envs: int) -> pd.DataFrame:
     return pd.DataFrame({"ply": busy * ranks / num_envs, "meeting": step_seconds - busy})
 
 
-def fit_cost(pieces: pd.DataFrame, num_envs: int) -> StepCost:
-    """Returns the medians of `costs`, the meeting not below zero."""
-    medians = costs(pieces, num_envs).median()
-    return StepCost(float(medians["ply"]), max(0.0, float(medians["meeting"])))
-
-
-def ring(ranks: int) -> np.ndarray:
-    """Follows an all-reduce around a ring: how many ranks' numbers are in each part of the sum.
-
-    Every rank's array is cut into as many parts as there are ranks. In each round every rank sends
-    one part to the next, which adds it to its own or, once the sums are complete, stores it.
-    Returns (rounds + 1, ranks, parts), after each round and before the first.
+def draw_step(pieces: pd.DataFrame, steps: dict[str, int] | None = None):
+    """Draws what each rank does when in a step, for each way in which boards are gathered; by
+    default in one of median length.
     """
-    counts = np.ones((2 * ranks - 1, ranks, ranks), int)
-    for turn in range(1, 2 * ranks - 1):
-        counts[turn] = counts[turn - 1]
-        for rank in range(ranks):
-            part, then = (rank - turn + 1) % ranks, (rank + 1) % ranks
-            sent = counts[turn - 1, rank, part]
-            adds = turn < ranks
-            counts[turn, then, part] = counts[turn - 1, then, part] + sent if adds else sent
-    return counts
+    chosen = steps or {
+        transport: typical_step(pieces, transport) for transport in pieces["transport"].unique()
+    }
+    figure, axes = plots.axes(8.0, 1.7 + 1.3 * len(chosen), nrows=len(chosen), squeeze=False)
+    colors = (plots.BLACK, plots.SKY, plots.GREY, plots.BLUE, plots.ORANGE)
+    looks = plots.fills(WORKS, colors)
+    for panel, (transport, number) in zip(axes[:, 0], chosen.items(), strict=True):
+        rows = pieces[(pieces["transport"] == transport) & (pieces["step"] == number)]
+        rows = rows.sort_values(["rank", "begin"])
+        names = "rank " + rows["rank"].astype(str)
+        bars = rows.assign(row=names, kind=rows["work"], start=rows["begin"])
+        plots.timeline_bars(panel, bars, looks, 1e6)
+        _draw_order(panel, rows[rows["work"] == "order"])
+        _draw_meetings(panel, rows[rows["work"] == "agree"])
+        panel.set_title(f"{_BY[transport]}, step {number}", fontsize="medium")
+    figure.suptitle("What ranks do in a step")
+    axes[-1, 0].set_xlabel("microseconds since the order")
+    plots.legend_below(figure, looks, len(WORKS))
+    return figure
 
 
-if __name__ == "__main__":
-    main()
+def _draw_order(axes, rows: pd.DataFrame) -> None:
+    """Draws the order's way from rank 0 to each of the others."""
+    first, *others = rows.itertuples()
+    for row in others:
+        ends = (row.end * 1e6, row.rank - 0.3), (first.begin * 1e6, 0.3)
+        axes.annotate("", *ends, arrowprops={"arrowstyle": "->", "color": plots.BLACK})
+
+
+def _draw_meetings(axes, rows: pd.DataFrame) -> None:
+    """Draws when the last rank came to each meeting."""
+    for moment in rows["begin"].groupby(rows.groupby("rank").cumcount()).max() * 1e6:
+        axes.axvline(moment, linestyle=":", color=plots.BLACK, linewidth=1)
+
+
+def explore_step(pieces: pd.DataFrame):
+    """Shows any of the steps that were followed."""
+    transports = pieces["transport"].unique().tolist()
+    numbers, first = sorted(set(pieces["step"])), typical_step(pieces, transports[0])
+    return widgets.explore(
+        lambda transport, number: draw_step(pieces, {transport: number}),
+        transport=ipywidgets.ToggleButtons(options=transports, description="by"),
+        number=widgets.slider(numbers, first, "step"),
+    )
+
+
+def border(times: pd.DataFrame) -> tuple[int, int] | None:
+    """Finds between which two sizes the protocol changes.
+
+    Returns the largest size of which `MPI_Send` returns before the other rank receives, in the
+    median of its repeats, and the next one; None where all sizes, or none, do so.
+    """
+    sends = times[times["what"] == "send"].groupby("bytes")["seconds"].median()
+    returns = sends.index[sends < LATE / 2]
+    waits = sends.index[(sends >= LATE / 2) & (sends.index > returns.max())]
+    return (int(returns.max()), int(waits.min())) if len(returns) and len(waits) else None
+
+
+def fit_links(times: pd.DataFrame) -> dict[str, Link]:
+    """Fits a latency and a bandwidth to the medians of trips, on each side of the `border`.
+
+    Returns the link of each protocol, "eager" and "rendezvous", or of "all sizes" where no border
+    was found. Fewer than three sizes, to which two numbers can always be fitted, have none.
+    """
+    links = {}
+    for name, medians in _by_protocol(times).items():
+        if len(medians) < 3:
+            continue
+        latency, per_byte = fit([(1, size) for size in medians.index], medians)
+        with np.errstate(divide="ignore"):
+            links[name] = Link(float(latency), float(1 / per_byte))
+    return links
+
+
+def _by_protocol(times: pd.DataFrame) -> dict[str, pd.Series]:
+    """Returns the medians of trips by size, for each protocol."""
+    trips = times[times["what"] == "trip"].groupby("bytes")["seconds"].median()
+    edge = border(times)
+    if not edge:
+        return {"all sizes": trips}
+    return {"eager": trips.loc[: edge[0]], "rendezvous": trips.loc[edge[1] :]}
+
+
+def draw_messages(times: pd.DataFrame):
+    """Draws a message's time over its size, and how long a send waits for a late receiver."""
+    figure, (trips, sends) = plots.axes(7.5, 5.2, nrows=2, sharex=True)
+    edge = border(times)
+    look = {"marker": "o", "color": plots.BLUE}
+    for panel, kind in ((trips, "trip"), (sends, "send")):
+        seconds = times[times["what"] == kind].set_index("bytes")["seconds"] * 1e6
+        plots.median_line(panel, seconds.groupby(level=0), "measured", look | {"linestyle": ""})
+    looks = zip((plots.ORANGE, plots.GREEN), ("--", "-."), strict=True)
+    sizes = {name: medians.index.to_numpy() for name, medians in _by_protocol(times).items()}
+    for (name, link), (color, style) in zip(fit_links(times).items(), looks, strict=False):
+        micro = 1e6 * (link.latency + sizes[name] / link.bandwidth)
+        trips.plot(sizes[name], micro, color=color, linestyle=style, label=f"fitted, {name}")
+    sends.axhline(LATE * 1e6, color=plots.BLACK, linestyle="--", label="the receiver is ready")
+    for panel in (trips, sends):
+        panel.set_yscale("log")
+        if edge:
+            panel.axvline(np.sqrt(edge[0] * edge[1]), color=plots.GREY, linestyle=":")
+        plots.legend_beside(panel)
+    trips.set(title="Time of a message, by its size", ylabel="microseconds")
+    sends.set(title="Time in MPI_Send, if the receiver is late", ylabel="microseconds")
+    plots.numbers_below(sends, "bytes of the message")
+    return figure
+
+
+def draw_ring(counts: np.ndarray):
+    """Draws how many ranks' numbers are in each part of a sum: (rounds + 1, ranks, parts)."""
+    figure, axes = plots.axes(1.2 * len(counts) + 0.6, 2.3, ncols=len(counts), sharey=True)
+    for number, (panel, now) in enumerate(zip(axes, counts, strict=True)):
+        panel.imshow(now, vmin=0, vmax=counts.max(), cmap="Blues")
+        for (rank, part), count in np.ndenumerate(now):
+            color = "white" if 2 * count > counts.max() else plots.BLACK
+            panel.text(part, rank, count, ha="center", va="center", color=color)
+        panel.set_title("before" if not number else f"round {number}", fontsize="small")
+        panel.set_xlabel("part", fontsize="small")
+        panel.set(xticks=range(len(now)), yticks=range(len(now)))
+        panel.tick_params(length=0)
+        panel.grid(False)
+    axes[0].set_ylabel("rank")
+    figure.suptitle("Parts of a sum around a ring: how many ranks' numbers they contain")
+    return figure

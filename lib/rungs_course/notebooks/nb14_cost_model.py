@@ -23,7 +23,7 @@ import pandas as pd
 import seaborn
 
 from rungs_course import plots, widgets
-from rungs_course.measure.cost import Link, fit
+from rungs_course.measure.link import Link, fit
 from rungs_course.measure.noise import Factor, factor
 from rungs_course.measure.quartiles import quartiles
 from rungs_course.notebooks.nb14_ranks import PARTS

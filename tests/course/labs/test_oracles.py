@@ -14,7 +14,7 @@ from rungs_course.labs.inside.building import build
 from rungs_course.labs.tasks import advantages, bottleneck, clipped_loss, puct
 from rungs_course.labs.tasks.bottleneck import Stage, System
 from rungs_course.labs.tasks.peer_bug import PEERS, Game
-from rungs_course.measure.cost import Link
+from rungs_course.measure.link import Link
 from rungs_course.notebooks import nb14_cost_model as nb14
 
 
