@@ -319,17 +319,21 @@ def repeats(rates: pd.DataFrame, unit: str, title: str):
 
 
 def parts(updates: pd.DataFrame, names: str, title: str):
-    """Draws the parts of an update's time, a stacked bar for each of some systems."""
+    """Draws the parts of an update's time, a stacked bar for each of some systems; a part that is
+    less than a thousandth of the longest bar is left out.
+    """
     medians = updates.groupby([names, "part"], sort=False)["seconds"].median().unstack() * 1e3
-    medians = medians.loc[medians.sum(axis=1).sort_values(ascending=False).index]
+    totals = medians.sum(axis=1).sort_values(ascending=False)
+    medians = medians.loc[totals.index]
     figure, panel = axes(height=1.6 + 0.5 * len(medians))
     order = updates["part"].drop_duplicates()  # as an update does them
     looks = fills(order, (ORANGE, BLACK, GREY, SKY))
+    looks = {part: looks[part] for part in order if medians[part].max() > totals.max() / 1000}
     left = np.zeros(len(medians))
-    for part in order:
+    for part in looks:
         bars = panel.barh(medians.index, medians[part], left=left, **looks[part])
         left += medians[part].to_numpy()
-    shares = zip(left, medians["generate"] / left, strict=True)
+    shares = zip(totals, medians["generate"] / totals, strict=True)
     texts = [f"{duration(total / 1e3)}, {share:.1%} to generate" for total, share in shares]
     panel.bar_label(bars, texts, padding=4)
     panel.invert_yaxis()

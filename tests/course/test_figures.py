@@ -148,7 +148,7 @@ PLOTS = {
     "schedules": lambda: nb04.draw_schedules(load("04_schedules")),
     "a step of ranks": lambda: nb05.draw_step(load("05_works")),
     "messages of ranks": lambda: nb05.draw_messages(load("05_messages")),
-    "a warp": lambda: nb06.draw_warp(load("06_followed"), load("06_followed")["ply"].min()),
+    "a warp": lambda: nb06.draw_warp(load("06_followed")),
     "the ladder": lambda: nb07.draw_ladder(load("07_ladder"), 1e6),
     "the poster": lambda: nb07.draw_poster(load("07_ladder"), "2 cores"),
     "sizes": lambda: nb07.draw_sizes(load("07_sizes"), load("07_bounds")),

@@ -1,8 +1,6 @@
 """Parts of PPO and boards on a GPU, for tools: see `rungs.devel`. Imports PyTorch."""
 
 from rungs._src.cartpole.carts.torch import TensorCarts
-from rungs._src.chess.boards import device
-from rungs._src.chess.boards.device import Host
 from rungs._src.train.adam import Adam
 from rungs._src.train.layers import NUM_PIECES
 from rungs._src.train.learners import LEARNERS, LearnerKind, kind
@@ -24,7 +22,6 @@ __all__ = [
     "PARTS",
     "Adam",
     "Batch",
-    "Host",
     "LearnerKind",
     "Padded",
     "Positions",
@@ -34,7 +31,6 @@ __all__ = [
     "TorchPpo",
     "advantages",
     "all_ranks",
-    "device",
     "kind",
     "ppo_loss",
     "scores_in_place",

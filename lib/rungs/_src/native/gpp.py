@@ -48,10 +48,10 @@ def load_game(source: Path) -> Api:
     )
 
 
-def load_device(vectors: bool) -> Api:
-    """Loads the functions of `cpp/bindings/device.cpp`, with or without vector instructions."""
-    scalar = [] if vectors else ["-DRUNGS_SCALAR_LANES"]
-    return loaded("device", [headers.DEVICE], [*FLAGS.split(), "-march=native", *scalar])
+def load_device() -> Api:
+    """Loads the functions of `cpp/bindings/device.cpp`, without vectors, which no GPU has."""
+    flags = [*FLAGS.split(), "-march=native", "-DRUNGS_SCALAR_LANES"]
+    return loaded("device", [headers.DEVICE], flags)
 
 
 def loaded(

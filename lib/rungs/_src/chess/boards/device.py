@@ -59,9 +59,8 @@ class _CurrentStream:
 class Host:
     """Runs the same code on the host, compiled by g++, one board after the other."""
 
-    # `vectors` allows vector instructions, which no GPU has; then only `step_many` exists.
-    def __init__(self, vectors: bool = False) -> None:
-        self._library = gpp.load_device(vectors)
+    def __init__(self) -> None:
+        self._library = gpp.load_device()
 
     def run(self, kernel: str, num_envs: int, *arguments: int) -> None:
         """Runs `rungs_chess_<kernel>`; arguments are 64 bits wide."""
