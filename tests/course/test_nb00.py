@@ -5,7 +5,7 @@ import pytest
 
 from rungs_course.diagrams import OPERA_GAME
 from rungs_course.notebooks import nb00_start
-from rungs_course.outline import numbered
+from rungs_course.outline import PATH, numbered
 from rungs_course.paths import ROOT
 
 
@@ -35,3 +35,13 @@ def test_random_games_are_counted_ply_by_ply():
 def test_the_map_has_every_notebook():
     labels = [text.get_text().split()[0] for text in nb00_start.course_map("07").axes[0].texts]
     assert {*labels} >= {*numbered(ROOT / "notebooks")}
+
+
+def test_the_map_has_the_path_from_left_to_right_and_top_to_bottom():
+    texts = nb00_start.course_map("07").axes[0].texts
+    places = {text.get_text().split()[0]: text.get_position() for text in texts}
+    path = sorted(PATH, key=lambda number: (-places[number][1], places[number][0]))
+    assert tuple(path) == PATH
+    reference = {*numbered(ROOT / "notebooks")} - {*PATH}
+    lowest = min(places[number][1] for number in PATH)
+    assert all(places[number][1] < lowest for number in reference)

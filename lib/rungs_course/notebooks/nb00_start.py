@@ -12,33 +12,51 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 import rungs
 from rungs.chess import NUM_ACTIONS, Reason, from_uci, random_actions
 from rungs_course import diagrams, plots, widgets
-from rungs_course.outline import number_of, outline
+from rungs_course.outline import PATH, SHORT, number_of, outline, path_minutes
+
+_IN_A_ROW = 5  # notebooks of the map
 
 
 def course_map(here: str):
-    """Draws all notebooks, with what comes before each, and marks one by its number."""
-    figure, axes = plots.axes(9.0, 4.6)
+    """Draws the path through the course, in order, and the other notebooks by what they need; marks
+    one by its number.
+    """
+    about = outline()
+    titles = {number_of(name): facts["title"] for name, facts in about.items()}
+    minutes = path_minutes(about)
+    figure, axes = plots.axes(9.0, 6.2)
     axes.axis("off")
-    parts: dict[str, list[tuple[str, dict]]] = {}
-    for name, about in outline().items():
-        parts.setdefault(about["part"], []).append((number_of(name), about))
 
-    def draw(number: str, about: dict, x: float, y: float, color: str) -> None:
-        look = {"facecolor": plots.ORANGE if number == here else color}
-        look |= {"linewidth": 3 if number == here else 1}
-        text = textwrap.fill(f"{number} {about['title']}", 14)
-        _box(axes, (x, y), (1.5, 0.9), text, **look)
+    def draw(number: str, at: int, y: float, color: str, note: str, **font) -> None:
+        color = plots.ORANGE if number == here else color
+        text = textwrap.fill(f"{number} {titles[number]}", 14)
+        _box(axes, (2 * at, y), (1.7, 0.8), text, facecolor=color, **font)
+        axes.text(2 * at + 0.85, y - 0.1, note, ha="center", va="top", fontsize=8)
 
-    for i, (number, about) in enumerate(parts["climb it"]):
-        draw(number, about, 1.7 * i, 0.4 * i, plots.SKY if i else plots.GREY)
-    for part, y in (("measure it", 4.2), ("use it", 5.8)):
-        for i, (number, about) in enumerate(parts[part]):
-            draw(number, about, 1.7 * i, y, plots.GREY)
-            needed = f"after {', '.join(re.findall(r'[0-9]+', about['needs']))}"
-            axes.text(1.7 * i + 0.75, y - 0.12, needed, ha="center", va="top", fontsize=8)
-    for title, height in (("climb it", 1.3), ("measure it", 4.65), ("use it", 6.25)):
-        axes.text(-0.1, height, title, ha="right", va="center", fontweight="bold")
-    axes.set(xlim=(-1.9, 1.7 * max(map(len, parts.values()))), ylim=(-0.2, 6.9))
+    for place, number in enumerate(PATH):
+        row, at = divmod(place, _IN_A_ROW)
+        only = f":\n{SHORT[number]}" if number in SHORT else ""
+        note = f"{minutes[number]} min{only}"
+        draw(number, at, 5.6 - 1.6 * row, plots.SKY, note, fontweight="bold")
+        if at < _IN_A_ROW - 1:
+            _arrow(axes, (2 * at + 1.72, 6.0 - 1.6 * row), (2 * at + 2.0, 6.0 - 1.6 * row), 0)
+    reference: dict[str, list[tuple[str, str]]] = {}
+    for name, facts in about.items():
+        if (number := number_of(name)) not in PATH:
+            needed = f"after {', '.join(re.findall(r'[0-9]+', facts['needs']))}"
+            reference.setdefault(facts["part"], []).append((number, needed))
+    rows = [("climb it", "measure it"), ("use it",)]
+    for parts, y in zip(rows, (1.7, 0.2), strict=True):
+        at = 0
+        for part in parts:
+            axes.text(2 * at, y + 0.9, part, fontstyle="italic", fontsize=9)
+            for number, needed in reference[part]:
+                draw(number, at, y, "white", needed)
+                at += 1
+    hours = sum(minutes.values()) / 60
+    axes.text(0, 6.55, f"The path: {hours:.2g} hours", fontweight="bold")
+    axes.text(0, 2.95, "Reference: for when you need it", fontweight="bold")
+    axes.set(xlim=(-0.1, 2 * _IN_A_ROW - 0.2), ylim=(-0.2, 6.9))
     axes.set_title("The course, and where you are")
     return figure
 
@@ -67,12 +85,20 @@ def rl_loop():
     return figure
 
 
-def _box(axes, corner: tuple[float, float], size: tuple[float, float], text: str, **look) -> None:
+def _box(
+    axes,
+    corner: tuple[float, float],
+    size: tuple[float, float],
+    text: str,
+    fontweight: str = "normal",
+    **look,
+) -> None:
     (x, y), (width, height) = corner, size
     shape = "round,pad=0.02,rounding_size=0.1"
     box = FancyBboxPatch(corner, width, height, boxstyle=shape, edgecolor=plots.BLACK, **look)
     axes.add_patch(box)
-    axes.text(x + width / 2, y + height / 2, text, ha="center", va="center", fontsize=9)
+    font = {"fontsize": 9, "fontweight": fontweight}
+    axes.text(x + width / 2, y + height / 2, text, ha="center", va="center", **font)
 
 
 def _arrow(axes, start: tuple[float, float], end: tuple[float, float], bend: float) -> None:

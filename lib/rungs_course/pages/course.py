@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from rungs_course.outline import number_of, outline
+from rungs_course.outline import PATH, SHORT, number_of, outline, path_minutes
 from rungs_course.tables import fill, markdown
 
 
@@ -34,12 +34,16 @@ def _contents() -> pd.DataFrame:
 
 
 def _outcomes() -> pd.DataFrame:
-    return pd.DataFrame(
-        {
-            "notebook": f"[{number_of(name)}](../notebooks/{name}.ipynb)",
-            "minutes": about["minutes"],
-            "needs": about["needs"],
-            "afterwards students can": about["outcome"],
-        }
-        for name, about in outline().items()
-    )
+    about = outline()
+    minutes = path_minutes(about)
+    rows = []
+    for name, facts in about.items():
+        number = number_of(name)
+        link, path = f"[{number}](../notebooks/{name}.ipynb)", "*reference*"
+        if number in PATH:
+            link, path = f"**{link}**", f"{PATH.index(number) + 1}"
+        if number in SHORT:
+            path += f": {SHORT[number]}, {minutes[number]} minutes"
+        rows.append((link, path, facts["minutes"], facts["needs"], facts["outcome"]))
+    columns = ["notebook", "on the path", "minutes", "needs", "afterwards students can"]
+    return pd.DataFrame(rows, columns=columns)
