@@ -27,6 +27,6 @@ class SharedBoards(CppBoards):
         return self._play(self.address, self.actions, self._threads)
 
 
-def make(play: Play, num_envs: int, threads: int, mask: str = "bool") -> ChessVectorEnv:
+def make(play: Play, num_envs: int, threads: int) -> ChessVectorEnv:
     """Makes an environment whose step is `play`, on a number of threads."""
-    return ChessVectorEnv(num_envs, SharedBoards, play=play, threads=threads, mask=mask)
+    return ChessVectorEnv(num_envs, SharedBoards, play=play, threads=threads)
