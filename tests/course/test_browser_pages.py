@@ -11,7 +11,7 @@ import pytest
 
 from rungs_course import paths
 from rungs_course.machine.roofline import attainable
-from rungs_course.measure.cost import Link
+from rungs_course.measure.link import Link
 from rungs_course.notebooks.nb01_python import amdahl
 from rungs_course.notebooks.nb14_cost_model import all_reduce_seconds
 from rungs_course.pages import numbers
