@@ -144,7 +144,7 @@ def simulated(measured: Mapping[str, float]) -> pd.DataFrame:
 
 
 def model_of(name: str) -> str:
-    """Returns the processor that `machine_code.ports` is to simulate for a build, by LLVM's name."""
+    """Returns the processor that a build is simulated on, by LLVM's name."""
     if not runs_here(name):
         return _OTHER_MODEL
     return machine_code.host_model()
