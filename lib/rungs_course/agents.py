@@ -60,9 +60,10 @@ def known(root: Path = paths.ROOT) -> dict[str, Callable[[], Agent]]:
 
 
 def evaluator(network: PolicyValueNetwork) -> Evaluator:
-    """Returns a network as an evaluator in C++, or in PyTorch where there is no C++ for its sizes.
+    """Returns a network with the weights of now as an evaluator.
 
-    Batches are the leaves of a few games, so small that PyTorch's calls take most of the time.
+    It is computed in C++, or in PyTorch where there is no C++ for the network's sizes. Batches are
+    the leaves of a few games, so small that PyTorch's calls take most of the time.
     """
     try:
         return learning.evaluator("cpp", network)

@@ -114,7 +114,7 @@ def test_an_agent_against_the_rules_is_refused_and_the_others_play(quick, tmp_pa
 
 def test_a_network_of_the_usual_size_is_evaluated_in_cpp_and_any_other_by_pytorch():
     usual = agents.evaluator(PolicyValueNetwork())
-    assert isinstance(usual.__self__, CppNetwork)
+    assert isinstance(usual.evaluate.__self__, CppNetwork)
     assert isinstance(agents.evaluator(PolicyValueNetwork(16, 1, 8)), NetworkEvaluator)
 
 

@@ -7,7 +7,7 @@ import pytest
 import rungs
 from rungs._src.chess.actions import to_uci
 from rungs._src.chess.reason import Reason
-from rungs._src.search.search import Search, uniform
+from rungs._src.search.search import RefreshedEvaluator, Search, uniform
 from rungs._src.search.settings import Gumbel, Puct
 from tests.library.search.made_up import evaluate
 from tests.library.search.sameness import assert_same
@@ -141,6 +141,28 @@ def test_an_evaluator_that_raises_ends_the_search_alone(rung):
             search.run(broken)
         search.begin()
         assert search.run(evaluate).visits.sum() == 32
+
+
+@pytest.mark.parametrize("batches", [1, 2])
+def test_an_evaluator_is_refreshed_once_in_each_run_and_before_each_other_call(rung, batches):
+    calls = []
+
+    def noted(*leaves):
+        calls.append("evaluate")
+        return evaluate(*leaves)
+
+    refreshed = RefreshedEvaluator(lambda: calls.append("refresh"), noted)
+    with Search(4, simulations=8, rung=rung, batches=batches) as search:
+        for _ in range(2):
+            calls.clear()
+            search.begin()
+            search.run(refreshed)
+            assert calls == ["refresh"] + ["evaluate"] * (len(calls) - 1)
+    leaf = np.zeros((1, 72), np.int8), np.zeros((1, 218), np.int16), np.ones(1, np.int16)
+    calls.clear()
+    for _ in range(2):
+        refreshed(*leaf)
+    assert calls == ["refresh", "evaluate"] * 2
 
 
 def test_memory_bytes_are_reported():

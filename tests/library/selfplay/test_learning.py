@@ -103,6 +103,18 @@ def test_an_evaluator_is_the_network(name):
 
 
 @NAMES
+def test_an_evaluator_keeps_the_weights_of_its_beginning(name):
+    network, examples = PolicyValueNetwork(), played(3, 6)
+    leaves = (examples.observation, examples.actions(), examples.count)
+    evaluator = learning.evaluator(name, network)
+    before = [array.copy() for array in evaluator(*leaves)]
+    for parameter in network.parameters():
+        parameter.data += 1
+    for array, expected in zip(evaluator(*leaves), before, strict=True):
+        np.testing.assert_array_equal(array, expected)
+
+
+@NAMES
 def test_positions_are_learnt(name):
     learner = learning.make(name, 0, WEIGHTS)
     first = learner.learn(positions())

@@ -13,6 +13,7 @@ import torch
 import rungs
 import rungs_course.learners  # noqa: F401  # which adds the learner "torch"
 from rungs._src.chess.actions import target_of
+from rungs._src.search.search import Search
 from rungs._src.train import learners
 from rungs._src.train.cpp import CppBackend, CppPpo
 from rungs._src.train.cpp_network import CppNetwork
@@ -22,6 +23,7 @@ from rungs._src.train.ppo import Batch
 from rungs._src.train.ranks import Ranks
 from rungs._src.train.settings import PpoSettings
 from rungs.errors import ConfigurationError, DivergedError, UnavailableError
+from tests.library.search.sameness import assert_same
 from tests.library.train import batches
 from tests.tiers import system_tier
 
@@ -221,6 +223,40 @@ def test_weights_are_evaluated_as_they_are_however_they_were_changed(change, par
             change(parameter, parameter.detach() * 1.5 + 0.01)
     after = evaluated_as_it_is(compiled)
     assert not all((new == old).all() for new, old in zip(after, before, strict=True))
+
+
+@pytest.mark.parametrize("change", [as_data, as_array])
+@pytest.mark.parametrize("learns", [False, True])
+def test_a_search_sees_weights_as_they_are_in_each_run_and_a_frozen_network_as_they_were(
+    change, learns
+):
+    """Networks that are compared in each call, once in a run, and never: the same trees."""
+    model = network(3, spread=0.3).float()
+    compiled = CppBackend(model, 1e-3, 0.5) if learns else CppNetwork(model)
+    frozen = CppNetwork(model, frozen=True)
+
+    def searched(evaluate):
+        with Search(LEAVES, simulations=6, seed=1) as search:
+            return search.run(evaluate)
+
+    def results():
+        evaluators = (
+            lambda *leaves: compiled.evaluate(*leaves),
+            compiled.evaluate,
+            frozen.evaluate,
+        )
+        return map(searched, evaluators)
+
+    first, *others = results()
+    for result in others:
+        assert_same(result, first)
+    for parameter in model.parameters():
+        change(parameter, parameter.detach() * 1.5 + 0.01)
+    in_each_call, once, never = results()
+    assert_same(once, in_each_call)
+    assert_same(once, searched(CppNetwork(copy.deepcopy(model)).evaluate))
+    assert (once.value != first.value).any()
+    assert_same(never, first)
 
 
 def transpose(first, second):

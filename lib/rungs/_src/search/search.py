@@ -1,6 +1,7 @@
 """The public batched search: arguments, results and errors are the same on every rung."""
 
 import contextlib
+import dataclasses
 import functools
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -35,6 +36,26 @@ from rungs.errors import BusyError, ConfigurationError
 
 # (observation, actions, counts) -> (logits, values), see `Search.run`.
 Evaluator = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[Any, Any]]
+
+
+@dataclasses.dataclass(frozen=True)
+class RefreshedEvaluator:
+    """An evaluator that is refreshed before each call, or once before all calls of a search's run.
+
+    Attributes:
+        refresh: reads what the evaluation depends on.
+        evaluate: the evaluator after it.
+    """
+
+    refresh: Callable[[], None]
+    evaluate: Evaluator
+
+    def __call__(
+        self, observation: np.ndarray, actions: np.ndarray, counts: np.ndarray
+    ) -> tuple[Any, Any]:
+        """Evaluates leaves; see `rungs.search.Search.run`."""
+        self.refresh()
+        return self.evaluate(observation, actions, counts)
 
 
 def uniform(
@@ -185,6 +206,9 @@ class Search(OneCaller):
             chosen = self._which(which)
             chosen = chosen[self._trees.reasons[chosen] == 0]
             result = Result.empty(self.num_games)
+            if isinstance(evaluate, RefreshedEvaluator):
+                evaluate.refresh()
+                evaluate = evaluate.evaluate
             self._trees.start(chosen, number)
             if self._batches == 2:
                 self._run_halves(evaluate)

@@ -1,5 +1,7 @@
 """Learning from search's policies and values, and the games' outcomes."""
 
+import copy
+
 import numpy as np
 import torch
 
@@ -24,7 +26,7 @@ class TorchLearner(TorchBackend):
     def __init__(self, network: PolicyValueNetwork, weights: LossWeights):
         super().__init__(network, weights.learning_rate, weights.max_grad_norm)
         self._weights = weights
-        self.evaluate: Evaluator = evaluator("torch", network)
+        self.evaluate: Evaluator = NetworkEvaluator(network)
 
     def learn(self, positions: Examples) -> dict[str, float]:
         """Takes a step on a minibatch; returns "policy_loss" and "value_loss" before it."""
@@ -77,8 +79,10 @@ def make(name: str, seed: int, weights: LossWeights) -> SearchLearner:
 
 
 def evaluator(name: str, network: PolicyValueNetwork) -> Evaluator:
-    """Returns a network as an evaluator, computed as the learner of that name computes it."""
-    return CppNetwork(network).evaluate if name == "cpp" else NetworkEvaluator(network)
+    """Returns a network with the weights of now as an evaluator, computed as by a learner."""
+    if name == "cpp":
+        return CppNetwork(network, frozen=True).evaluate
+    return NetworkEvaluator(copy.deepcopy(network))
 
 
 def losses(network, positions: Examples, value_mix: float) -> tuple[torch.Tensor, torch.Tensor]:

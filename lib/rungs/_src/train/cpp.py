@@ -153,13 +153,15 @@ class CppPpo(CppBackend):
             value=value.data_ptr(),
             rows=rows,
         )
-        self.play(self.api.rungs_learn_sample, ctypes.addressof(sampling))
+        self.refresh()
+        self._read(self.api.rungs_learn_sample, ctypes.addressof(sampling))
         return sample
 
     def values(self, observation: torch.Tensor) -> torch.Tensor:
         observation = observation.contiguous()
         value = torch.empty(len(observation), dtype=self.memory.dtype)
-        self.play(
+        self.refresh()
+        self._read(
             self.api.rungs_learn_values,
             *(observation.data_ptr(), len(observation), value.data_ptr()),
         )

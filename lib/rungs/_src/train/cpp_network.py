@@ -19,6 +19,7 @@ from rungs._src.core.exclusive import Uncopyable
 from rungs._src.core.memory import zeroed_lines
 from rungs._src.native import loader
 from rungs._src.native.abi import Api, described
+from rungs._src.search.search import RefreshedEvaluator
 from rungs._src.threads.pool import thread_count, workers_of
 from rungs._src.train.layers import DenseSquares, SparseSquares
 from rungs._src.train.network import LegalActionNetwork, PolicyValueNetwork
@@ -32,10 +33,11 @@ class CppNetwork(Uncopyable):
     """A network that C++ computes.
 
     Results are the same, bit for bit, with any number of threads. Each call computes with the
-    network's current weights, however they were changed.
+    network's current weights, however they were changed; a `Search.run` reads them once, as it
+    begins.
 
     C++ reads weights in memory of its own: those that have changed since the last call are copied
-    to it.
+    to it. To find them all weights are compared, 6 MB, unless the network is frozen.
 
     Args:
         network: a `PolicyValueNetwork` of the usual sizes on the CPU, in float32 or float64;
@@ -44,6 +46,7 @@ class CppNetwork(Uncopyable):
             float32.
         compiler: the compiler of the C++, see `rungs._src.native.loader.load_learn`.
         threads: how many compute; by default as many as PyTorch has (`torch.get_num_threads()`).
+        frozen: whether all calls compute with the weights of now, whatever becomes of the network.
 
     Raises:
         ConfigurationError: C++ has no code for the network, or `threads` is wrong.
@@ -71,6 +74,7 @@ class CppNetwork(Uncopyable):
         bfloat16: bool = False,
         compiler: str | None = None,
         threads: int | None = None,
+        frozen: bool = False,
     ):
         _check(network, bfloat16)
         self.network, self._bfloat16 = network, bfloat16
@@ -85,10 +89,13 @@ class CppNetwork(Uncopyable):
         self.dtype = np.dtype(f"f{self.memory.dtype.itemsize}")
         self._memory_locations = [_location(weights) for weights in self.memory.weights.values()]
         self._external: tuple[list, list[_External]] = [], []  # all locations, and these
+        self._frozen = False
+        if frozen:
+            self.refresh()
+            self._frozen, self._external = True, ([], [])
 
-    def evaluate(
-        self, observation: np.ndarray, actions: np.ndarray, counts: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
+    @property
+    def evaluate(self) -> RefreshedEvaluator:
         """Scores positions' legal actions, as an evaluator of `rungs.search`.
 
         Args:
@@ -105,6 +112,24 @@ class CppNetwork(Uncopyable):
                 else than pieces, a count beyond 218, or an id that no action has. Or the network
                 is no longer one that C++ has code for.
         """
+        return RefreshedEvaluator(self.refresh, self._evaluate)
+
+    def refresh(self) -> None:
+        """Reads the network's current weights and prepares them for products; not if frozen.
+
+        Raises:
+            ConfigurationError: the network is no longer one that C++ has code for.
+        """
+        if self._frozen:
+            return
+        for external in self._external_parameters():
+            external.refresh()
+        self._call(self.api.rungs_learn_refresh)
+
+    def _evaluate(
+        self, observation: np.ndarray, actions: np.ndarray, counts: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Evaluates leaves with the weights of the last `refresh`."""
         _check_leaves(observation=observation, actions=actions, counts=counts)
         rows, width = len(observation), int(counts.max(initial=1))
         if width > MAX_LEGAL:
@@ -112,24 +137,12 @@ class CppNetwork(Uncopyable):
         logits, values = np.empty((rows, width), self.dtype), np.empty(rows, self.dtype)
         arrays = (observation, actions, counts)
         contiguous = [np.ascontiguousarray(array) for array in arrays]
-        self.play(
+        self._read(
             self.api.rungs_learn_evaluate,
             *(array.ctypes.data for array in contiguous),
             *(rows, width, logits.ctypes.data, values.ctypes.data),
         )
         return logits, values.clip(-1, 1, out=values)
-
-    def play(self, function, *arguments: int) -> None:
-        """Calls a function that reads the current weights, prepared for products.
-
-        Raises:
-            ConfigurationError: a position can't be read; or the network is no longer one that C++
-                has code for.
-        """
-        for external in self._external_parameters():
-            external.refresh()
-        self._call(self.api.rungs_learn_refresh)
-        self._read(function, *arguments)
 
     def _external_parameters(self) -> list["_External"]:
         """Returns the parameters that don't lie in the memory."""
