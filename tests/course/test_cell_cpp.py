@@ -169,6 +169,7 @@ print(total("before"), total("after"))
 """
 
 
+@pytest.mark.system
 def test_the_library_compiled_by_cling_changes_nothing():
     command = [sys.executable, "-c", PROGRAM]
     program = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)

@@ -71,7 +71,7 @@ def test_a_page_and_its_figures_are_of_what_is_recorded(
     for figure in ("steps", "wins"):
         (tmp_path / "figures" / f"{figure}.png").write_bytes(b"of another run")
     usable = records.of_runs(tmp_path / recorded) if everything else {*numbers.NEEDED}
-    for _ in range(2):
+    for _ in range(1 if everything else 2):  # a filled page can be filled again
         numbers.write(tmp_path, recorded, MACHINE, usable)
     page = (tmp_path / "README.md").read_text()
     shown = re.compile(r"^\| ---|^!\[", re.MULTILINE)  # a table or a picture

@@ -22,7 +22,7 @@ if __name__ == "__main__":
 
 @pytest.mark.parametrize(
     "arguments",
-    ['"chess", "multiprocessing", 4, workers=2', '"cartpole", "subproc", 2'],
+    ['"chess", "multiprocessing", 4, workers=2', *system_tier('"cartpole", "subproc", 2')],
 )
 def test_where_the_path_of_a_socket_is_too_long_its_variable_is_named(tmp_path, arguments):
     if "subproc" in arguments:

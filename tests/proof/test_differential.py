@@ -11,6 +11,7 @@ from rungs._src.chess.reason import Reason
 from rungs._src.machine.cpu import usable_cores
 from tests.proof import differential
 from tests.proof.differential import ORACLES, PythonChess, play_chunk, read_log, run, summary
+from tests.tiers import system_tier
 
 ROOT = Path(__file__).parents[2]
 SMALL = {"python-chess": (PythonChess, 4, 15, 8 * 60)}
@@ -42,13 +43,9 @@ class OneTooMany(PythonChess):
         return [*super().legal(board), chess.E1] if board.ply() else super().legal(board)
 
 
-# The others need more C++ compiled, or a package.
-QUICK = ("python-chess", "mailbox")
-
-
+# Others than python-chess need more C++ compiled, or a package.
 @pytest.mark.parametrize(
-    "name",
-    [pytest.param(each, marks=[] if each in QUICK else [pytest.mark.system]) for each in ORACLES],
+    "name", ["python-chess", *system_tier(*sorted({*ORACLES} - {"python-chess"}))]
 )
 @pytest.mark.parametrize("seed", [0, 1])
 def test_every_oracle_plays_the_same(name, seed):

@@ -14,7 +14,7 @@ from rungs_course import cli
 from rungs_course.labs import check, judging, record, submit
 from rungs_course.labs.inside.building import SubmissionError, build, plain
 from rungs_course.labs.inside.guards import guarded
-from rungs_course.labs.lab import find, labs
+from rungs_course.labs.lab import Lab, find, labs
 from rungs_course.labs.sandbox import Trusted
 from rungs_course.labs.submissions import Prediction
 from rungs_course.labs.verdict import Verdict
@@ -205,13 +205,25 @@ def test_turns_that_disagree_are_told():
         assert verdict.turns_disagree == busy
 
 
+class NoProcess(contextlib.nullcontext):
+    """Stands for an answer that is right, and runs nothing."""
+
+    def start(self):
+        pass
+
+    def printed(self):
+        return ""
+
+
 def test_a_time_below_the_bound_is_refused(monkeypatch):
     """Of the lab that has a bound, raced by a clock that lies."""
-    lab, turns = find("open"), {"baseline": [8.0], "solution": [2.0], "bound": [1.0]}
+    monkeypatch.setattr(judging, "Answer", lambda *_: NoProcess(NoProcess()))
+    monkeypatch.setattr(Lab, "first_difference", lambda *_: None)
+    turns = {"baseline": [8.0], "solution": [2.0], "bound": [1.0]}
     for seconds, right in ((1.1, True), (0.9, False)):
         costs = {name: values * 11 for name, values in ({"yours": [seconds]} | turns).items()}
         monkeypatch.setattr(judging, "_race", lambda *_, costs=costs: costs)
-        verdict = judging.assess("open", lab.code("solution"), Trusted())
+        verdict = judging.assess("open", "", Trusted())
         assert verdict.right == bool(verdict.costs) == right
 
 

@@ -24,14 +24,8 @@ from rungs.errors import ConfigurationError, EngineError, IllegalActionError
 from tests.library.chess.test_errors import outputs_and_fens
 from tests.proof import lockstep
 
-RUNGS = ["python", "cpp"]  # whose boards play the replies; what asks for them is the same for all
 STOCKFISH = find_program("stockfish")
 needs_stockfish = pytest.mark.needs("stockfish")
-
-
-@pytest.fixture(params=RUNGS)
-def rung(request):
-    return request.param
 
 
 @pytest.fixture
@@ -140,8 +134,8 @@ def test_a_program_without_a_name_is_an_error(tmp_path, monkeypatch, text):
         engine_name(program(tmp_path, text))
 
 
-def test_one_step_is_the_agents_ply_and_the_engines(rung, fake, make):
-    env = make(rung, 3, opponent=fake())
+def test_one_step_is_the_agents_ply_and_the_engines(fake, make):
+    env = make("cpp", 3, opponent=fake())
     _, info = env.reset()
     # On board 1 the agent is Black, and the engine has opened.
     expected = [chess.Board(), chess.Board(), chess.Board()]
@@ -161,8 +155,8 @@ def test_one_step_is_the_agents_ply_and_the_engines(rung, fake, make):
     assert fake.all_gone()
 
 
-def test_colours_change_with_every_episode(rung, fake, make):
-    env = make(rung, 2, opponent=fake(), max_plies=2)
+def test_colours_change_with_every_episode(fake, make):
+    env = make("cpp", 2, opponent=fake(), max_plies=2)
     _, info = env.reset()
     for episode in range(4):
         assert info["player"].tolist() == [episode % 2, 1 - episode % 2]
@@ -170,8 +164,8 @@ def test_colours_change_with_every_episode(rung, fake, make):
         assert truncated.all()
 
 
-def test_copies_are_replied_to_as_their_sources(rung, fake, make):
-    env = make(rung, 2, opponent=fake(), max_plies=4)
+def test_copies_are_replied_to_as_their_sources(fake, make):
+    env = make("cpp", 2, opponent=fake(), max_plies=4)
     env.reset()
 
     def play():
@@ -216,10 +210,10 @@ class Weak(UciEngine):
         super().__init__(path, depth=2, options={"Hash": 1})
 
 
-def test_a_subclass_of_an_engine_is_one(rung, fake, make):
+def test_a_subclass_of_an_engine_is_one(fake, make):
     path = fake().path
     kinds = (Weak(path), UciEngine(path, depth=2, options={"Hash": 1}))
-    pair = [make(rung, 4, opponent=kind, max_plies=9) for kind in kinds]
+    pair = [make("cpp", 4, opponent=kind, max_plies=9) for kind in kinds]
     lockstep.play(*pair, seed=1, steps=6)
     assert pair[0].get_state() == pair[1].get_state()
 
@@ -233,9 +227,9 @@ def test_one_is_found_where_debian_puts_games(fake, make, monkeypatch):
     assert len(fake.running()) == 1
 
 
-def test_it_castles_as_in_chess960(rung, fake, make):
+def test_it_castles_as_in_chess960(fake, make):
     fen = "6k1/5p2/8/8/8/8/PP6/KR6 w B - 0 1"
-    env = make(rung, 2, opponent=fake(), start_fens=[fen])
+    env = make("cpp", 2, opponent=fake(), start_fens=[fen])
     env.reset()
     boards = [chess.Board(fen, chess960=True) for _ in range(2)]
     boards[1].push_uci("a1b1")  # there the engine is White: castling is the first of its moves
@@ -254,8 +248,8 @@ MATES = [
 
 
 @pytest.mark.parametrize(("fen", "move", "expected"), MATES)
-def test_the_agent_may_mate_or_be_mated(rung, fake, make, fen, move, expected):
-    env = make(rung, 1, opponent=fake(), start_fens=[fen])
+def test_the_agent_may_mate_or_be_mated(fake, make, fen, move, expected):
+    env = make("cpp", 1, opponent=fake(), start_fens=[fen])
     env.reset()
     _, reward, terminated, _, _ = env.step(actions_of(env, move))
     assert (reward[0], terminated[0]) == (expected, True)

@@ -283,12 +283,12 @@ except UnavailableError as error:
 """
 
 
-LIMITS = [("memory", "openmp"), ("memory", "threads"), ("3", "openmp")]
+LIMITS = [("memory", "openmp", "chess"), ("memory", "threads", "cartpole")]
+LIMITS += [("3", "openmp", "cartpole"), *system_tier(("memory", "threads", "chess"))]
 
 
-@pytest.mark.parametrize("env_id", ["chess", "cartpole"])
-@pytest.mark.parametrize(("limits", "rung"), LIMITS)
-def test_where_nobody_asked_for_a_number_fewer_threads_play(env_id, limits, rung):
+@pytest.mark.parametrize(("limits", "rung", "env_id"), LIMITS)
+def test_where_nobody_asked_for_a_number_fewer_threads_play(limits, rung, env_id):
     limit = {} if limits == "memory" else {"OMP_THREAD_LIMIT": limits}
     named = {"TEST_LIMITS": limits, "TEST_ENV": env_id, "TEST_RUNG": rung}
     here, there, refusal = run(FEWER, **named, **limit).stdout.splitlines()
@@ -305,7 +305,7 @@ except rungs.errors.UnavailableError as error:
 """
 
 
-@pytest.mark.parametrize("number", ["3000000000", "2,03000000000", "9" * 5_000])
+@pytest.mark.parametrize("number", ["2,03000000000", "9" * 5_000])
 def test_a_number_of_threads_that_ends_the_runtime_is_refused(number):
     assert "OMP_NUM_THREADS" in run(MAKE, OMP_NUM_THREADS=number).stdout
 

@@ -42,10 +42,9 @@ def load_mpi() -> Api:
 def load_game(source: Path) -> Api:
     """Loads the functions of a source that includes `cpp/bindings/game.hpp`, and of threads."""
     openmp.load(openmp.GCC)
-    threads = str(paths.CPP / "bindings" / "thread_pool.cpp")
-    return load_library(
-        build("game", source, [*FLAGS.split(), "-march=native", f"-I{paths.CPP}", threads])
-    )
+    flags = [*FLAGS.split(), "-march=native"]
+    threads = _compiled((headers.THREADS, *flags), _identity())
+    return load_library(build("game", source, [*flags, f"-I{paths.CPP}", str(threads)]))
 
 
 def load_device() -> Api:
@@ -65,8 +64,21 @@ def loaded(
     """
     commands = [(source, *flags) for source in sources]
     commands[-1] += tuple(last)
-    return _loaded(
-        name, tuple(commands), (*flags, *last), paths.CPP, headers.fingerprint(), _version()
+    return _loaded(name, tuple(commands), (*flags, *last), _identity())
+
+
+def _identity() -> tuple[str, ...]:
+    """Returns what compiled code depends on beside its command; debug information has the path."""
+    return (str(paths.CPP), headers.fingerprint(), _version(), cpu_features())
+
+
+def _compiled(command: tuple[str, ...], identity: tuple[str, ...]) -> Path:
+    """Returns the object of a source below `cpp/`, which comes first, compiled with options."""
+    source, *options = command
+    return cache.built(
+        f"{Path(source).stem}.o",
+        (*identity, command),
+        lambda path: run([COMPILER, "-c", *options, str(paths.CPP / source), "-o", str(path)]),
     )
 
 
@@ -75,23 +87,11 @@ def _loaded(
     name: str,
     commands: tuple[tuple[str, ...], ...],
     flags: tuple[str, ...],
-    folder: Path,
-    *versions: str,
+    identity: tuple[str, ...],
 ) -> Api:
-    # The folder's path is part of it, as debug information contains it.
-    identity = (str(folder), *versions, cpu_features())
-
-    def compiled(command: tuple[str, ...]) -> Path:
-        source, *options = command
-        return cache.built(
-            f"{Path(source).stem}.o",
-            (*identity, command),
-            lambda path: run([COMPILER, "-c", *options, str(folder / source), "-o", str(path)]),
-        )
-
     def link(path: Path) -> None:
         with ThreadPoolExecutor(2) as pool:
-            objects = list(pool.map(compiled, commands))
+            objects = list(pool.map(lambda command: _compiled(command, identity), commands))
         run([COMPILER, *map(str, objects), *flags, "-o", str(path)])
 
     return load_library(cache.built(name, (*identity, commands, flags), link))

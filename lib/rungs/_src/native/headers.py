@@ -10,12 +10,8 @@ from rungs._src import paths
 from rungs.errors import CompilerError
 
 # Sources, below `cpp/`, of the functions that Python calls. Cling compiles all of `API` at once.
-API = (
-    "bindings/chess.cpp",
-    "bindings/cartpole.cpp",
-    "bindings/search.cpp",
-    "bindings/thread_pool.cpp",
-)
+THREADS = "bindings/thread_pool.cpp"
+API = ("bindings/chess.cpp", "bindings/cartpole.cpp", "bindings/search.cpp", THREADS)
 # Those of the functions that `include/rungs.h` declares; they include `API`.
 C_API = (
     "bindings/c_chess.cpp",
