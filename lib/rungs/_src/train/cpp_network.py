@@ -300,13 +300,13 @@ def _locations(module: nn.Module, locations: list) -> list:
 def _check(network: LegalActionNetwork, bfloat16: bool) -> None:
     """Rejects networks that C++ has no code for."""
     if type(network) is not PolicyValueNetwork or (
-        {name: weights.shape for name, weights in network.named_parameters()} != _shapes()
+        {name: weights.shape for name, weights in network.named_parameters()} != _reference()[0]
     ):
         raise ConfigurationError(
             f"learner='cpp' has code for a PolicyValueNetwork of 128 units only, not for "
             f"network={shown(network)}"
         )
-    if _parts(network) != _reference_parts():
+    if _parts(network) != _reference()[1]:
         raise ConfigurationError(
             "learner='cpp' has code for the layers of a PolicyValueNetwork as they are made, "
             "without hooks, and not for others in their place"
@@ -354,14 +354,9 @@ def _parts(network: PolicyValueNetwork) -> list[tuple]:
 
 
 @functools.cache
-def _reference_parts() -> list[tuple]:
-    with torch.device("meta"):
-        return _parts(PolicyValueNetwork())
-
-
-@functools.cache
-def _shapes() -> dict[str, torch.Size]:
-    """Returns the shapes of the parameters of the network that C++ has."""
-    with torch.device("meta"):  # allocates nothing, and draws no random numbers
+def _reference() -> tuple[dict[str, torch.Size], list[tuple]]:
+    """Returns the shapes of the parameters of the network that C++ has, and its `_parts`."""
+    # Not on the device "meta", where PyTorch would import its compiler, which takes a second.
+    with torch.device("cpu"), torch.random.fork_rng(devices=[]):
         network = PolicyValueNetwork()
-    return {name: weights.shape for name, weights in network.named_parameters()}
+    return {name: weights.shape for name, weights in network.named_parameters()}, _parts(network)
