@@ -1,7 +1,6 @@
 """C++ in a cell: compiled by g++, bound by cppyy, as often as it is run."""
 
 import re
-import subprocess
 import sys
 
 import numpy as np
@@ -12,6 +11,7 @@ from traitlets.config import Config
 from rungs_course import cell_cpp
 from rungs_course.cell_cpp import build
 from rungs_course.errors import CellError
+from tests.processes import succeed
 
 FILLED = """int filled(int threads) {{
   int numbers[64] = {{0}};
@@ -171,6 +171,5 @@ print(total("before"), total("after"))
 
 @pytest.mark.system
 def test_the_library_compiled_by_cling_changes_nothing():
-    command = [sys.executable, "-c", PROGRAM]
-    program = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
-    assert program.stdout.split() == ["16000"] * 3
+    printed = succeed([sys.executable, "-c", PROGRAM], timeout=300)
+    assert printed.split() == ["16000"] * 3

@@ -17,6 +17,7 @@ from rungs._src.native.variants import of_machine
 from rungs.errors import CompilerError, EngineError, WorkerDiedError
 from rungs_course import cli as course
 from rungs_course.errors import NotebookError
+from tests.processes import succeed
 
 COURSE = ("run", "book", "doctor", "record", "progress", "grade", "tournament")
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"
@@ -50,8 +51,7 @@ def test_no_command_waits_for_a_package_that_it_does_not_use():
         "import sys, rungs.devel.cli, rungs.devel.envs\n"
         "print(*{'torch', 'pandas', 'matplotlib', 'numba', 'cppyy'} & sys.modules.keys())"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == []
+    assert succeed([sys.executable, "-c", code]).split() == []
 
 
 def test_it_says_which_version_it_is(capsys):

@@ -1,6 +1,5 @@
 """What gymnasium asks of a vector environment, and its wrappers around ours."""
 
-import subprocess
 import sys
 import warnings
 
@@ -18,6 +17,7 @@ from rungs._src.chess.boards.threads import ThreadsBoards
 from rungs._src.chess.policy import random_actions
 from rungs._src.chess.reason import Reason
 from rungs.errors import ConfigurationError
+from tests.processes import succeed
 
 RUNGS = [rung.name for rung in rungs.rungs_of("chess") if rung.name not in ("mpi", "cuda")]
 
@@ -88,8 +88,7 @@ def test_single_games_in_processes_of_their_own_are_the_same():
 
 def test_its_name_can_say_where_it_is_from():
     code = 'import gymnasium; print(gymnasium.make_vec("rungs:rungs/Chess-v0", 3).num_envs)'
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.stdout == "3\n", done.stderr
+    assert succeed([sys.executable, "-c", code]) == "3\n"
 
 
 def test_its_specification_makes_it_again():

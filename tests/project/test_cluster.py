@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.processes import succeed
+
 ROOT = Path(__file__).parents[2]
 SCRIPTS = {
     name: ROOT / "docs" / "howto" / "cluster" / f"{name}.sbatch" for name in ("mpi", "torchrun")
@@ -71,15 +73,8 @@ def job(tmp_path):
     }
 
     def run(name, **environment):
-        done = subprocess.run(
-            ["bash", SCRIPTS[name], tmp_path / "out"],
-            env=os.environ | slurm | environment,
-            capture_output=True,
-            text=True,
-            timeout=400,
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
+        command = ["bash", SCRIPTS[name], tmp_path / "out"]
+        return succeed(command, env=os.environ | slurm | environment, timeout=400)
 
     return run
 

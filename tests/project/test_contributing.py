@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.processes import succeed
+
 ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "CONTRIBUTING.md").read_text()
 STEP = re.compile(r"`([\w/]+\.\w+)`(?:, before `(.+?)`)?:\n\n```\w+\n(.*?)```", re.DOTALL)
@@ -42,10 +44,7 @@ def test_the_guide_leads_to_a_rung(tmp_path):
         [bin / "ruff", "format", "--check", *python],
         [bin / "clang-format", "--dry-run", "--Werror", *cpp],
     ):
-        done = subprocess.run(
-            command, capture_output=True, text=True, cwd=tmp_path, env=environment
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
+        succeed(command, cwd=tmp_path, env=environment)
 
 
 TOOLS = ("ruff", "clang-format", "nbstripout", "shellcheck", "codespell", "node")

@@ -4,7 +4,6 @@ import ast
 import functools
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import pytest
 from rungs.errors import UnavailableError
 from rungs_course.measure import results
 from rungs_course.peers.envpool import import_envpool
+from tests.processes import succeed
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -188,10 +188,9 @@ def test_a_single_file_learns(script, settings, last, tmp_path):
     if "jax" in script:
         pytest.importorskip("jax")
     command = [sys.executable, DOCS / "howto" / script, *settings.split()]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    updates = re.findall(r"^update (\d+)\b", done.stdout, re.MULTILINE)
+    printed = succeed(command, cwd=tmp_path)
+    updates = re.findall(r"^update (\d+)\b", printed, re.MULTILINE)
     assert int(updates[-1]) == last
     if "jax" in script:
-        rewards = re.findall(r": ([-+.\d]+) a game$", done.stdout, re.MULTILINE)
+        rewards = re.findall(r": ([-+.\d]+) a game$", printed, re.MULTILINE)
         assert all(-1 <= float(reward) <= 1 for reward in rewards)

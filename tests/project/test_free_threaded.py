@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.project.test_package import succeed
+from tests.processes import succeed
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "build" / "free_threaded"

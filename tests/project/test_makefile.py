@@ -2,7 +2,6 @@
 
 import importlib.util
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pytest
 
 from rungs._src import cli
 from rungs_course import cli as course_cli
+from tests.processes import succeed
 
 ROOT = Path(__file__).parents[2]
 MAKEFILE = (ROOT / "Makefile").read_text()
@@ -28,13 +28,11 @@ RUNGS = re.compile(r"(?:-m (rungs(?:_course)?)|(?:^|&& )(rungs)) ([a-z]\w*)([^|&
 def recipes():
     """What make would run for all targets."""
     command = ["make", "--dry-run", "--no-print-directory", *TARGETS]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return re.sub(r"^make: .*", "", done.stdout, flags=re.M)
+    return re.sub(r"^make: .*", "", succeed(command, cwd=ROOT), flags=re.M)
 
 
 def test_recipes_are_shell_scripts_of_files_and_modules_that_exist(recipes):
-    subprocess.run(["bash", "-n"], input=recipes, text=True, check=True)
+    succeed(["bash", "-n"], input=recipes)
     programs = set(re.findall(r"(?:\.venv|build/style)/bin/([\w-]+)", recipes))
     assert [each for each in programs if not (Path(sys.executable).parent / each).exists()] == []
     scripts = set(re.findall(r"\.ci/\w+|(?:tests|tools)/[\w/.]+\.(?:py|sh)|setup\.py", recipes))
@@ -49,11 +47,8 @@ def test_recipes_are_shell_scripts_of_files_and_modules_that_exist(recipes):
 def test_programs_of_the_system_are_here_or_installed_by_make(recipes):
     names = sorted(set(re.findall(r"^([a-z][\w-]*) ", recipes, re.M)) - {"apt-get"})
     by_make = re.search(r"^TOOLS := ((?:.*\\\n)*.*)", MAKEFILE, re.M)[1].split()
-    types = subprocess.run(
-        ["bash", "-c", 'for name; do type -t "$name" || echo none; done', "bash", *names],
-        capture_output=True,
-        text=True,
-    ).stdout.split()
+    loop = 'for name; do type -t "$name" || echo none; done'
+    types = succeed(["bash", "-c", loop, "bash", *names]).split()
     missing = {name for name, type_ in zip(names, types, strict=True) if type_ == "none"}
     assert missing <= {*by_make}
 

@@ -1,10 +1,11 @@
 """A machine with one core plays with eight threads."""
 
 import os
-import subprocess
 import sys
 
 import pytest
+
+from tests.processes import succeed
 
 CODE = """
 import os
@@ -20,5 +21,4 @@ for rung in ("threads", "openmp"):
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="only Linux assigns cores")
 def test_threads_step_on_one_core():
-    done = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
+    succeed([sys.executable, "-c", CODE], timeout=120)

@@ -18,6 +18,7 @@ from rungs import __version__
 from rungs._src.machine.cpu import cpu_features
 from rungs._src.native.variants import file_name, for_processor, of_machine
 from tests.library.native.test_c_api import declared, exported
+from tests.processes import succeed
 from tests.project.test_docs import blocks
 
 ROOT = Path(__file__).parents[2]
@@ -33,12 +34,6 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 
 pytestmark = pytest.mark.system
-
-
-def succeed(command, **options):
-    done = subprocess.run(command, capture_output=True, text=True, **options)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
 
 
 @pytest.fixture(scope="module")

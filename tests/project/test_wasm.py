@@ -37,7 +37,7 @@ from tests.library.chess.test_fen import ACCEPTED, REFUSED, accepts
 from tests.library.chess.test_sameness import EVERY_RUNGS_GAMES
 from tests.library.native import c_handles
 from tests.library.search.made_up import random_fens
-from tests.project.test_package import succeed
+from tests.processes import succeed
 from tests.proof import lockstep
 from tests.proof.anywhere.games import RECORDED
 from tests.proof.anywhere.recorded import write_games

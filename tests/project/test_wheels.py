@@ -14,7 +14,8 @@ import pytest
 from rungs._src import paths
 from rungs._src.machine.cpu import cpu_features
 from rungs._src.native.variants import file_name, of_machine
-from tests.project.test_package import NEEDS_ARM, play_on_arm, succeed
+from tests.processes import succeed
+from tests.project.test_package import NEEDS_ARM, play_on_arm
 from tests.proof.anywhere.games import RECORDED
 from tests.proof.anywhere.recorded import write_games
 from tools import wheels

@@ -15,6 +15,7 @@ from rungs._src.processes.ranks import launch
 from rungs.errors import ConfigurationError, UnavailableError, WorkerDiedError
 from tests.hosts import ADDRESSES, two_hosts
 from tests.library.chess.test_parallel import gone
+from tests.processes import succeed
 from tests.tiers import system_tier
 
 ROOT = Path(__file__).parents[3]
@@ -349,14 +350,11 @@ def test_boards_on_two_hosts_are_the_same(tmp_path):
     job = [sys.executable, "-m", "rungs", "mpi", "-n", "4", "--hosts", ",".join(ADDRESSES)]
     paths = {"PYTHONPATH": f"{ROOT}:{ROOT / 'lib'}"}
     with two_hosts() as hosts:
-        done = subprocess.run(
+        succeed(
             hosts.on(0, *job, str(script), str(folder), "messages"),
             env=hosts.mpi_environment(tmp_path) | paths,
-            capture_output=True,
-            text=True,
             timeout=300,
         )
-    assert done.returncode == 0, done.stderr
     lines = {path.name: path.read_text().splitlines() for path in folder.iterdir()}
     assert sorted(lines) == list("0123")
     ranks = [{line for line in lines[rank] if "net:" in line} for rank in lines]

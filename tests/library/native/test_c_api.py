@@ -2,7 +2,6 @@
 
 import ctypes
 import re
-import subprocess
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -23,6 +22,7 @@ from tests.library.native.c_handles import (
     Search,
     argument,
 )
+from tests.processes import succeed
 
 MASKS = {"bool": 0, "bits": 1, "list": 2}
 AUTORESET = ("SAME_STEP", "NEXT_STEP", "DISABLED")
@@ -299,10 +299,8 @@ def test_perft_counts_the_published_leaves():
 
 
 def exported(library):
-    listed = subprocess.run(
-        ["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True
-    )
-    return {line.split()[2].split("@")[0] for line in listed.stdout.splitlines()}
+    listed = succeed(["nm", "-D", "--defined-only", library])
+    return {line.split()[2].split("@")[0] for line in listed.splitlines()}
 
 
 def declared():

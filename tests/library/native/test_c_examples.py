@@ -13,6 +13,7 @@ from rungs._src.native import gpp
 from rungs.chess import Reason
 from rungs.search import Puct, Search
 from tests.library.native.c_handles import HEADER
+from tests.processes import succeed
 from tests.proof.instructions import recorded
 
 EXAMPLES = paths.CPP.parent / "docs" / "howto" / "c"
@@ -53,19 +54,13 @@ def printed():
     return str(episodes), str(mates), env.fens()[0]
 
 
-def run(command):
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 def link(folder, program):
     where = [f"-I{HEADER.parent}", f"-L{folder}", "-lrungs", f"-Wl,-rpath,{folder}"]
     return [*where, "-lgomp", "-o", program]
 
 
 def assert_prints(program, printed):
-    text = run([program]).rstrip()
+    text = succeed([program]).rstrip()
     *numbers, fen = printed
     assert re.findall(r"\d+", text)[: len(numbers)] == numbers
     assert text.endswith(fen)
@@ -74,7 +69,7 @@ def assert_prints(program, printed):
 @pytest.mark.parametrize("name", COMPILERS)
 def test_it_plays_in_c_and_in_cpp(name, folder, printed, tmp_path):
     program = tmp_path / "play"
-    run([*COMPILERS[name], *WARNINGS, EXAMPLES / name, *link(folder, program)])
+    succeed([*COMPILERS[name], *WARNINGS, EXAMPLES / name, *link(folder, program)])
     assert_prints(program, printed)
 
 
@@ -86,8 +81,10 @@ def test_an_agent_searches_in_c(folder, tmp_path):
     weights = flat_weights(network).astype(np.float16)
     (tmp_path / "agent.bin").write_bytes(b"{}\n" + weights.tobytes())
     program = tmp_path / "agent"
-    run(["gcc", "-std=c99", "-pedantic", *WARNINGS, EXAMPLES / "agent.c", *link(folder, program)])
-    text = run([program, tmp_path / "agent.bin", "40", FEN])
+    succeed(
+        ["gcc", "-std=c99", "-pedantic", *WARNINGS, EXAMPLES / "agent.c", *link(folder, program)]
+    )
+    text = succeed([program, tmp_path / "agent.bin", "40", FEN])
     with Search(
         1, simulations=40, policy=Puct(fraction=0.0, temperature=0.0), keep=False
     ) as search:
@@ -104,10 +101,10 @@ def test_an_agent_searches_in_c(folder, tmp_path):
 def test_it_plays_in_rust(folder, printed, tmp_path):
     program = tmp_path / "play"
     link = ["-L", folder, "-l", "rungs", "-l", "gomp", "-C", f"link-arg=-Wl,-rpath,{folder}"]
-    run(["rustc", "-O", "--deny", "warnings", EXAMPLES / "play.rs", *link, "-o", program])
+    succeed(["rustc", "-O", "--deny", "warnings", EXAMPLES / "play.rs", *link, "-o", program])
     assert_prints(program, printed)
 
 
 @pytest.mark.parametrize("compiler", ["gcc -x c -std=c99", "g++ -x c++ -std=c++11"])
 def test_the_header_is_plain_c_and_cpp(compiler):
-    run([*compiler.split(), "-pedantic", *WARNINGS, "-fsyntax-only", HEADER])
+    succeed([*compiler.split(), "-pedantic", *WARNINGS, "-fsyntax-only", HEADER])

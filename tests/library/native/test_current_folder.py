@@ -13,6 +13,7 @@ import pytest
 from rungs._src import paths
 from rungs._src.chess.boards import device
 from rungs._src.processes import workers
+from tests.processes import succeed
 
 # What Cling, ROOT beneath it and NVRTC have looked for in the current folder.
 HEADERS = ("bindings/chess.cpp", "bindings/learn.cpp", "env/chess_env.hpp", "Rtypes.h")
@@ -44,10 +45,7 @@ def run(script, tmp_path):
     path.write_text(script)
     environment = {name: os.environ[name] for name in os.environ if "CLING" not in name}
     environment["RUNGS_COMPILER"] = "cling"
-    command = [sys.executable, str(path)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    return succeed([sys.executable, path], env=environment)
 
 
 @pytest.mark.release

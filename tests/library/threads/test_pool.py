@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +14,7 @@ import rungs
 from rungs._src.threads import pool
 from rungs.errors import UnavailableError
 from tests.interrupt import interrupted
+from tests.processes import succeed
 from tests.proof import lockstep
 
 SETTINGS = {"chess": {"mask": "bits", "opponent": "random"}, "cartpole": {}}
@@ -164,8 +164,7 @@ play(make())
 
 @pytest.mark.parametrize("script", [FORKED, LEFT])
 def test_a_process_ends_where_it_has_forked_or_threads_play(script):
-    done = subprocess.run([sys.executable, "-c", script], stderr=subprocess.PIPE, timeout=600)
-    assert done.returncode == 0, done.stderr
+    succeed([sys.executable, "-c", script], timeout=600)
 
 
 def test_ctrl_c_leaves_a_usable_environment():

@@ -12,6 +12,7 @@ from rungs._src import paths
 from rungs._src.chess.perft import read_epd
 from rungs._src.native import gpp, loader
 from rungs._src.native.abi import described
+from tests.processes import succeed
 from tests.tiers import system_tier
 
 HERE = Path(__file__).parent
@@ -63,9 +64,7 @@ def vector_checks(request):
 
 
 def run(*command):
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    return succeed(command)
 
 
 @pytest.mark.parametrize("depth", [2, *system_tier(3, release=True)])
