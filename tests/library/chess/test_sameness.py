@@ -26,7 +26,7 @@ GAMES = [
     (7, 150, "uniform", {"opponent": "random", "autoreset_mode": "DISABLED"}),
     (7, 130, "uniform", {"opponent": "random", "max_plies": 37, "autoreset_mode": "NEXT_STEP"}),
     (64, 50, "rare", {}),
-    (64, 30, "uniform", {"mask": "bits"}),
+    (64, 70, "uniform", {"mask": "bits"}),  # one ends in another block than the last
     (64, 25, "uniform", {"mask": "bits", "opponent": "random", "obs": "bitplanes"}),
     (7, 150, "rare", {"start": "chess960", "mask": "bits", "obs": "bitplanes"}),
     (7, 150, "uniform", {"start": "chess960", "opponent": "random"}),

@@ -4,7 +4,7 @@ import functools
 import itertools
 
 import numpy as np
-from scipy.stats import chi2
+from scipy.special import chdtrc  # chi-squared's tail; scipy.stats takes long to import
 
 from rungs.chess import NUM_ACTIONS
 from rungs_course.labs.arrays import fixed
@@ -66,7 +66,7 @@ def _frequency_differences(submission, rng: np.random.Generator):
         legal = np.flatnonzero(masks[board])
         even = _COPIES * _CALLS / len(legal)
         off = chosen[legal] - even
-        if chi2.sf((off**2 / even).sum(), len(legal) - 1) < 1 / (_POSITIONS * _RARE):
+        if chdtrc(len(legal) - 1, (off**2 / even).sum()) < 1 / (_POSITIONS * _RARE):
             action = legal[np.abs(off).argmax()]
             yield Difference(
                 f"how often action {action} is chosen, one of {len(legal)} legal ones, in "
@@ -95,7 +95,7 @@ def _agrees(calls, got, _):
         places.append((before + rng.random(_RACED)) / mask.sum(axis=1))
     counts = np.histogram(np.concatenate(places), 16, (0, 1))[0]
     even = counts.mean()
-    return chi2.sf(((counts - even) ** 2 / even).sum(), len(counts) - 1) > 1 / _RARE
+    return chdtrc(len(counts) - 1, ((counts - even) ** 2 / even).sum()) > 1 / _RARE
 
 
 LAB = Lab(
