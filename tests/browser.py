@@ -7,13 +7,13 @@ import re
 import socket
 import subprocess
 import sys
-import time
 import urllib.request
 from pathlib import Path
 
 import pytest
 
 from rungs._src.programs import find_program
+from tests.processes import poll
 
 ROOT = Path(__file__).parents[1]
 SCREENSHOTS = ROOT / "figures" / "run"
@@ -41,15 +41,6 @@ class Server:
     process: subprocess.Popen
     address: str
     token: str
-
-
-def poll(condition, seconds=120):
-    """Waits until a condition holds, and returns its value."""
-    end = time.monotonic() + seconds
-    while not (value := condition()):
-        assert time.monotonic() < end, condition
-        time.sleep(0.1)
-    return value
 
 
 @contextlib.contextmanager

@@ -19,8 +19,8 @@ from rungs_course import cli, doctor
 from rungs_course.errors import NotebookError
 from rungs_course.runner import chain, eta, manifest
 from rungs_course.runner.notebook import execute
-from tests.browser import poll
 from tests.course import notebooks as tiny
+from tests.processes import poll
 
 pytestmark = pytest.mark.usefixtures("without_kernels")
 

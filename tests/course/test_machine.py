@@ -26,7 +26,7 @@ from rungs_course.measure import machine_code, peaks
 from rungs_course.measure.load import busy_process
 from rungs_course.measure.peaks import core_speed, measure_compute, working_sets
 from rungs_course.measure.valgrind import counts_per_ply, simulated, work_per_ply
-from tests.browser import poll
+from tests.processes import poll
 
 
 def write(root, files):

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 from traitlets.config import Config
 
-from tests.browser import ROOT, make_command, poll, served
+from tests.browser import ROOT, make_command, served
 from tests.course import notebooks as tiny
+from tests.processes import poll
 
 pytest.importorskip("voila")
 pytestmark = pytest.mark.system

@@ -29,10 +29,10 @@ BLOCK = re.compile(r"^```python( continued)?\n(.*?)^```", re.DOTALL | re.MULTILI
 # Files of C++ that a page's Python compiles, with their names in the first line.
 FILE = re.compile(r"^```cpp\n(// (\w+\.cpp): .*?)^```", re.DOTALL | re.MULTILINE)
 
-# What these bring takes long to import or to compile.
+# What these bring takes long to import, to compile or to measure.
 HEAVY = re.compile(
     r"import (jax|torch)|stable_baselines3|sb3|torchrl|\bray\b|rllib|\"cuda\"|\.cpp\b"
-    r"|rungs\.(train|selfplay|adapters\.(torch|jax))"
+    r"|rungs\.(train|selfplay|adapters\.(torch|jax))|measure\.race"
 )
 
 

@@ -19,7 +19,7 @@ from rungs_course.labs.judging import assess
 from rungs_course.labs.lab import Call, find
 from rungs_course.labs.remote import Answer, Clocks
 from rungs_course.labs.sandbox import Sandbox, Trusted
-from tests.browser import poll
+from tests.processes import poll
 from tests.saved import rows_of
 
 pytestmark = pytest.mark.system

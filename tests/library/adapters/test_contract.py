@@ -6,9 +6,8 @@ import pytest
 
 from rungs.errors import ConfigurationError
 from tests.library.adapters.drivers import DRIVERS, Rungs, assert_same
-from tests.tiers import system_tier
 
-IN_SYSTEM_TIER = ("torchrl", "rllib")  # they take seconds to import
+IN_SYSTEM_TIER = ("jax", "torchrl", "rllib")  # they take seconds to import or to compile
 
 
 def cases(*rows):
@@ -44,13 +43,13 @@ SETTINGS = cases(
     ("torch", ENDINGS),
     ("torch", CHESS960 | {"autoreset_mode": "NEXT_STEP"}),
     ("jax", {"opponent": "random"}),
+    ("jax", {"mask": "bits"}),
+    ("jax", {"autoreset_mode": "NEXT_STEP", "opponent": "random"}),
     ("torchrl", ENDINGS),
     ("torchrl", CHESS960 | {"mask": "bits"}),
     ("rllib", ENDINGS),
     ("rllib", CHESS960 | {"mask": "bits"}),
 )
-MORE_OF_JAX = [{"mask": "bits"}, {"autoreset_mode": "NEXT_STEP", "opponent": "random"}]
-SETTINGS += system_tier(*(("jax", settings) for settings in MORE_OF_JAX))
 
 
 @pytest.mark.parametrize(("name", "settings"), SETTINGS)

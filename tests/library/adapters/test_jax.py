@@ -19,7 +19,7 @@ import jax.numpy as jnp
 from rungs.adapters import jax as adapter
 from rungs.adapters.jax import ChessFunctions, random_actions
 
-pytestmark = pytest.mark.skipif(not gpp.is_here(), reason="no g++")
+pytestmark = [pytest.mark.system, pytest.mark.skipif(not gpp.is_here(), reason="no g++")]
 
 
 @pytest.fixture(scope="module")
@@ -163,7 +163,6 @@ def test_a_missing_compiler_is_named(monkeypatch):
         ChessFunctions(1)
 
 
-@pytest.mark.system
 def test_ppo_adds_what_the_last_position_of_a_truncated_game_is_worth():
     env = ChessFunctions(4, opponent="random", max_plies=2)
     last, returns = [], []

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import chess
@@ -22,6 +21,7 @@ from rungs._src.chess.policy import random_actions
 from rungs._src.programs import find_program
 from rungs.errors import ConfigurationError, EngineError, IllegalActionError
 from tests.library.chess.test_errors import outputs_and_fens
+from tests.processes import poll
 from tests.proof import lockstep
 
 STOCKFISH = find_program("stockfish")
@@ -66,12 +66,9 @@ def fake(tmp_path):
             mark = f"RUNGS_TEST={tmp_path}".encode()
             return [pid for pid in os.listdir("/proc") if pid.isdigit() and marked(pid, mark)]
 
-        def wait_for(self, number, seconds=60):
-            """Waits until `number` processes run; says whether they do."""
-            deadline = time.monotonic() + seconds
-            while len(self.running()) != number and time.monotonic() < deadline:
-                time.sleep(0.02)
-            return len(self.running()) == number
+        def wait_for(self, number):
+            """Waits until `number` processes run."""
+            return poll(lambda: len(self.running()) == number)
 
         def all_gone(self):
             return self.wait_for(0)

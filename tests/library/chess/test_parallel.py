@@ -23,6 +23,7 @@ from rungs._src.processes.workers import Workers
 from rungs.errors import OversubscriptionWarning, WorkerDiedError
 from rungs_course.measure.verify import assert_same
 from tests.interrupt import interrupted
+from tests.processes import poll
 from tests.proof import lockstep
 from tests.tiers import system_tier
 
@@ -135,11 +136,8 @@ def alive(pid):
         return False
 
 
-def gone(pids, seconds=60):
-    deadline = time.monotonic() + seconds
-    while any(map(alive, pids)) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return not any(map(alive, pids))
+def gone(pids):
+    return poll(lambda: not any(map(alive, pids)))
 
 
 def shared_things(pid=""):
