@@ -13,11 +13,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from rungs.devel import UNFINISHED, provenance, reraise_as_storage_error
-from rungs.devel.envs import Evaluator
-from rungs.devel.selfplay import MATCHES, POOL, Agent, frozen_in, learning
+from rungs.devel.selfplay import MATCHES, POOL, Agent, frozen_in
 from rungs.devel.selfplay import agent as files
 from rungs.devel.train import CHECKPOINT, tensor_flaw
-from rungs.errors import CompilerError, ConfigurationError, InvalidStateError, RungsError
+from rungs.errors import ConfigurationError, InvalidStateError, RungsError
 from rungs.selfplay import untrained
 from rungs.train import PolicyValueNetwork, checkpoint, flat_weights
 from rungs_course import paths
@@ -57,18 +56,6 @@ def known(root: Path = paths.ROOT) -> dict[str, Callable[[], Agent]]:
             loaders[f"{path.parent.name}, by PPO"] = functools.partial(_by_ppo, path.parent)
     loaders["untrained"] = untrained
     return loaders
-
-
-def evaluator(network: PolicyValueNetwork) -> Evaluator:
-    """Returns a network with the weights of now as an evaluator.
-
-    It is computed in C++, or in PyTorch where there is no C++ for the network's sizes. Batches are
-    the leaves of a few games, so small that PyTorch's calls take most of the time.
-    """
-    try:
-        return learning.evaluator("cpp", network)
-    except (ConfigurationError, CompilerError):
-        return learning.evaluator("torch", network)
 
 
 def packed(agent: Agent, ratings: list[dict]) -> bytes:

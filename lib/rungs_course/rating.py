@@ -22,6 +22,7 @@ from rungs.devel.selfplay import (
     Player,
     RandomPlayer,
     frozen_in,
+    learning,
     matches,
     search_in_words,
     stronger_rule,
@@ -286,7 +287,7 @@ def _searches(
 
 def _player(agent: Agent, policy: Policy, simulations: int, name: str = "") -> NetworkPlayer:
     name = f"{name or agent.name}, {search_in_words(policy, simulations)}"
-    evaluate = agents.evaluator(agent.network)
+    evaluate = learning.cpp_or_torch_evaluator(agent.network)
     return NetworkPlayer(name, agent.network, simulations, evaluate, policy=policy)
 
 

@@ -12,11 +12,18 @@ import pandas as pd
 
 from rungs.devel import Say, atomic_write, line, locked_output_dir, now
 from rungs.devel.envs import Policy
-from rungs.devel.selfplay import Match, Player, RandomPlayer, agent, matches, search_in_words
+from rungs.devel.selfplay import (
+    Match,
+    Player,
+    RandomPlayer,
+    agent,
+    learning,
+    matches,
+    search_in_words,
+)
 from rungs.errors import ConfigurationError, RungsError
 from rungs.machine import describe
 from rungs.selfplay import NetworkPlayer, elo
-from rungs_course import agents
 from rungs_course.labs.grading import cell
 from rungs_course.labs.judging import assess, one_line, plain
 from rungs_course.labs.sandbox import choose_launcher
@@ -117,7 +124,8 @@ def _load_players(files: Iterable[Path]) -> tuple[list[NetworkPlayer], list[tupl
             entry = agent.load(file)
             if why := _breach(name, entry.provenance):
                 raise ConfigurationError(why)
-            network, evaluate = entry.network, agents.evaluator(entry.network)
+            network = entry.network
+            evaluate = learning.cpp_or_torch_evaluator(network)
             players.append(NetworkPlayer(name, network, SIMULATIONS, evaluate, policy=POLICY))
         except (RungsError, OSError) as error:
             refused.append((name, plain(str(error))))

@@ -10,11 +10,9 @@ import torch
 
 from rungs._src.core.folder import locked
 from rungs._src.selfplay import agent
-from rungs._src.train.cpp_network import CppNetwork
-from rungs._src.train.evaluate import NetworkEvaluator
 from rungs._src.train.network import PolicyValueNetwork
 from rungs.errors import ConfigurationError
-from rungs_course import agents, cli, tournament
+from rungs_course import cli, tournament
 from rungs_course.labs.lab import find
 from rungs_course.labs.sandbox import Sandbox
 from rungs_course.labs.verdict import Verdict
@@ -110,12 +108,6 @@ def test_an_agent_against_the_rules_is_refused_and_the_others_play(quick, tmp_pa
     expected |= {"broken": "broken.pt", "gone": "gone.pt"}
     assert reasons.keys() == expected.keys()
     assert all(named in reasons[name] for name, named in expected.items())
-
-
-def test_a_network_of_the_usual_size_is_evaluated_in_cpp_and_any_other_by_pytorch():
-    usual = agents.evaluator(PolicyValueNetwork())
-    assert isinstance(usual.evaluate.__self__, CppNetwork)
-    assert isinstance(agents.evaluator(PolicyValueNetwork(16, 1, 8)), NetworkEvaluator)
 
 
 def test_steps_are_ranked_by_what_they_gain(quick, tmp_path):

@@ -24,6 +24,7 @@ PYTHON = (
     ("search", "conformance"),
     ("train",),
     ("selfplay", "adapters"),
+    ("uci",),
     ("cli",),
     ("__main__",),
 )

@@ -1,4 +1,4 @@
-"""`python -m rungs …`: training, self-play, perft, conformance, and scripts on MPI ranks."""
+"""`python -m rungs …`: training, self-play, UCI, perft, conformance, and scripts on MPI ranks."""
 
 import argparse
 import ast
@@ -232,6 +232,12 @@ def _add_commands(commands: argparse._SubParsersAction) -> None:
     add_options(selfplay, SelfPlayTraining)
     selfplay.set_defaults(command=_selfplay, extra="train")
 
+    uci = commands.add_parser("uci", help="let chess programs play an agent, by the UCI protocol")
+    uci.add_argument(
+        "agent", type=to_path, metavar="AGENT", help="the agent's file, such as pool/000400.pt"
+    )
+    uci.set_defaults(command=_uci, extra="train")
+
     add_conformance(commands, "a rung; rungs (the default): all that are here").set_defaults(
         command=_conformance
     )
@@ -370,6 +376,13 @@ def _selfplay(options: argparse.Namespace) -> int:
     else:
         training = SelfPlayTraining(**settings)
     train(training, options.out, resume=options.resume, say=options.say)
+    return 0
+
+
+def _uci(options: argparse.Namespace) -> int:
+    from rungs._src.uci.protocol import serve
+
+    serve(options.agent, sys.stdin.buffer, sys.stdout)
     return 0
 
 

@@ -13,6 +13,19 @@ def assert_same(actual, expected):
         np.testing.assert_array_equal(getattr(actual, name), array, name)
 
 
+def assert_same_lines(fast, slow, rng):
+    """Both find the same along a line of each game, and nothing behind its end."""
+    for game in range(fast.num_games):
+        path = []
+        while True:
+            found, expected = fast.look(game, path), slow.look(game, path)
+            assert_same(found, expected)
+            if not (count := found.counts[game]):
+                break
+            visited = found.actions[game, :count][found.visits[game, :count] > 0]
+            path.append(int(rng.choice(visited)))
+
+
 def lead(search, moves):
     """Plays moves, as UCI writes them, in the first game."""
     for uci in moves:
@@ -51,6 +64,7 @@ def search_both(games, evaluate, rng, *, plies, simulations, cpp, moves=(), **se
             number = int(rng.integers(1, simulations + 1))
             results = [search.run(evaluate, which, number) for search in (fast, slow)]
             assert_same(*results)
+            assert_same_lines(fast, slow, rng)
             for game in range(len(games)):
                 tree = slow.tree(game)
                 if (game + ply) % 2 == 0:  # to look at a tree opens its leaves: see those kept, too

@@ -9,6 +9,7 @@ from rungs._src.chess.actions import to_uci
 from rungs._src.chess.reason import Reason
 from rungs._src.search.search import RefreshedEvaluator, Search, uniform
 from rungs._src.search.settings import Gumbel, Puct
+from rungs.errors import ConfigurationError
 from tests.library.search.made_up import evaluate
 from tests.library.search.sameness import assert_same
 
@@ -87,6 +88,36 @@ def test_a_tree_is_seen_growing_by_its_evaluator(rung):
     with Search(1, simulations=6, rung=rung) as search:
         search.run(watched)
     assert sizes == [0, 1, 2, 3, 4, 5, 6]
+
+
+def test_what_visits_found_along_a_path_is_that_of_the_tree(rung):
+    seen = []
+
+    def watched(observation, actions, counts):
+        seen.append(int(search.look(1).visits.sum()))
+        return evaluate(observation, actions, counts)
+
+    with Search(2, simulations=60, policy=QUIET["puct"], rung=rung) as search:
+        assert not search.look().counts.any()
+        result = search.run(watched, np.array([False, True]))
+        assert seen == [0, *range(60)]
+        assert not search.look(0).counts.any()
+        root = search.look(1)
+        for name in ("actions", "counts", "visits", "priors", "action_values", "value"):
+            np.testing.assert_array_equal(getattr(root, name), getattr(result, name))
+        best = int(root.actions[1, root.visits[1].argmax()])
+        found, tree = search.look(1, [best]), search.tree(1)
+        child = tree.edge_child[np.flatnonzero(tree.edge_action[: tree.count[0]] == best)[0]]
+        edges = slice(tree.first[child], tree.first[child] + tree.count[child])
+        assert sorted(tree.edge_visits[edges]) == sorted(found.visits[1, : found.counts[1]])
+        assert found.visits[1].sum() == root.visits[1].max() - 1
+        assert found.value[1] == np.float32(tree.value[child])
+        search.advance([-1, best])
+        np.testing.assert_array_equal(search.look(1).visits, found.visits)
+        assert not search.look(1, [0, 0]).counts.any()
+        for arguments in ((2,), (0, [-1]), (0, [10**6]), (0, [0.5])):
+            with pytest.raises(ConfigurationError):
+                search.look(*arguments)
 
 
 def test_games_that_are_not_chosen_stay_as_they_are(rung):

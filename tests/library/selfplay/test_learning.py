@@ -15,6 +15,8 @@ from rungs._src.selfplay import learning
 from rungs._src.selfplay.examples import Examples, joined
 from rungs._src.selfplay.learning import LossWeights, losses
 from rungs._src.selfplay.settings import LEARNERS
+from rungs._src.train.cpp_network import CppNetwork
+from rungs._src.train.evaluate import NetworkEvaluator
 from rungs._src.train.network import PolicyValueNetwork
 from rungs.errors import ConfigurationError, DivergedError, InvalidStateError
 
@@ -38,6 +40,13 @@ class Fixed:
         assert legal.board.tolist() == [0, 0, 1, 1, 1]
         assert legal.action.tolist() == [4, 68, 4, 68, 132]
         return torch.tensor([0.0, math.log(3), 0.0, 0.0, 0.0]), torch.tensor([0.5, 0.0])
+
+
+def test_a_network_of_the_usual_size_is_evaluated_in_cpp_and_any_other_by_pytorch():
+    usual = learning.cpp_or_torch_evaluator(PolicyValueNetwork())
+    assert isinstance(usual.evaluate.__self__, CppNetwork)
+    other = learning.cpp_or_torch_evaluator(PolicyValueNetwork(16, 1, 8))
+    assert isinstance(other, NetworkEvaluator)
 
 
 def test_the_loss_by_hand():

@@ -135,6 +135,12 @@ class CppTrees(Trees):
         rows = slice(first, first + number)
         return self._observation[rows], self._actions[rows], self._counts[rows]
 
+    def look(self, game: int, path: np.ndarray, result: Result) -> None:
+        results = described(self._api).structures["GameResult"](**vars(result))
+        self._api.rungs_search_look(
+            self._address, game, path.ctypes.data, len(path), ctypes.addressof(results)
+        )
+
     def finish(self, which: np.ndarray, result: Result) -> None:
         structures = described(self._api).structures
         results = structures["GameResult"](**vars(result))

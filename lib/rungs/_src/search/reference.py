@@ -165,16 +165,17 @@ class Game:
             visits = sum(edge.visits for edge in edges)
             shares = [edge.visits / visits for edge in edges]
             result.chosen[i] = self._chosen_by_visits(edges, policy.temperature)
-        result.counts[i] = len(edges)
-        value = root.raw_value
-        for edge in root.edges:
-            value += edge.value_sum
-        result.value[i], result.raw_value[i] = value / root.visits, root.raw_value
-        for k, (edge, share) in enumerate(zip(edges, shares, strict=True)):
-            result.actions[i, k], result.visits[i, k] = edge.action, edge.visits
-            result.policy[i, k], result.priors[i, k] = share, edge.prior
-            if edge.visits:
-                result.action_values[i, k] = edge.value_sum / edge.visits
+        result.policy[i, : len(edges)] = shares
+        _write_found(root, result, i)
+
+    def look(self, path: list[int], result: Result, i: int) -> None:
+        """Writes what the visits of the node at the end of a path found to row `i`."""
+        node = self.nodes[0] if self.nodes else None
+        for action in path:
+            edges = node.edges if node else []
+            node = next((edge.child for edge in edges if edge.action == action), None)
+        if node:
+            _write_found(node, result, i)
 
     def advance(self, action: int) -> None:
         """Plays an action and keeps the tree below it."""
@@ -402,6 +403,9 @@ class PythonTrees(Trees):
         rows = slice(first, first + number)
         return self._out.observation[rows], self._out.mask[rows], self._out.action_count[rows]
 
+    def look(self, game: int, path: np.ndarray, result: Result) -> None:
+        self._games[game].look(path.tolist(), result, game)
+
     def finish(self, which: np.ndarray, result: Result) -> None:
         for game in which.tolist():
             self._games[game].finish(result, game)
@@ -435,6 +439,20 @@ class PythonTrees(Trees):
             listed = row[: len(game.leaf.edges)]
             if not (abs(value) <= 1 and math.isfinite(listed.max())):
                 raise self.invalid_evaluation(self._games.index(game))
+
+
+def _write_found(node: Node, result: Result, i: int) -> None:
+    """Writes what the visits of a node found to row `i`: all of a result but policy and choice."""
+    value = node.raw_value
+    for edge in node.edges:
+        value += edge.value_sum
+    result.counts[i] = len(node.edges)
+    result.value[i], result.raw_value[i] = value / node.visits, node.raw_value
+    for k, edge in enumerate(sorted(node.edges, key=lambda edge: edge.action)):
+        result.actions[i, k], result.visits[i, k] = edge.action, edge.visits
+        result.priors[i, k] = edge.prior
+        if edge.visits:
+            result.action_values[i, k] = edge.value_sum / edge.visits
 
 
 def _select_puct(node: Node, priors: list[float], policy: Puct) -> Edge:

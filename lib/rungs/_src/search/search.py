@@ -13,6 +13,7 @@ import gymnasium.error
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rungs._src.chess.actions import NUM_ACTIONS
 from rungs._src.chess.buffers import MAX_LEGAL
 from rungs._src.chess.settings import ChessSettings, checked_start
 from rungs._src.chess.vector_env import ChessVectorEnv
@@ -216,6 +217,31 @@ class Search(OneCaller):
                 self._run_batch(evaluate)
             self._trees.finish(chosen, result)
             return result
+
+    def look(self, game: int = 0, path: Sequence[int] = ()) -> Result:
+        """Returns what visits have found after some actions, without a copy of the tree.
+
+        An evaluator may call it for games of its own batch.
+
+        Args:
+            game: index of the game.
+            path: the actions that lead from the root to a node; none for the root.
+
+        Returns:
+            A `Result` in which only the game's row is set, as that of a root, without `policy` and
+            `chosen`; it is empty too where no simulation has gone on from that node.
+
+        Raises:
+            ConfigurationError: there is no such game, or something in `path` is no action.
+        """
+        with self._alone("look"):
+            game = integer("game", game, 0, self.num_games - 1)
+            actions = [
+                integer(f"path[{i}]", action, 0, NUM_ACTIONS - 1) for i, action in enumerate(path)
+            ]
+            result = Result.empty(self.num_games)
+            self._trees.look(game, np.array(actions, np.int16), result)
+            return result if result.visits[game].any() else Result.empty(self.num_games)
 
     def advance(self, actions: ArrayLike) -> None:
         """Plays an action in each game, and keeps the tree below it.

@@ -68,6 +68,12 @@ class Trees(abc.ABC):
         """Writes the results of games, (n,) int64 indices, to their rows."""
 
     @abc.abstractmethod
+    def look(self, game: int, path: np.ndarray, result: Result) -> None:
+        """Writes what the visits of the node at the end of a path, (n,) int16 actions from the
+        root, found to a game's row, all but policy and choice; nothing where there is no node.
+        """
+
+    @abc.abstractmethod
     def advance(self, actions: np.ndarray) -> None:
         """Plays (G,) int64 actions, where they are not -1, and keeps the subtrees below them;
         raises IllegalActionError.

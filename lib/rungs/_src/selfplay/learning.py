@@ -15,7 +15,7 @@ from rungs._src.train.evaluate import NetworkEvaluator
 from rungs._src.train.legal_actions import Padded, from_lists
 from rungs._src.train.network import PolicyValueNetwork
 from rungs._src.train.ppo import Loss, TorchBackend
-from rungs.errors import ConfigurationError
+from rungs.errors import CompilerError, ConfigurationError
 
 
 class TorchLearner(TorchBackend):
@@ -83,6 +83,18 @@ def evaluator(name: str, network: PolicyValueNetwork) -> Evaluator:
     if name == "cpp":
         return CppNetwork(network, frozen=True).evaluate
     return NetworkEvaluator(copy.deepcopy(network))
+
+
+def cpp_or_torch_evaluator(network: PolicyValueNetwork) -> Evaluator:
+    """Returns a network with the weights of now as an evaluator.
+
+    It is computed in C++, or in PyTorch where there is no C++ for the network's sizes. Batches are
+    the leaves of a few games, so small that PyTorch's calls take most of the time.
+    """
+    try:
+        return evaluator("cpp", network)
+    except (ConfigurationError, CompilerError):
+        return evaluator("torch", network)
 
 
 def losses(network, positions: Examples, value_mix: float) -> tuple[torch.Tensor, torch.Tensor]:

@@ -1,0 +1,1 @@
+"""An agent as a UCI engine, for chess programs: the protocol, the search, and the clock."""
