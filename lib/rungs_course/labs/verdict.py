@@ -94,8 +94,8 @@ class Verdict:
             parts.append(("p", self._difference_text() if self.difference else self._speed_text()))
             parts += [("p", text) for text in (*self._prediction_text(), *self.counts)]
         if self.printed:
-            parts += [("p", "It printed:"), ("pre", self.printed)]
-        if not self.reached:
+            parts += [("p", "Output:"), ("pre", self.printed)]
+        if (self.costs and not self.reached) or not self.right:
             parts.append(("p", "Hints are at the end of the lab's notebook."))
         return parts
 

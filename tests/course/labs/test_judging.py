@@ -89,6 +89,15 @@ def test_code_that_can_not_be_compiled_names_the_place(lab, code, names):
         submit(lab, code)
 
 
+def test_the_first_errors_of_many_are_shown_and_the_others_counted():
+    with pytest.raises(SubmissionError) as raised:
+        submit("03a", CPP.format("return k1 + k2 + k3 + k4 + k5;"))
+    shown = str(raised.value)
+    assert all(name in shown for name in ("'k1'", "'k2'", "'k3'"))
+    assert not any(name in shown for name in ("'k4'", "'k5'"))
+    assert "2" in shown.splitlines()[-1]
+
+
 def test_braces_in_texts_do_not_count():
     submit("03a", CPP.format('return "}"[0] + 1\'000 + \'}\' + R"(})"[0];  // }'))
 

@@ -6,6 +6,7 @@ import re
 import traceback
 import types
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, Protocol
 
 from rungs.devel import cling, paths
@@ -13,6 +14,8 @@ from rungs.errors import RungsError, UnavailableError
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 _CELL = "cell"  # the file that messages name
+_MESSAGE = re.compile(r"(?:[^\s:]+:\d+:\d+: )?(?:fatal )?(error|warning|note): ")  # of the compiler
+_SHOWN_ERRORS = 3  # later ones mostly follow from them
 # Headers of every answer in C++: within its namespace it can include nothing new.
 _HEADERS = ("algorithm", "atomic", "bit", "cstddef", "cstdint", "thread", "unistd.h", "vector")
 
@@ -103,7 +106,7 @@ def _harnessed(lab: Task, code: str) -> str:
 
 
 def _missing_function(name: str) -> SubmissionError:
-    return SubmissionError(f"no function {name} is defined")
+    return SubmissionError(f"The cell does not define the function {name}.")
 
 
 def _cpp(lab: Task, codes: dict[str, str], unit: str) -> dict[str, Any]:
@@ -134,11 +137,25 @@ def _cpp(lab: Task, codes: dict[str, str], unit: str) -> dict[str, Any]:
         begin = next((i for i, line in enumerate(lines) if line.startswith(f"{_CELL}:")), 0)
         messages = [line for line in lines[begin:] if not line.startswith("Failed to parse")]
         if " error: " in str(error) or " warning: " not in str(error):
-            raise SubmissionError("\n".join(messages)) from None
+            raise SubmissionError(_first_errors(messages)) from None
         print("\n".join(messages))  # warnings alone: it is compiled
     return {
         name: _Functions(getattr(cppyy.gbl, space), lab.defines) for name, space in spaces.items()
     }
+
+
+def _first_errors(lines: list[str]) -> str:
+    """Returns a compiler's first errors, each with its line of code, and how many follow."""
+    kinds = [(i, match[1]) for i, line in enumerate(lines) if (match := _MESSAGE.match(line))]
+    errors = dict.fromkeys(
+        "\n".join(lines[begin:end])
+        for (begin, kind), (end, _) in pairwise([*kinds, (len(lines), "")])
+        if kind == "error"
+    )
+    if not errors:
+        return "\n".join(lines)
+    more = len(errors) - _SHOWN_ERRORS
+    return "\n".join([*errors][:_SHOWN_ERRORS] + [f"and {more} more errors"] * (more > 0))
 
 
 def _python(lab: Task, codes: dict[str, str]) -> dict[str, Any]:
