@@ -28,7 +28,7 @@ inline Workers workers(std::uintptr_t runner, std::uintptr_t pool, std::int64_t 
 }  // namespace rungs::learn
 
 RUNGS_STRUCTURE(rungs::learn::Parameters<float>, weights, gradient, first_moment, second_moment,
-                touched)
+                touched, cleared)
 RUNGS_STRUCTURE(rungs::learn::Model<float>, precision, parameters, prepared, workspace)
 RUNGS_STRUCTURE(rungs::learn::Sampling<float>, observation, action, count, uniform, chosen, choice,
                 log_probability, value, rows)

@@ -102,19 +102,19 @@ template <class U, class T = Accum<U>>
 inline void add_outer(const T* delta, std::int64_t delta_row, const T* input, std::int64_t rows,
                       int outputs, T* sums, T* bias) {
   constexpr int kRows = std::is_same_v<U, bf16x2> ? kRowBlock / 2 : 1;
-  alignas(64) U deltas[kRows * kOutputsPerTask], inputs[kRows * kWidth];
+  alignas(64) U deltas[kRows * kOutputsPerTask], panel[packed_size<U>(kRowBlock) * kPanel<T>];
   for (std::int64_t first = 0; first < rows; first += kRowBlock) {
     const auto depth = static_cast<int>(rows - first < kRowBlock ? rows - first : kRowBlock);
     const T* const here = delta + first * delta_row;
     const auto by = pack_strided<U, kOutputsPerTask>(here, delta_row, depth, outputs, deltas);
-    const auto from =
-        pack_strided<U, kWidth>(input + first * kWidth, kWidth, depth, kWidth, inputs);
-    for (int column = 0; column < kWidth; column += kPanel<T>)
-      product_panel(Left<U>{by.at, 1, by.step}, outputs, from.at + column, from.step,
-                    packed_size<U>(depth), kPanel<T>, [&](int output, int v, const Vector<T>& sum) {
+    for (int column = 0; column < kWidth; column += kPanel<T>) {
+      pack_panel<U>(input + first * kWidth + column, kWidth, depth, panel);
+      product_panel(Left<U>{by.at, 1, by.step}, outputs, panel, kPanel<T>, packed_size<U>(depth),
+                    kPanel<T>, [&](int output, int v, const Vector<T>& sum) {
                       T* const to = sums + output * kWidth + column + v;
                       store<T>(load(to) + sum, to);
                     });
+    }
     for (int row = 0; row < depth; ++row)
       for (int output = 0; output < outputs; ++output)
         bias[output] += here[row * delta_row + output];
@@ -150,44 +150,69 @@ inline void layer_gradient(const Layer& which, int first, const T* delta, std::i
     }
 }
 
-// Computes the first layer's gradient for the squares of one rank, and their rows of attacks. An
-// empty square's is the sum of all deltas minus those of the pieces that stood on it.
+// Most keys and rows of attacks are in no position of a minibatch: their gradients stay cleared.
+constexpr int kRowUnits = kWidth / kUnit;  // of a row of attacks
+static_assert(kActionKeys % kUnit == 0 && kAttackRows % kUnit == 0 && kKeys == kUnit);
+
+// Clears the gradients of weights `first` to `end`, where they aren't.
 template <class T>
-inline void squares_gradient(int rank, const SavedActivations<T>& saved, T* gradient) {
+inline void clear(const Parameters<T>& all, std::int64_t first, std::int64_t end) {
+  for (std::int64_t unit = first / kUnit; unit < end / kUnit; ++unit)
+    if (!all.cleared[unit]) {
+      std::memset(all.gradient + unit * kUnit, 0, sizeof(T) * kUnit);
+      all.cleared[unit] = true;
+    }
+}
+
+// Computes the gradient of the rows of attacks for the squares of one rank, and the first layer's
+// for the pieces on them. A piece's is the sum over the states of its square.
+template <class T>
+inline void squares_gradient(int rank, const SavedActivations<T>& saved,
+                             const Parameters<T>& parameters) {
   constexpr int kParts = kWidth / kLanes<T>;
-  T* const rows = gradient + kSquares + 8 * rank * kPieces * kWidth;
-  std::memset(rows, 0, sizeof(T) * 8 * kPieces * kWidth);
-  T* const attacked = gradient + kAttackRows + 8 * rank * kPieces * kAttackStates * kWidth;
-  std::memset(attacked, 0, sizeof(T) * 8 * kPieces * kAttackStates * kWidth);
-  Vector<T> all[kParts] = {};
+  constexpr std::int64_t kRankRows = 8 * kPieces * kAttackStates;
+  const std::int64_t first = kAttackRows + rank * kRankRows * kWidth;
+  clear(parameters, first, first + kRankRows * kWidth);
+  T* const attacked = parameters.gradient + first;
+  std::uint8_t* const cleared = parameters.cleared + first / kUnit;
   for (std::int64_t row = 0; row < saved.rows; ++row) {
     Vector<T> delta[kParts];
-    for (int i = 0; i < kParts; ++i) {
+    for (int i = 0; i < kParts; ++i)
       delta[i] = load(saved.deltas.stream[0] + row * kWidth + i * kLanes<T>);
-      all[i] += delta[i];
-    }
-    const auto add = [&](T* to) {
+    const std::int8_t* const piece = saved.observation + row * kObservation + 8 * rank;
+    const Attacks attacks = saved.attacks[row];
+    for (std::uint64_t left = attacks.relevant() >> 8 * rank & 255; left; left &= left - 1) {
+      const int file = __builtin_ctzll(left);
+      const int number = attack_row(file, piece[file], attacks.state(8 * rank + file));
+      T* const to = attacked + number * kWidth;
       for (int i = 0; i < kParts; ++i)
         store<T>(load(to + i * kLanes<T>) + delta[i], to + i * kLanes<T>);
-    };
-    const std::int8_t* const piece = saved.observation + row * kObservation + 8 * rank;
-    const Attacks& attacks = saved.attacks[row];
-    for (std::uint64_t left = attacks.occupied >> 8 * rank & 255; left; left &= left - 1) {
-      const int file = __builtin_ctzll(left);
-      add(rows + input_of(file, piece[file]) * kWidth);
-    }
-    for (std::uint64_t left = attacks.relevant() >> 8 * rank & 255; left; left &= left - 1) {
-      const int file = __builtin_ctzll(left), state = attacks.state(8 * rank + file);
-      add(attacked + attack_row(file, piece[file], state) * kWidth);
+      std::memset(cleared + number * kRowUnits, false, kRowUnits);
     }
   }
-  for (int file = 0; file < 8; ++file) {
-    T* const empty = rows + (file * kPieces + kEmpty) * kWidth;
-    for (int i = 0; i < kParts; ++i) {
-      Vector<T> rest = all[i];
+  T* const rows = parameters.gradient + kSquares + 8 * rank * kPieces * kWidth;
+  for (int input = 0; input < 8 * kPieces; ++input) {
+    if (input % kPieces == kEmpty) continue;
+    Vector<T> total[kParts] = {};
+    for (int number = input * kAttackStates; number < (input + 1) * kAttackStates; ++number)
+      if (!cleared[number * kRowUnits])
+        for (int i = 0; i < kParts; ++i)
+          total[i] += load(attacked + number * kWidth + i * kLanes<T>);
+    for (int i = 0; i < kParts; ++i) store(total[i], rows + input * kWidth + i * kLanes<T>);
+  }
+}
+
+// Computes the first layer's gradient for empty squares, after all others of the squares and the
+// bias's: the sum of all deltas, minus those of the pieces that stood on the square.
+template <class T>
+inline void empty_squares_gradient(T* gradient) {
+  for (int square = 0; square < 64; ++square) {
+    T* const rows = gradient + kSquares + square * kPieces * kWidth;
+    for (int i = 0; i < kWidth; i += kLanes<T>) {
+      Vector<T> rest = load(gradient + kSquaresBias + i);
       for (int kind = 0; kind < kPieces; ++kind)
-        if (kind != kEmpty) rest -= load(rows + (file * kPieces + kind) * kWidth + i * kLanes<T>);
-      store(rest, empty + i * kLanes<T>);
+        if (kind != kEmpty) rest -= load(rows + kind * kWidth + i);
+      store(rest, rows + kEmpty * kWidth + i);
     }
   }
 }
@@ -219,36 +244,29 @@ inline void scalars_gradient(const SavedActivations<T>& saved, T* gradient) {
   std::memcpy(gradient + kSquares + 64 * kPieces * kWidth, sums, sizeof sums);
 }
 
-// Tasks of the keys' gradient: each takes a slice of the 64 numbers of every key.
-constexpr int kKeySlice = 32, kKeySlices = kKeys / kKeySlice;
-
-// Computes numbers `slice * kKeySlice` and on of the gradients of all keys.
+// Computes the gradients of the keys of actions, or of captures, from those of the scores.
 template <class T>
-inline void keys_gradient(int slice, const BatchPositions& batch, const SavedActivations<T>& saved,
-                          T* gradient) {
-  constexpr int kParts = kKeySlice / kLanes<T>;
-  T* const actions = gradient + kActionKeys + slice * kKeySlice;
-  T* const captures = gradient + kCaptureKeys + slice * kKeySlice;
-  for (int key = 0; key < kActions; ++key)
-    std::memset(actions + key * kKeys, 0, sizeof(T) * kKeySlice);
-  for (int key = 0; key < kCaptures; ++key)
-    std::memset(captures + key * kKeys, 0, sizeof(T) * kKeySlice);
+inline void keys_gradient(bool captures, const BatchPositions& batch,
+                          const SavedActivations<T>& saved, const Parameters<T>& parameters) {
+  constexpr int kParts = kKeys / kLanes<T>;
+  const std::int64_t first = captures ? kCaptureKeys : kActionKeys;
+  clear(parameters, first, captures ? kAttackRows : kCaptureKeys);
+  T* const keys = parameters.gradient + first;
+  std::uint8_t* const cleared = parameters.cleared + first / kUnit;
   for (std::int64_t row = 0; row < saved.rows; ++row) {
-    const std::int16_t* const action = batch.action + batch.row[row] * kMaxLegal;
-    const std::int16_t* const capture = saved.capture + row * kLegalPadded;
+    const std::int16_t* const number =
+        captures ? saved.capture + row * kLegalPadded : batch.action + batch.row[row] * kMaxLegal;
     const T* const score = saved.score + row * kLegalPadded;
     Vector<T> query[kParts];
     for (int p = 0; p < kParts; ++p)
-      query[p] = load(saved.activations.head + row * kHead + slice * kKeySlice + p * kLanes<T>);
-    for (int i = 0; i < batch.count[batch.row[row]]; ++i) {
+      query[p] = load(saved.activations.head + row * kHead + p * kLanes<T>);
+    const int count = batch.count[batch.row[row]];
+    for (int i = 0; i < count; ++i) {
       const Vector<T> by = broadcast(score[i]);
-      T* const action_key = actions + action[i] * kKeys;
-      T* const capture_key = captures + capture[i] * kKeys;
-      for (int p = 0; p < kParts; ++p) {
-        const Vector<T> more = by * query[p];
-        store<T>(load(action_key + p * kLanes<T>) + more, action_key + p * kLanes<T>);
-        store<T>(load(capture_key + p * kLanes<T>) + more, capture_key + p * kLanes<T>);
-      }
+      T* const key = keys + number[i] * kKeys;
+      for (int p = 0; p < kParts; ++p)
+        store<T>(load(key + p * kLanes<T>) + by * query[p], key + p * kLanes<T>);
+      cleared[number[i]] = false;
     }
   }
 }

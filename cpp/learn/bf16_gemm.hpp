@@ -147,6 +147,21 @@ constexpr int kTileRows = 6;
 template <class T>
 constexpr int kPanel = 2 * kLanes<T>;  // columns
 
+// Packs the columns of a panel, whose rows are `step` apart, as `product_panel` reads them. In
+// place they would evict each other from the L1 cache, where `step` is a power of two.
+template <class U>
+inline void pack_panel(const Accum<U>* from, std::ptrdiff_t step, int rows, U* copy) {
+  if constexpr (std::is_same_v<U, bf16x2>)
+    pack_strided<U, kPanel<U>>(from, step, rows, kPanel<U>, copy);
+  else
+    for (int row = 0; row < rows; ++row) {
+      const U* const at = from + row * step;
+      const Vector<U> left = load(at), right = load(at + kLanes<U>);
+      store(left, copy + row * kPanel<U>);
+      store(right, copy + row * kPanel<U> + kLanes<U>);
+    }
+}
+
 // The left operand: (i, k) is at[i * stride + k * step].
 template <class T>
 struct Left {
@@ -178,8 +193,8 @@ template <int rows, int vectors, class T, class Finish>
     for (int v = 0; v < vectors; ++v) finish(i, v, sum[i][v]);
 }
 
-// Multiplies all rows by one panel, in tiles of `tile_rows` while they fit, then of half as many,
-// down to one.
+// Multiplies all rows by one panel, in tiles of `tile_rows` while they fit, then of the next lower
+// power of two, down to one.
 template <int tile_rows, int vectors, class T, class Finish>
 inline void tiles(Left<T> left, int first, int rows, const T* right, std::ptrdiff_t right_step,
                   int depth, const Finish& finish) {
@@ -188,7 +203,8 @@ inline void tiles(Left<T> left, int first, int rows, const T* right, std::ptrdif
         Left<T>{left.at + first * left.stride, left.stride, left.step}, right, right_step, depth,
         [&](int i, int v, const Vector<Accum<T>>& sum) { finish(first + i, v * kLanes<T>, sum); });
   if constexpr (tile_rows > 1)
-    tiles<tile_rows / 2, vectors>(left, first, rows, right, right_step, depth, finish);
+    tiles<tile_rows == 6 ? 4 : tile_rows / 2, vectors>(left, first, rows, right, right_step, depth,
+                                                       finish);
 }
 
 }  // namespace detail

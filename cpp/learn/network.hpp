@@ -191,11 +191,12 @@ constexpr int kUnit = 64;
 constexpr std::int64_t kUnits = (kWeights + kUnit - 1) / kUnit;
 
 // Weights, gradients and moments, kUnits * kUnit numbers each, of which the last few are padding
-// and 0; and for each unit whether it was ever touched by a gradient, kUnits bytes.
+// and 0; and for each unit, kUnits bytes each, whether it was ever touched by a gradient, and
+// whether its gradient is known to be 0, which only units of keys and rows of attacks ever are.
 template <class T>
 struct Parameters {
   T *weights, *gradient, *first_moment, *second_moment;
-  std::uint8_t* touched;
+  std::uint8_t *touched, *cleared;
 };
 
 // The network in memory that the caller owns. Work is split into tasks that don't depend on the

@@ -168,11 +168,11 @@ std::int64_t gradients(const Model<U>& model, const BatchPositions& batch, const
   if (invalid.first() >= 0) return invalid.first();
 
   // The longest tasks first: keys, squares, layers.
-  workers(kKeySlices + 9 + detail::kLayerTasks, [&](std::int64_t task) {
+  workers(2 + 9 + detail::kLayerTasks, [&](std::int64_t task) {
     T* const gradient = parameters.gradient;
-    if (task < kKeySlices) return keys_gradient(static_cast<int>(task), batch, saved, gradient);
-    task -= kKeySlices;
-    if (task < 8) return squares_gradient(static_cast<int>(task), saved, gradient);
+    if (task < 2) return keys_gradient(task == 1, batch, saved, parameters);
+    task -= 2;
+    if (task < 8) return squares_gradient(static_cast<int>(task), saved, parameters);
     if (task == 8) return scalars_gradient(saved, gradient);
     task -= 9;
     const auto [number, first] = detail::layer_task(task);
@@ -189,6 +189,7 @@ std::int64_t gradients(const Model<U>& model, const BatchPositions& batch, const
                       parameters.weights, gradient, space.norms[task]);
   });
 
+  empty_squares_gradient(parameters.gradient);
   for (int task = 0; task < detail::kLayerTasks; ++task) {
     const auto [number, first] = detail::layer_task(task);
     if (layer(number).norm < 0) continue;
@@ -219,12 +220,14 @@ struct AdamSettings {
 constexpr std::int64_t kUnitsPerTask = 256,
                        kAdamTasks = (kUnits + kUnitsPerTask - 1) / kUnitsPerTask;
 
-// The sum of a task's squared gradients. Marks units whose gradient isn't 0 as touched.
+// The sum of a task's squared gradients. Marks units whose gradient isn't 0 as touched; cleared
+// ones aren't read.
 template <class T>
 inline double squared_norm(const Parameters<T>& all, std::int64_t task) {
   double total = 0;
   const std::int64_t end = std::min((task + 1) * kUnitsPerTask, kUnits);
   for (std::int64_t unit = task * kUnitsPerTask; unit < end; ++unit) {
+    if (all.cleared[unit]) continue;
     Vector<T> squares = {};
     for (int i = 0; i < kUnit; i += kLanes<T>) {
       const Vector<T> x = load(all.gradient + unit * kUnit + i);

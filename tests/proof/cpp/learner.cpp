@@ -22,6 +22,7 @@ struct Memory {
   explicit Memory(std::int64_t rows)
       : numbers(4 * kUnits * kUnit * sizeof(T)),
         touched(kUnits),
+        cleared(kUnits),
         prepared(sizeof(Prepared<U>)),
         workspace(workspace_bytes<T>(rows)) {
     T* const flat = zeroed<T>(numbers, 4 * kUnits * kUnit);
@@ -30,16 +31,17 @@ struct Memory {
     for (std::int64_t i = 0; i < kWeights; ++i)
       flat[i] = static_cast<T>(random()) / static_cast<T>(4e10) - static_cast<T>(0.05);
     model = {kHalf ? 2 : sizeof(T),
-             {part(0), part(1), part(2), part(3), zeroed<std::uint8_t>(touched, kUnits)},
+             {part(0), part(1), part(2), part(3), zeroed<std::uint8_t>(touched, kUnits),
+              zeroed<std::uint8_t>(cleared, kUnits)},
              reinterpret_cast<Prepared<U>*>(zeroed<std::byte>(prepared, sizeof(Prepared<U>))),
              workspace.template as<std::byte>()};
   }
 
   void check_fences() const {
-    for (const Fenced* each : {&numbers, &touched, &prepared, &workspace}) each->check();
+    for (const Fenced* each : {&numbers, &touched, &cleared, &prepared, &workspace}) each->check();
   }
 
-  Fenced numbers, touched, prepared, workspace;
+  Fenced numbers, touched, cleared, prepared, workspace;
   Model<U> model;
 
  private:

@@ -218,7 +218,7 @@ class Memory:
         self.weights, self.gradients, self.first_moments, self.second_moments = (
             dict(self._views(flat)) for flat in self._flat
         )
-        self._touched = np.zeros(units, np.uint8)
+        self._touched, self._cleared = np.zeros((2, units), np.uint8)
         self._prepared = zeroed_lines(api.rungs_learn_prepared_bytes(precision))
         self._workspace, self._rows = zeroed_lines(0), 0
         structures = described(api).structures
@@ -229,6 +229,7 @@ class Memory:
             first_moment=first,
             second_moment=second,
             touched=self._touched,
+            cleared=self._cleared,
         )
         self._model: Any = structures["Model"](
             precision=precision, parameters=parameters, prepared=self._prepared, workspace=None
