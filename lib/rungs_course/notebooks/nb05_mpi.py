@@ -203,6 +203,16 @@ def draw_messages(times: pd.DataFrame):
     trips.set(title="Time of a message, by its size", ylabel="microseconds")
     sends.set(title="Time in MPI_Send, if the receiver is late", ylabel="microseconds")
     plots.numbers_below(sends, "bytes of the message")
+    ticks = {
+        1: "1",
+        16: "16",
+        256: "256",
+        2**12: "4 Ki",
+        2**16: "64 Ki",
+        2**20: "1 Mi",
+        2**24: "16 Mi",
+    }
+    sends.set_xticks([*ticks], [*ticks.values()])
     return figure
 
 
