@@ -13,6 +13,7 @@ exclude_patterns = ["README.md", "docs/conf.py"]
 nb_execution_mode = "off"  # papermill did
 nb_render_markdown_format = "myst"  # so that links below a cell lead where those above it do
 nb_ipywidgets_js = {}  # a page has no kernel; what a widget showed is staged as a picture
+suppress_warnings = ["misc.highlighting_failure"]  # C++ in cells, which is no Python
 myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 3
 
