@@ -310,16 +310,15 @@ def limits(figure):
     return [(ax.get_xlim(), ax.get_ylim()) for ax in figure.axes]
 
 
-@pytest.mark.parametrize("names", [["cpp", "openmp"], ["cpp", "openmp", "cuda"]])
-def test_two_figures_of_the_same_things_have_the_same_axes(names):
+@pytest.mark.parametrize("names", [["cpp", "openmp"], ["cpp", "openmp", "cuda"], ["cpp"]])
+def test_bars_of_the_same_things_have_the_same_axes_and_others_the_same_scale(names):
     first, second = bars(["cpp", "openmp"], [1, 2]), bars(names, [50] * len(names))
     for figure in first, second:
         figure.axes[0].invert_yaxis()
     plots.same_axes(first, second)
-    assert limits(first) == limits(second)
+    assert first.axes[0].get_ylim() == second.axes[0].get_ylim()
     assert first.axes[0].yaxis_inverted()
-    labels = [[text.get_text() for text in f.axes[0].get_xticklabels()] for f in (first, second)]
-    assert labels == [names, names]
+    assert (first.axes[0].get_xlim() == second.axes[0].get_xlim()) == (len(names) == 2)
 
 
 def test_panels_that_share_named_ticks_have_the_same_axes():
@@ -332,6 +331,18 @@ def test_panels_that_share_named_ticks_have_the_same_axes():
         figures.append(figure)
     plots.same_axes(*figures)
     assert limits(figures[0]) == limits(figures[1])
+
+
+def test_numbers_of_boards_of_both_figures_stand_below_both():
+    pair = [plots.axes()[0] for _ in range(2)]
+    for figure, boards in zip(pair, ([16, 64], [64, 512]), strict=True):
+        (ax,) = figure.axes
+        ax.plot(boards, boards)
+        plots.numbers_below(ax, "boards", boards)
+    plots.same_axes(*pair)
+    labels = [[text.get_text() for text in f.axes[0].get_xticklabels()] for f in pair]
+    assert labels == [["16", "64", "512"]] * 2
+    assert limits(pair[0]) == limits(pair[1])
 
 
 def test_axes_of_other_things_stay_as_they_are():
