@@ -167,14 +167,16 @@ std::int64_t gradients(const Model<U>& model, const BatchPositions& batch, const
   });
   if (invalid.first() >= 0) return invalid.first();
 
-  // The longest tasks first: keys, squares, layers.
-  workers(2 + 9 + detail::kLayerTasks, [&](std::int64_t task) {
+  // The longest tasks first: keys, of actions and of captures; squares, a task for each rank of the
+  // board; one for the scalars; layers.
+  constexpr std::int64_t kKeyTasks = 2, kSquareTasks = 8;
+  workers(kKeyTasks + kSquareTasks + 1 + detail::kLayerTasks, [&](std::int64_t task) {
     T* const gradient = parameters.gradient;
-    if (task < 2) return keys_gradient(task == 1, batch, saved, parameters);
-    task -= 2;
-    if (task < 8) return squares_gradient(static_cast<int>(task), saved, parameters);
-    if (task == 8) return scalars_gradient(saved, gradient);
-    task -= 9;
+    if (task < kKeyTasks) return keys_gradient(task == 1, batch, saved, parameters);
+    task -= kKeyTasks;
+    if (task < kSquareTasks) return squares_gradient(static_cast<int>(task), saved, parameters);
+    if (task == kSquareTasks) return scalars_gradient(saved, gradient);
+    task -= kSquareTasks + 1;
     const auto [number, first] = detail::layer_task(task);
     const Activations<T>& activations = saved.activations;
     const bool in_head = number >= kQueryLayer;

@@ -101,7 +101,11 @@ function drawCost() {
     `64 processes do ${short((64 * seconds) / (seconds + last))} times the work of one.`;
 }
 
-const draw = () => [drawAmdahl, drawRoofline, drawCost].forEach((each) => each());
+function draw() {
+  drawAmdahl();
+  drawRoofline();
+  drawCost();
+}
 
 function options(id, names) {
   for (const name of names) byId(id).append(new Option(name));

@@ -213,7 +213,8 @@ class NotebookRun:
             display(image(recorded))
         if disturbed:
             _mark_disturbed(figure)
-        say(f"*This run{f' was disturbed: {_listed(self._current)}' * disturbed}:*")
+        why = f" was disturbed: {_listed(self._current)}" if disturbed else ""
+        say(f"*This run{why}:*")
         display(image(self.save_picture(table, figure)))
         self._before = usage()  # drawing is not measured
 

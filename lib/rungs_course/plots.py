@@ -215,8 +215,9 @@ def image(figure) -> HTML:
 
 
 def same_axes(figure, other) -> None:
-    """Gives the axes of two figures, pair by pair, the same limits and ticks; not where they are
-    images or name things.
+    """Gives the axes of two figures, pair by pair, the same limits and ticks.
+
+    Images are left as they are, and so are axes whose ticks name different things.
     """
     if len(figure.axes) != len(other.axes):
         return
@@ -228,8 +229,8 @@ def same_axes(figure, other) -> None:
 
 
 def _same_axis(pair) -> None:
-    """Gives two horizontal or two vertical axes the same limits and ticks; not where they name
-    other things than numbers, of which one may have more.
+    """Gives two horizontal or two vertical axes the same limits and ticks, unless their ticks name
+    different things; on a logarithmic axis the names are numbers, and each gets those of both.
     """
     if any(axis.have_units() for axis in pair):
         return

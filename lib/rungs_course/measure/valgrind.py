@@ -151,12 +151,15 @@ def _match(pattern: str, report: str) -> str:
     return next(re.finditer(pattern, report, re.MULTILINE))[1]
 
 
-def program(boards: int, steps: int, mask: str, selections: int = 1, *threads: int) -> list[str]:
+def program(
+    boards: int, steps: int, mask: str, selections: int = 1, threads: int | None = None
+) -> list[str]:
     """Returns the command that plays, compiled if it isn't yet; of `selections` of actions per step
     the last are played.
 
-    With a number of `threads` every other step is theirs, and the command prints the threads and
-    the seconds of each step.
+    With `threads` every second step runs on that many, the others on one, and the command prints
+    the threads and the seconds of each step.
     """
     binary = gpp.build("steps", paths.CPP / "course" / "bench_rung.cpp", FLAGS)
-    return [str(value) for value in (binary, boards, steps, mask, selections, *threads)]
+    values = (binary, boards, steps, mask, selections, *([threads] if threads else []))
+    return [str(value) for value in values]

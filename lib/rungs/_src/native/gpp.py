@@ -68,7 +68,7 @@ def loaded(
 
 
 def _identity() -> tuple[str, ...]:
-    """Returns what compiled code depends on beside its command; debug information has the path."""
+    """Returns what compiled code depends on besides its command; debug information has the path."""
     return (str(paths.CPP), headers.fingerprint(), _version(), cpu_features())
 
 

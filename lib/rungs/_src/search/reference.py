@@ -166,16 +166,16 @@ class Game:
             shares = [edge.visits / visits for edge in edges]
             result.chosen[i] = self._chosen_by_visits(edges, policy.temperature)
         result.policy[i, : len(edges)] = shares
-        _write_found(root, result, i)
+        _write_visits(root, result, i)
 
     def look(self, path: list[int], result: Result, i: int) -> None:
-        """Writes what the visits of the node at the end of a path found to row `i`."""
+        """Writes visits and values of the node at the end of a path to row `i`."""
         node = self.nodes[0] if self.nodes else None
         for action in path:
             edges = node.edges if node else []
             node = next((edge.child for edge in edges if edge.action == action), None)
         if node:
-            _write_found(node, result, i)
+            _write_visits(node, result, i)
 
     def advance(self, action: int) -> None:
         """Plays an action and keeps the tree below it."""
@@ -441,8 +441,8 @@ class PythonTrees(Trees):
                 raise self.invalid_evaluation(self._games.index(game))
 
 
-def _write_found(node: Node, result: Result, i: int) -> None:
-    """Writes what the visits of a node found to row `i`: all of a result but policy and choice."""
+def _write_visits(node: Node, result: Result, i: int) -> None:
+    """Writes a node's visits and values to row `i`: all of a result but policy and choice."""
     value = node.raw_value
     for edge in node.edges:
         value += edge.value_sum

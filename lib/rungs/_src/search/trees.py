@@ -69,8 +69,8 @@ class Trees(abc.ABC):
 
     @abc.abstractmethod
     def look(self, game: int, path: np.ndarray, result: Result) -> None:
-        """Writes what the visits of the node at the end of a path, (n,) int16 actions from the
-        root, found to a game's row, all but policy and choice; nothing where there is no node.
+        """Writes visits and values of the node at the end of a path, (n,) int16 actions from the
+        root, to a game's row: all but policy and choice; nothing where there is no node.
         """
 
     @abc.abstractmethod

@@ -300,14 +300,15 @@ def _locations(module: nn.Module, locations: list) -> list:
 
 def _check(network: LegalActionNetwork, bfloat16: bool) -> None:
     """Rejects networks that C++ has no code for."""
+    shapes, parts = _reference()
     if type(network) is not PolicyValueNetwork or (
-        {name: weights.shape for name, weights in network.named_parameters()} != _reference()[0]
+        {name: weights.shape for name, weights in network.named_parameters()} != shapes
     ):
         raise ConfigurationError(
             f"learner='cpp' has code for a PolicyValueNetwork of 128 units only, not for "
             f"network={shown(network)}"
         )
-    if _parts(network) != _reference()[1]:
+    if _parts(network) != parts:
         raise ConfigurationError(
             "learner='cpp' has code for the layers of a PolicyValueNetwork as they are made, "
             "without hooks, and not for others in their place"

@@ -122,8 +122,8 @@ class Engine:
             self._say("info string the last position was refused")
             return self._say("bestmove (none)")
         limits, ignored = limits_of(words[1:], self._options, self._game.board.turn)
-        for each in ignored:
-            self._say(f"info string {each}")
+        for reason in ignored:
+            self._say(f"info string {reason}")
         self._stopped.clear()
         arguments = (self._loaded(), self._game, limits, began)
         self._thread = threading.Thread(target=self._think, args=arguments, daemon=True)

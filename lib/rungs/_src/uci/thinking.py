@@ -200,10 +200,10 @@ class Thinker:
             assert move  # it is legal
             line.append(move.uci())
             board.push(move)
-            found = self._search.look(0, path)
-            if not found.visits.any():
+            node = self._search.look(0, path)
+            if not node.visits.any():
                 return line
-            path.append(int(found.actions[0, found.visits[0].argmax()]))
+            path.append(int(node.actions[0, node.visits[0].argmax()]))
 
     def _drawn(self, root: Result) -> int:
         """Draws an action of the root with probability visits^(1 / temperature)."""
