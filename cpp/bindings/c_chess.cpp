@@ -292,7 +292,7 @@ rungs_status rungs_chess_step(rungs_chess* envs, const std::int64_t* actions,
   if (!actions) return c::null_argument("rungs_chess_step");
   ThreadPool* const pool = envs->pool.get();
   const std::int64_t ended =
-      pool ? threads::step(envs->batch, actions, *pool, envs->pool.threads(), envs->payoff)
+      pool ? threads::step(envs->batch, actions, *pool, envs->pool.threads(), envs->payoff, {})
            : serial::step(envs->batch, actions);
   if (ended < 0) {
     const std::int64_t i = -1 - ended;

@@ -84,12 +84,14 @@ RUNGS_FUNCTION(void, rungs_chess_threads_reset, std::uintptr_t batch, std::uintp
                         rungs::at<rungs::ThreadPool>(pool), static_cast<std::int32_t>(threads));
 }
 
+// `team_step`: the address of `rungs_chess_openmp_step` in a library with OpenMP; 0: none.
 RUNGS_FUNCTION(std::int64_t, rungs_chess_threads_step, std::uintptr_t batch,
                const std::int64_t* actions, std::uintptr_t pool, std::int64_t threads,
-               std::uintptr_t payoff) {
-  return rungs::threads::step(rungs::at<const rungs::ChessBatch>(batch), actions,
-                              rungs::at<rungs::ThreadPool>(pool),
-                              static_cast<std::int32_t>(threads), rungs::at<rungs::Payoff>(payoff));
+               std::uintptr_t payoff, std::uintptr_t team_step, std::uintptr_t team_settings) {
+  return rungs::threads::step(
+      rungs::at<const rungs::ChessBatch>(batch), actions, rungs::at<rungs::ThreadPool>(pool),
+      static_cast<std::int32_t>(threads), rungs::at<rungs::Payoff>(payoff),
+      {reinterpret_cast<decltype(rungs::threads::Team::step)>(team_step), team_settings});
 }
 
 // Checks `count` saved boards at `saved`, and their histories at `past`, 0 where they have none,

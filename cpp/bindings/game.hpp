@@ -95,10 +95,12 @@ RUNGS_FUNCTION(void, rungs_game_threads_reset, std::uintptr_t batch, std::uintpt
                         static_cast<std::int32_t>(threads));
 }
 
+// `team_step`: the address of `rungs_game_openmp_step` in a library with OpenMP; 0: none.
 RUNGS_FUNCTION(std::int64_t, rungs_game_threads_step, std::uintptr_t batch,
                const std::int64_t* actions, std::uintptr_t pool, std::int64_t threads,
-               std::uintptr_t payoff) {
-  return rungs::threads::step(rungs::at<const rungs::Games>(batch), actions,
-                              rungs::at<rungs::ThreadPool>(pool),
-                              static_cast<std::int32_t>(threads), rungs::at<rungs::Payoff>(payoff));
+               std::uintptr_t payoff, std::uintptr_t team_step, std::uintptr_t team_settings) {
+  return rungs::threads::step(
+      rungs::at<const rungs::Games>(batch), actions, rungs::at<rungs::ThreadPool>(pool),
+      static_cast<std::int32_t>(threads), rungs::at<rungs::Payoff>(payoff),
+      {reinterpret_cast<decltype(rungs::threads::Team::step)>(team_step), team_settings});
 }

@@ -263,15 +263,31 @@ inline std::int64_t step(const Batch& batch, const std::int64_t* actions, Thread
   return illegal < batch.num_envs ? -1 - illegal : ended;
 }
 
-// The same on the caller alone, unless helpers pay off.
+// `openmp::step` of a library that was compiled with OpenMP, for the same batches; or none.
+struct Team {
+  std::int64_t (*step)(std::uintptr_t batch, const std::int64_t* actions, std::uintptr_t settings);
+  std::uintptr_t settings;  // `openmp::LoopSettings`
+};
+
+// The same with those helpers that pay off, if any.
 template <class Batch>
 inline std::int64_t step(const Batch& batch, const std::int64_t* actions, ThreadPool& pool,
-                         std::int32_t threads, Payoff& payoff) {
+                         std::int32_t threads, Payoff& payoff, const Team& team) {
   const auto start = std::chrono::steady_clock::now();
-  const std::int64_t ended =
-      payoff.alone ? serial::step(batch, actions) : step(batch, actions, pool, threads);
+  std::int64_t ended = 0;
+  switch (payoff.next(team.step)) {
+    case Helpers::NONE:
+      ended = serial::step(batch, actions);
+      break;
+    case Helpers::POOL:
+      ended = step(batch, actions, pool, threads);
+      break;
+    case Helpers::TEAM:
+      ended = team.step(reinterpret_cast<std::uintptr_t>(&batch), actions, team.settings);
+      break;
+  }
   // The time of a step that was rejected says nothing about others.
-  if (ended >= 0) payoff.add((std::chrono::steady_clock::now() - start).count());
+  if (ended >= 0) payoff.add((std::chrono::steady_clock::now() - start).count(), team.step);
   return ended;
 }
 

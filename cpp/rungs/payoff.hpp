@@ -1,69 +1,111 @@
-// Whether helper threads pay off, decided by timing the calls of the running program.
+// Who makes a call in the least time, decided by timing the calls of the running program.
 //
-// What a second thread saves depends on what the rest of the program and of the machine does: after
-// a matrix product or next to another process it may cost more than it saves. So calls are timed.
-// If a call with helpers takes longer than one without, the difference is added to a debt; if it
-// takes less, that is paid back. Helpers are used while the debt is small. Then the caller works
-// alone, and pays the debt back by a 64th of the time of its calls, until helpers are tried again.
-// So helpers that don't pay off cost about a 64th of the time, and a call that took milliseconds,
-// because a helper was descheduled in it, is made up for before the next trial.
+// What other threads save depends on what the rest of the program and of the machine does: after a
+// matrix product or next to another process they may cost more than they save. So calls are timed.
+// The way that took the least time is kept, and the others are tried now and then. What a trial
+// costs, a call in sum longer than the best way's, is a debt, which is paid back by a 256th of the
+// time of later calls before the next one. So trials cost less than a hundredth of the time. A way
+// that is kept saves up for calls that take milliseconds, because a helper was descheduled in them;
+// when it has lost more than it saved, it is left for the next best, with the loss as its debt.
 #pragma once
 #include <algorithm>
 #include <cstdint>
 
 namespace rungs {
 
+// Who makes a call: a pool of our own, the caller alone, or the threads that run OpenMP's loops in
+// this process, as PyTorch's. Those are awake for milliseconds after a loop, and a pool's would
+// have to take the cores from them.
+enum class Helpers : std::int32_t { POOL, NONE, TEAM };
+
 // What is known of one kind of call. Zeros are the state before the first.
 struct Payoff {
-  bool alone;               // whether the next call is to be made without helpers
-  std::int32_t calls;       // how many were made since `alone` changed,
-  std::int64_t time;        // and how long they took, in nanoseconds, as all times here
-  std::int64_t alone_time;  // what a call takes without helpers; 0: not known yet
-  std::int64_t debt;        // below 0: what helpers have saved
+  // Returns who is to make the next call; `has_team`: whether there is a team.
+  Helpers next(bool has_team) {
+    if (!has_team && (best == Helpers::TEAM || current == Helpers::TEAM)) *this = {};
+    return current;
+  }
 
-  // Adds a call, made as `alone` says, that took `taken`.
-  void add(std::int64_t taken) {
+  // Adds a call, made as `next` said, that took `taken` nanoseconds, as all times here.
+  void add(std::int64_t taken, bool has_team) {
     ++calls;
     time += taken;
-    const bool was_alone = alone;
-    if (alone)
-      add_alone(taken);
+    if (calls > kUnsettled) of(current).follow(taken);
+    if (current == best)
+      keep(taken, has_team);
     else
-      add_helped(taken);
-    if (alone != was_alone) calls = 0, time = 0;
+      judge(taken);
   }
+
+  struct Way {
+    std::int64_t usual;  // what a call takes; 0: not known yet
+    std::int64_t debt;   // what it has lost against the best other way; below 0: saved
+
+    // Follows fast calls more than slow ones, whose causes would slow other ways down, too.
+    void follow(std::int64_t taken) {
+      if (!usual) usual = taken;
+      const std::int64_t longer = std::min(taken, 2 * usual) - usual;
+      usual += longer / (longer < 0 ? 4 : 16);
+    }
+  };
+
+  Helpers best, current;  // the way that is kept, and that of the next call: another on trial
+  std::int32_t calls;     // how many were made since `current` changed,
+  std::int64_t time;      // and how long they took
+  Way ways[3];
 
  private:
   static constexpr std::int64_t kMillisecond = 1'000'000;
-  // A trial ends when the debt exceeds this plus half of a call.
-  static constexpr std::int64_t kMaxDebt = kMillisecond / 10;
   // The limit of savings (a debt below 0): what it costs when a helper is descheduled in a call.
   static constexpr std::int64_t kMaxSaved = 4 * kMillisecond;
-  static constexpr std::int64_t kRepaidShare = 64;
-  // The first kFirst calls have helpers. The first kUnsettled calls after a change don't count:
-  // boards come from the other threads' caches. Calls are made alone for kLearning at least, to
-  // learn what they take; this is done again after helpers were used for kTrusted.
-  static constexpr std::int32_t kFirst = 8, kUnsettled = 2;
-  static constexpr std::int64_t kLearning = kMillisecond, kTrusted = 500 * kMillisecond;
+  static constexpr std::int64_t kRepaidShare = 256;
+  // Calls before the first trial and in a trial, which also lasts kTrial at least. The first
+  // kUnsettled calls after a change don't count: boards come from the other threads' caches.
+  static constexpr std::int32_t kFirst = 4, kTrialCalls = 6, kUnsettled = 2;
+  static constexpr std::int64_t kTrial = kMillisecond;
 
-  void add_helped(std::int64_t taken) {
-    if (!alone_time) {
-      alone = calls >= kFirst;
-      return;
-    }
-    debt = std::max(debt + taken - alone_time, -kMaxSaved);
-    alone = debt > kMaxDebt + alone_time / 2 || time > kTrusted;
+  Way& of(Helpers helpers) { return ways[static_cast<int>(helpers)]; }
+
+  // The debt at which a way is left for another, whose calls take `usual`.
+  static std::int64_t max_debt(std::int64_t usual) { return kMillisecond / 10 + usual / 2; }
+
+  void change(Helpers to) {
+    current = to;
+    calls = 0, time = 0;
   }
 
-  void add_alone(std::int64_t taken) {
-    if (calls > kUnsettled) {
-      if (!alone_time) alone_time = taken;
-      // Follows fast calls more than slow ones, whose causes would slow helpers down, too.
-      const std::int64_t longer = std::min(taken, 2 * alone_time) - alone_time;
-      alone_time += longer / (longer < 0 ? 4 : 16);
+  // After a call on trial.
+  void judge(std::int64_t taken) {
+    Way& own = of(current);
+    const std::int64_t usual = of(best).usual;
+    own.debt += taken - usual;
+    if (own.debt > max_debt(usual)) {
+      change(best);
+    } else if (calls >= kTrialCalls && time >= kTrial) {
+      const bool better = own.usual < usual;
+      (better ? of(best) : own).debt = max_debt(usual);
+      if (better)
+        best = current;
+      else
+        change(best);
     }
-    if (debt > 0) debt = std::max(debt - taken / kRepaidShare, std::int64_t{0});
-    alone = debt > 0 || calls <= 2 * kUnsettled || time < kLearning;
+  }
+
+  // After a call by the best way.
+  void keep(std::int64_t taken, bool has_team) {
+    Way& own = of(best);
+    if (const std::int64_t alone = of(Helpers::NONE).usual; alone && best != Helpers::NONE) {
+      own.debt = std::max(own.debt + taken - alone, -kMaxSaved);
+      if (own.debt > max_debt(alone)) return change(best = Helpers::NONE);
+    }
+    if (calls < kFirst) return;
+    for (const Helpers other : {Helpers::NONE, Helpers::POOL, Helpers::TEAM}) {
+      if (other == best || (other == Helpers::TEAM && !has_team)) continue;
+      Way& way = of(other);
+      if ((way.debt -= taken / kRepaidShare) > 0) continue;
+      way.debt = 0;
+      return change(other);
+    }
   }
 };
 

@@ -2,6 +2,7 @@
 // asleep; helpers are called where they pay off; and boards that it steps are those that one thread
 // steps.
 #pragma once
+#include <array>
 #include <chrono>
 #include <thread>
 
@@ -84,21 +85,32 @@ inline void check_rest() {
   if (!becomes(true)) fail("a stopped thread never comes back");
 }
 
-// The share of its time that a program loses with calls that take 100 us alone, and `helped(call)`
-// with helpers; below 0 if it gains.
-template <class Helped>
-inline double loss(const Helped& helped) {
+// The share of its time that a program loses with calls that take 100 us alone, `pool(call, nth)`
+// with a pool, in the `nth` call after others, and `team(call, nth)` with a team, 0 where there is
+// none; below 0 if it gains.
+template <class Pool, class Team>
+inline double loss(const Pool& pool, const Team& team) {
   constexpr std::int64_t kAlone = 100'000;
   Payoff payoff{};
   std::int64_t taken = 0;
-  int together = 0;  // calls with helpers since the last one without
-  for (int call = 0; call < 100'000; ++call) {
-    together = payoff.alone ? 0 : together + 1;
-    const std::int64_t time = together ? helped(call, together) : kAlone;
-    payoff.add(time);
+  Helpers last = Helpers::NONE;
+  for (int call = 0, nth = 0; call < 100'000; ++call) {
+    const bool has_team = team(call, 1) > 0;
+    const Helpers helpers = payoff.next(has_team);
+    nth = helpers == last ? nth + 1 : 1;
+    last = helpers;
+    const std::int64_t time = helpers == Helpers::NONE   ? kAlone
+                              : helpers == Helpers::POOL ? pool(call, nth)
+                                                         : team(call, nth);
+    payoff.add(time, has_team);
     taken += time;
   }
   return static_cast<double>(taken) / (kAlone * 100'000.0) - 1;
+}
+
+template <class Pool>
+inline double loss(const Pool& pool) {
+  return loss(pool, [](int, int) { return 0; });
 }
 
 // Helpers are called where they pay off, and cost next to nothing where they don't. No clock is
@@ -107,13 +119,16 @@ inline void check_payoff() {
   const auto always = [](std::int64_t time) { return [=](int, int) { return time; }; };
   if (loss(always(60'000)) > -0.39) fail("helpers that pay off are not called");
   for (const std::int64_t time : {102'000, 130'000, 300'000, 5'000'000})
-    if (loss(always(time)) > 0.02) fail("helpers that don't pay off are called");
+    if (loss(always(time)) > 0.01) fail("helpers that don't pay off are called");
   // They sleep, and are late in the first calls.
   if (loss([](int, int together) { return together < 5 ? 110'000 : 60'000; }) > -0.38)
     fail("helpers that wake up late are not called");
   // One is stopped now and then, for much longer than it saves.
   if (loss([](int call, int) { return call % 50 ? 60'000 : 4'000'000; }) > 0.02)
     fail("helpers that are stopped again and again are called");
+  if (loss([](int call, int) { return call > 50'000 && call % 50 == 0 ? 4'000'000 : 60'000; }) >
+      -0.18)
+    fail("helpers that are stopped from some time on are called");
   // It is stopped once, and then no more.
   if (loss([](int call, int) { return call == 5000 ? 4'000'000 : 60'000; }) > -0.38)
     fail("helpers that were stopped once are not called any more");
@@ -122,6 +137,27 @@ inline void check_payoff() {
     fail("helpers that pay off no longer are called");
   if (loss([](int call, int) { return call < 50'000 ? 130'000 : 60'000; }) > -0.18)
     fail("helpers that pay off later are not called");
+
+  // Of a pool and a team, the one that pays off more is called, if any.
+  if (loss(always(60'000), always(50'000)) > -0.48) fail("a team that pays off is not called");
+  if (loss(always(60'000), always(80'000)) > -0.38) fail("a pool is not called beside a team");
+  for (const std::int64_t time : {102'000, 130'000, 5'000'000})
+    if (loss(always(130'000), always(time)) > 0.011) fail("a team that doesn't pay off is called");
+  // A learner begins, and later ends, whose threads spin where the pool's would run.
+  const auto beside = [](std::int64_t without, std::int64_t with) {
+    return [=](int call, int) { return call < 30'000 || call > 70'000 ? without : with; };
+  };
+  if (loss(beside(60'000, 130'000), beside(0, 70'000)) > -0.33)
+    fail("a team that is there for a time is not called then");
+  if (loss(beside(60'000, 130'000), beside(90'000, 70'000)) > -0.33)
+    fail("a team that pays off for a time is not called then");
+}
+
+// `openmp::step` as `Team` calls it.
+inline std::int64_t step_by_team(std::uintptr_t batch, const std::int64_t* actions,
+                                 std::uintptr_t settings) {
+  return openmp::step(*reinterpret_cast<const ChessBatch*>(batch), actions,
+                      *reinterpret_cast<const openmp::LoopSettings*>(settings));
 }
 
 // Random play by a pool and by one thread, with an illegal action now and then.
@@ -132,6 +168,8 @@ inline void check_boards(std::int32_t threads, std::int64_t n, int steps) {
   Boards ours(n, config), theirs(n, config);
   ThreadPool pool(threads);
   Payoff payoff{};
+  const openmp::LoopSettings settings{threads, openmp::Schedule::STATIC, 0};
+  const threads::Team team{step_by_team, reinterpret_cast<std::uintptr_t>(&settings)};
   threads::reset(ours.batch, nullptr, 0, pool, threads);
   serial::reset(theirs.batch, nullptr, 0);
   std::vector<std::int64_t> actions(n);
@@ -148,10 +186,11 @@ inline void check_boards(std::int32_t threads, std::int64_t n, int steps) {
       fail("another illegal action was found first");
     actions[first] = good[0];
     if (first != second) actions[second] = good[1];
-    // With helpers and, whatever they pay off, without.
+    // With each kind of helpers and, whatever they pay off, without.
     payoff = {};
-    payoff.alone = step % 3 == 2;
-    if (threads::step(ours.batch, actions.data(), pool, threads, payoff) !=
+    payoff.best = payoff.current =
+        std::array{Helpers::POOL, Helpers::NONE, Helpers::TEAM}[step % 3];
+    if (threads::step(ours.batch, actions.data(), pool, threads, payoff, team) !=
         serial::step(theirs.batch, actions.data()))
       fail("another number of episodes ended");
     if (!ours.same_state(theirs.blocks)) fail("boards differ");

@@ -27,6 +27,7 @@ from rungs._src.native import gpp
 from rungs._src.native.abi import described
 from rungs._src.threads import openmp
 from rungs._src.threads.pool import pool_of, thread_count
+from rungs._src.threads.team import Team
 from rungs.errors import CompilerError, ConfigurationError, GameError
 
 _MAX_FLOAT = float(np.finfo(np.float32).max)
@@ -254,12 +255,14 @@ class ThreadsGames(CppGames):
         self._fewer = threads is None
         self.threads = self._api.rungs_useful_threads(thread_count(threads), num_envs)
         self._payoff = zeroed_lines(described(self._api).constants["payoff_bytes"])
+        self._team = Team(lambda: self._api, "rungs_game_openmp_step", self.threads)
 
     def _step_all(self, actions: np.ndarray) -> int:
         if self.threads == 1:
             return super()._step_all(actions)
-        pool, payoff = pool_of(self._api, self.threads, self._fewer), self._payoff.ctypes.data
-        return self._api.rungs_game_threads_step(self._address, actions, pool, self.threads, payoff)
+        pool = pool_of(self._api, self.threads, self._fewer)
+        helpers = pool, self.threads, self._payoff.ctypes.data, *self._team.arguments()
+        return self._api.rungs_game_threads_step(self._address, actions, *helpers)
 
     def _reset_all(self, marks: int, episode: int) -> None:
         if self.threads == 1:

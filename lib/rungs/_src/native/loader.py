@@ -56,6 +56,14 @@ def load_openmp(compiler: str | None = None) -> Api:
     return _loaded(_OPENMP[chose])
 
 
+def load_team(compiler: str | None = None) -> Api | None:
+    """Loads what `load_openmp` does where g++ compiled it; returns None where that isn't here."""
+    chose = chosen(compiler)
+    if chose == CLING or (chose == WHEEL and not wheel.has_openmp()):
+        return None
+    return load_openmp(chose)
+
+
 def load_mpi() -> Api:
     """Loads the functions with OpenMP's and those of the MPI rung; as `load`. Initialises MPI."""
     compiler = installed_compiler() if chosen() == WHEEL else chosen()

@@ -1,10 +1,14 @@
 """The threads rung: the C++ rung's boards, taken in chunks by our own thread pool."""
 
+import functools
+
 from rungs._src.chess.boards.cpp import CppBoards
 from rungs._src.chess.settings import ChessSettings
 from rungs._src.core.memory import zeroed_lines
+from rungs._src.native import loader
 from rungs._src.native.abi import Api, described
 from rungs._src.threads.pool import pool_of, thread_count
+from rungs._src.threads.team import Team
 
 
 class ThreadsBoards(CppBoards):
@@ -12,7 +16,8 @@ class ThreadsBoards(CppBoards):
 
     A step does not wait for a thread that has taken nothing, and a thread that the system suspends
     within a chunk is left out for a while. Steps are timed, and the calling thread takes them alone
-    while the others cost more than they gain, as they may next to a busy process.
+    while the others cost more than they gain, as they may next to a busy process. PyTorch's
+    threads, which its loops leave awake, take the place of the pool's where that saves time.
     """
 
     def __init__(
@@ -33,6 +38,8 @@ class ThreadsBoards(CppBoards):
         # Where C++ keeps how long steps take: `Payoff` of `cpp/rungs/payoff.hpp`.
         self._payoff = zeroed_lines(described(self.api).constants["payoff_bytes"])
         self._payoff_address = self._payoff.ctypes.data
+        load = functools.partial(loader.load_team, compiler)
+        self._team = Team(load, "rungs_chess_openmp_step", self._useful)
         self._threads_step = self.api.rungs_chess_threads_step
 
     def reset_all(self, marks: int, episode: int) -> None:
@@ -45,6 +52,5 @@ class ThreadsBoards(CppBoards):
         if self._useful == 1:  # as `super().step_all`, whose look-up takes longer
             return self._serial_step(self._address, self._actions_address)
         pool = pool_of(self.api, self._useful, self._fewer)
-        return self._threads_step(
-            self._address, self.actions, pool, self._useful, self._payoff_address
-        )
+        helpers = pool, self._useful, self._payoff_address, *self._team.arguments()
+        return self._threads_step(self._address, self.actions, *helpers)

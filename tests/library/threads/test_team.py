@@ -1,0 +1,42 @@
+"""The rung `threads` on PyTorch's threads: the same boards, once it is imported and after forks."""
+
+import sys
+
+import pytest
+
+from tests.processes import succeed
+
+PLAYED = """
+import os
+import signal
+import rungs
+{first}
+envs = [rungs.make("chess", rung, num_envs=512) for rung in ("cpp", "threads")]
+for env in envs:
+    env.reset(seed=7)
+
+def play(steps):
+    for _ in range(steps):
+        for env in envs:
+            env.step(env.sample_actions(0))
+    assert envs[0].get_state() == envs[1].get_state()
+    return envs[1].boards._team.arguments()[0]
+
+assert not play(4) or "torch" in __import__("sys").modules
+import torch
+torch.ones(1 << 20).exp()
+print(bool(play(100)))
+child = os.fork()
+if not child:
+    signal.alarm(60)  # ends a child that waits for threads that it hasn't
+    play(4)
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+play(4)
+"""
+
+
+@pytest.mark.parametrize("first", ["", "import torch"])
+def test_a_step_may_be_made_by_the_threads_of_pytorch(first):
+    """Equal to one thread's before, with and after them, and in a forked child."""
+    assert succeed([sys.executable, "-c", PLAYED.format(first=first)], timeout=300) == "True\n"
