@@ -161,20 +161,3 @@ def test_copies_draw_by_their_sources_seed_or_by_their_own(rung, make):
     with pytest.raises(InvalidStateError, match=r"seed .*1, 2, 3"):
         other.restore(kept)
     other.restore(kept, [0], randomness="own")
-
-
-def test_halves_in_flight_have_their_boards_seeds(make):
-    seeds = [3, 1, 4, 1]
-    whole = make("chess", "cpp", 4, seed=seeds, opponent="random", opening_plies=(0, 9))
-    halves = rungs.make_async("chess", 4, seed=seeds, opponent="random", opening_plies=(0, 9))
-    with contextlib.closing(halves):
-        whole.reset()
-        halves.reset()
-        assert halves.fens() == whole.fens()
-        whole.reset(seed=seeds[::-1])
-        halves.reset(seed=seeds[::-1])
-        assert halves.fens() == whole.fens()
-        for wrong in ([1, 2, 3], [1, 2, 3, -1]):
-            with pytest.raises(ConfigurationError, match="seed"):
-                halves.reset(seed=wrong)
-        assert halves.fens() == whole.fens()

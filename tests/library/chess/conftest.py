@@ -3,6 +3,7 @@
 import pytest
 
 import rungs
+from tests.tiers import system_tier
 
 RUNGS = [rung.name for rung in rungs.rungs_of("chess") if rung.name != "cuda"]
 
@@ -12,14 +13,11 @@ def rung(request):
     return request.param
 
 
-# Workers take a second to start, for each environment.
-IN_TIERS = [
-    pytest.param(rung, marks=pytest.mark.system) if rung == "multiprocessing" else rung
-    for rung in RUNGS
-]
+# The others step the boards of `cpp`, or have workers that take a second to start.
+REFERENCES = ["python", "cpp"]
 
 
-@pytest.fixture(params=IN_TIERS)
+@pytest.fixture(params=REFERENCES + system_tier(*(each for each in RUNGS if each not in REFERENCES)))
 def make(request):
     """Makes environments of a rung."""
     return lambda num_envs=3, **settings: rungs.make("chess", request.param, num_envs, **settings)

@@ -34,21 +34,11 @@ def test_every_move_of_random_games_has_its_own_action_and_uci():
             board.push(move)
 
 
-def test_the_drawing_in_the_header():
-    board = chess.Board()
-    for uci, black, action in (
-        ("e2e4", False, 64 * 8 + 12),
-        ("e7e5", True, 64 * 8 + 12),
-        ("g1f3", False, 64 * 63 + 6),
-        ("e1g1", False, 64 * 10 + 4),
-        ("a7b8n", False, 64 * 66 + 48),
-        ("a7a8q", False, 48),
-    ):
-        assert action_of(chess.Move.from_uci(uci), black) == action
-    assert [move_of(action, board) for action in (64 * 6, -1, NUM_ACTIONS)] == [None] * 3
-
-
 BOARD, KNIGHTS = chess.Board(), chess.Move.from_uci("g1f3")
+
+
+def test_an_action_without_a_piece_or_a_number_of_none_is_no_move():
+    assert [move_of(action, BOARD) for action in (64 * 6, -1, NUM_ACTIONS)] == [None] * 3
 
 
 def test_what_is_no_action_move_or_board_is_named():

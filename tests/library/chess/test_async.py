@@ -14,13 +14,10 @@ from rungs.errors import BusyError, ConfigurationError, IllegalActionError
 from rungs_course.measure.verify import assert_same
 from tests.interrupt import interrupted
 
-SETTINGS = {"opponent": "random", "max_plies": 40, "threads": 2}
-
-
-@pytest.mark.parametrize("start", [None, "chess960"])
-def test_every_board_plays_as_in_a_synchronous_environment(start):
-    env = rungs.make_async("chess", 70, seed=3, start=start, **SETTINGS)
-    games = {"seed": 3, "start": start, "opponent": "random", "max_plies": 40}
+@pytest.mark.parametrize(("start", "seed"), [(None, 3), ("chess960", [*range(70, 0, -1)])])
+def test_every_board_plays_as_in_a_synchronous_environment(start, seed):
+    games = {"seed": seed, "start": start, "opponent": "random", "max_plies": 40}
+    env = rungs.make_async("chess", 70, threads=2, **games)
     synchronous = rungs.make("chess", "cpp", 70, **games)
     env.reset()
     observation, info = synchronous.reset()
@@ -40,6 +37,13 @@ def test_every_board_plays_as_in_a_synchronous_environment(start):
             sent[:] = -1  # it is the caller's
         expected = synchronous.step(actions)
         info = expected[-1]
+    for new_seed in (seed, [*range(70)]):
+        for batch in (env, synchronous):
+            batch.reset(seed=new_seed)
+        assert env.fens() == synchronous.fens()
+    for wrong in ([1, 2, 3], [1, -1] * 35):
+        with pytest.raises(ConfigurationError, match="seed"):
+            env.reset(seed=wrong)
     assert env.fens() == synchronous.fens()
     env.close()
 
@@ -61,7 +65,12 @@ def test_an_illegal_action_is_raised_where_it_is_received():
     env.close()
 
 
-def test_send_and_recv_alternate():
+def test_two_halves_are_received_and_sent_in_turns():
+    for number in (1, 3, 0, "2"):
+        with pytest.raises(ConfigurationError, match="num_envs"):
+            rungs.make_async("chess", number)
+    with pytest.raises(ConfigurationError, match="checkers"):
+        rungs.make_async("checkers", 2)
     env = rungs.make_async("chess", 4)
     with pytest.raises(gymnasium.error.ResetNeeded):
         env.recv()
@@ -83,14 +92,6 @@ def test_send_and_recv_alternate():
     for call in (env.reset, env.recv, env.fens):
         with pytest.raises(gymnasium.error.ClosedEnvironmentError):
             call()
-
-
-def test_boards_that_have_no_two_halves_are_refused():
-    for number in (1, 3, 0, "2"):
-        with pytest.raises(ConfigurationError, match="num_envs"):
-            rungs.make_async("chess", number)
-    with pytest.raises(ConfigurationError, match="checkers"):
-        rungs.make_async("checkers", 2)
 
 
 @pytest.fixture
@@ -138,22 +139,23 @@ def test_a_second_caller_is_refused(stuck, monkeypatch):
 def test_both_processes_continue_after_a_fork():
     env, twin = (rungs.make_async("chess", 40, seed=3, mask="list", threads=2) for _ in range(2))
 
-    def play(env):
-        for _ in range(8):
+    def play(env, steps=8):
+        for _ in range(steps):
             env.send(env.recv()[-1]["action_mask"][:, 0].astype(np.int64))
-        return env.fens()
 
     for batch in (env, twin):
         batch.reset()
-        for _ in range(5):
-            batch.send(batch.recv()[-1]["action_mask"][:, 0].astype(np.int64))
-    expected = play(twin)
+        play(batch, 5)
+    play(twin)
+    expected = twin.fens()
     child = os.fork()  # while a step is in flight
     if not child:
         signal.alarm(60)  # in place of a hang
-        os._exit(play(env) != expected)
+        play(env)
+        os._exit(env.fens() != expected)
     try:
-        assert play(env) == expected
+        play(env)
+        assert env.fens() == expected
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     finally:
         env.close()

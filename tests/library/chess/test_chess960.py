@@ -19,7 +19,7 @@ from rungs._src.chess.settings import ChessSettings
 from rungs._src.chess.unpack import unpack_mask
 from rungs._src.core.philox import Purpose, below, philox
 from rungs._src.selfplay.matches import Match
-from rungs.errors import IllegalActionError, InvalidFenError
+from rungs.errors import IllegalActionError
 
 RUNGS = ("python", "cpp")
 CHESS960 = "bbqnnrkr/pppppppp/8/8/8/8/PPPPPPPP/BBQNNRKR w KQkq - 0 1"
@@ -31,9 +31,6 @@ def castling(king_file, rook_file):
     if king_file == 4 and rook_file in (0, 7):
         away = 2 if away > 0 else -2
     return 64 * (8 * (abs(away) - 1) + (2 if away > 0 else 6)) + king_file
-
-
-# Where games start.
 
 
 def test_the_960_are_numbered_as_scharnagl_did():
@@ -73,63 +70,6 @@ def test_castling_rights_are_read_either_way_and_written_as_x_fen(rung, fen):
         assert env.fens() == [fen]
         assert env.settings.start_fens == (fen,)
         assert env.settings.chess960 == (fen != chess.STARTING_FEN)
-
-
-@pytest.mark.parametrize("rights", ["FH", "D", "KQ", "Q"])
-def test_rights_that_no_rook_has_are_refused(rights):
-    with pytest.raises(InvalidFenError, match="BAD_CASTLING_RIGHTS"):
-        rungs.make("chess", "cpp", 1, start_fens=[f"4k3/8/8/8/8/8/8/2K2R1R w {rights} - 0 1"])
-
-
-# Castling.
-
-# By position: a castling move, and the rank that it leads to; None where it is illegal.
-CASTLES = {
-    "k7/8/8/8/8/8/8/6KR w H - 0 1": ("g1h1", "5RK1"),  # the king stays
-    "k7/8/8/8/8/8/8/4KR2 w F - 0 1": ("e1f1", "5RK1"),  # the rook does
-    "k7/8/8/8/8/8/8/5KR1 w G - 0 1": ("f1g1", "5RK1"),  # they change places
-    "7k/8/8/8/8/8/8/2RK4 w C - 0 1": ("d1c1", "2KR4"),
-    "7k/8/8/8/8/8/8/1RK5 w B - 0 1": ("c1b1", "2KR4"),
-    "7k/8/8/8/8/8/8/RK6 w A - 0 1": ("b1a1", "2KR4"),  # the king goes towards the other side
-    "k7/8/8/8/8/8/8/1K2R2R w E - 0 1": ("b1e1", "5RKR"),  # with the inner of two
-    "k7/8/8/8/8/8/8/4K1R1 w G - 0 1": ("e1g1", "5RK1"),  # as far as in classical chess
-    "k7/8/8/8/8/8/8/4K1RR w G - 0 1": ("e1g1", "5RKR"),
-    "k7/8/8/8/8/8/8/4K2R w K - 0 1": ("e1g1", "5RK1"),
-    "7k/8/8/8/8/8/8/R3K3 w Q - 0 1": ("e1c1", "2KR4"),
-    # A square is attacked that the rook crosses.
-    "1r5k/8/8/8/8/8/8/R1K5 w A - 0 1": ("c1a1", "2KR4"),
-    "7k/8/8/8/8/8/8/rRK5 w B - 0 1": ("c1b1", None),  # the rook was the king's shield
-    "7k/8/8/8/8/8/8/qR1K4 w B - 0 1": ("d1b1", None),
-    "k7/8/8/8/8/8/8/4K1RR w H - 0 1": ("e1h1", None),  # a rook is in the way
-    "k7/8/8/8/8/8/8/1KB4R w H - 0 1": ("b1h1", None),
-    "k7/8/8/8/8/8/8/5KRN w G - 0 1": ("f1g1", "5RKN"),
-    "k7/8/8/8/8/8/8/1R3KN1 w B - 0 1": ("f1b1", "2KR2N1"),
-    "k5r1/8/8/8/8/8/8/1K3R2 w F - 0 1": ("b1f1", None),  # the king would be in check,
-    "k3r3/8/8/8/8/8/8/1K3R2 w F - 0 1": ("b1f1", None),  # or pass it,
-    "kr6/8/8/8/8/8/8/1K3R2 w F - 0 1": ("b1f1", None),  # or is
-}
-
-
-@pytest.mark.parametrize("rung", RUNGS)
-@pytest.mark.parametrize("black", [False, True])
-def test_castling_case_by_case(rung, black):
-    for fen, (uci, rank) in CASTLES.items():
-        board = chess.Board(fen, chess960=True)
-        board = board.mirror() if black else board
-        env = rungs.make("chess", rung, 1, start_fens=[board.fen()])
-        env.reset()
-        uci = "".join(
-            chess.square_name(chess.parse_square(at) ^ 56 * black) for at in (uci[:2], uci[2:])
-        )
-        moves = env.legal_moves(0)
-        assert (uci in moves) == (rank is not None), fen
-        if rank is None:
-            continue
-        env.step([moves[uci]])
-        after = chess.Board(env.fens()[0], chess960=True)
-        after = after.mirror() if black else after
-        assert after.board_fen().endswith(f"/{rank}"), fen
-        assert not after.castling_rights
 
 
 def back_ranks():

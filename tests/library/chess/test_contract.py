@@ -52,26 +52,6 @@ def test_fools_mate(make):
     assert observation[0, 69] == 0
 
 
-@pytest.mark.parametrize(
-    ("moves", "reward", "terminated", "reason"),
-    [
-        (("e2e4", "e7e5", "g1f3"), 0, False, Reason.MAX_PLIES),
-        (("f2f3", "e7e5", "g2g4", "d8h4"), 1, True, Reason.CHECKMATE),
-    ],
-)
-def test_the_last_ply_truncates_unless_it_ends_the_game(make, moves, reward, terminated, reason):
-    env = make(1, max_plies=len(moves))
-    env.reset()
-    for ply, move in enumerate(moves, start=1):
-        outcome = env.step(actions_for(env, [move]))
-        assert (outcome[2] | outcome[3]).any() == (ply == len(moves))
-    _, rewards, terminations, truncations, info = outcome
-    assert (rewards[0], terminations[0], truncations[0]) == (reward, terminated, not terminated)
-    assert info["reason"][0] == reason
-    assert info["final_obs"][0, 71] == len(moves) % 2
-    assert env.fens() == [chess.STARTING_FEN]
-
-
 def test_openings_are_as_long_as_asked_for(make):
     env = make(300, opening_plies=(2, 4))
     _, info = env.reset()

@@ -23,8 +23,6 @@ GAMES = [
     {"mask": "bits", "max_plies": 30},
     {"opponent": "random", "obs": "bitplanes", "opening_plies": (0, 9), "max_plies": 24},
 ]
-
-
 # Ends that are near, so that boards end at different times.
 STARTS = [
     chess.STARTING_FEN,
@@ -119,17 +117,21 @@ def test_every_rung_copies_alike(rung, mode, settings):
 
 
 def test_repetitions_are_remembered(rung):
-    env, shuffle = make(rung, 2), ("g1f3", "g8f6", "f3g1", "f6g8")
+    env = make(rung, 2)
     env.reset()
-    for first, second in zip(shuffle, ("b1c3", "b8c6", "c3b1", "c6b8"), strict=True):
-        env.step([env.legal_moves(0)[first], env.legal_moves(1)[second]])
+    there_and_back = [("g1f3", "b1c3"), ("g8f6", "b8c6"), ("f3g1", "c3b1"), ("f6g8", "c6b8")]
+    no_repetition_crosses = [("e2e4", "e2e4"), ("e7e5", "e7e5")]
+
+    def play(*moves):
+        for pair in moves:
+            outcome = env.step([env.legal_moves(board)[move] for board, move in enumerate(pair)])
+        return on_host(outcome[2]).tolist()
+
+    play(*there_and_back)
     snapshot = env.snapshot([0])
-    for move in ("e2e4", "e7e5"):  # which no repetition crosses
-        env.step([env.legal_moves(0)[move]] * 2)
+    play(*no_repetition_crosses)
     env.restore(snapshot, [1])
-    for move in shuffle:
-        _, _, terminated, *_ = env.step([env.legal_moves(board)[move] for board in (0, 1)])
-    assert on_host(terminated).tolist() == [False, True]
+    assert play(*((move, move) for move, _ in there_and_back)) == [False, True]
 
 
 @pytest.mark.parametrize("randomness", ["same", "own"])
@@ -269,38 +271,23 @@ def test_a_snapshot_of_another_rung_or_seed_or_process_is_refused():
 INDICES = [[6], [0, -1], [[0], [1]], [0.0], [True], np.ma.array([1], mask=[True]), [[0], [1, 2]]]
 
 
-@pytest.mark.parametrize("indices", [*INDICES, "1"])
-def test_useless_indices_are_named_and_change_nothing(indices):
-    env = make("cpp")
+def test_what_can_not_be_copied_is_named_and_changes_nothing():
+    env, fresh = make("cpp"), make("cpp")
     env.reset()
-    snapshot, fresh = env.snapshot([3]), make("cpp")
-    for early in (
-        fresh.snapshot,
-        lambda: fresh.restore(snapshot),
-        lambda: fresh.copy_boards([], []),
-    ):
+    snapshot, three = env.snapshot([3]), env.snapshot([3, 3, 4])
+    for early, arguments in (("snapshot", ()), ("restore", (snapshot,)), ("copy_boards", ([], []))):
         with pytest.raises(gymnasium.error.ResetNeeded):
-            early()
-    for named, call in (
-        ("source", lambda: env.copy_boards(indices, [1])),
-        ("target", lambda: env.copy_boards([1], indices)),
-        ("indices", lambda: env.snapshot(indices)),
-        ("indices", lambda: env.restore(snapshot, indices)),
+            getattr(fresh, early)(*arguments)
+    for named, method, *arguments in (
+        *(("source", "copy_boards", indices, [1]) for indices in (*INDICES, "1")),
+        *(("target", "copy_boards", [1], indices) for indices in (*INDICES, "1")),
+        *(("indices", "snapshot", indices) for indices in (*INDICES, "1")),
+        *(("indices", "restore", snapshot, indices) for indices in (*INDICES, "1")),
+        # To as many boards, each once.
+        *(("target", "copy_boards", [3, 3, 4], target) for target in ([0, 1], [0, 5, 0])),
+        *(("indices", "restore", three, target) for target in ([0, 1], [0, 5, 0])),
+        ("indices", "restore", three),  # to board 3 twice
+        ("randomness='new'", "copy_boards", [0], [1], "new"),
     ):
         with refusal(env, ConfigurationError, named):
-            call()
-
-
-@pytest.mark.parametrize("target", [[0, 1], [0, 5, 0]])
-def test_copies_go_to_as_many_boards_each_once(target):
-    env = make("cpp")
-    env.reset()
-    snapshot = env.snapshot([3, 3, 4])
-    for named, call in (
-        ("target", lambda: env.copy_boards([3, 3, 4], target)),
-        ("indices", lambda: env.restore(snapshot, target)),
-        ("indices", lambda: env.restore(snapshot)),  # to board 3 twice
-        ("randomness='new'", lambda: env.copy_boards([0], [1], randomness="new")),
-    ):
-        with refusal(env, ConfigurationError, named):
-            call()
+            getattr(env, method)(*arguments)

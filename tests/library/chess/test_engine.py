@@ -24,10 +24,6 @@ from tests.library.chess.test_errors import outputs_and_fens
 from tests.processes import poll
 from tests.proof import lockstep
 
-STOCKFISH = find_program("stockfish")
-needs_stockfish = pytest.mark.needs("stockfish")
-
-
 @pytest.fixture
 def make():
     """Makes environments, and closes them."""
@@ -46,7 +42,7 @@ def fake(tmp_path):
     """Writes a program that is the fake engine with its failure, and says which are running."""
 
     class Fake:
-        program = tmp_path / "engine"
+        path = tmp_path / "program"
 
         def __call__(self, *failure, child=False, timeout=600, **settings):
             uci = Path(__file__).with_name("uci.py")
@@ -54,28 +50,21 @@ def fake(tmp_path):
             before = "(trap '' HUP INT TERM; sleep 1000) &" if child else ""
             # It starts sooner without `site`.
             packages = Path(chess.__file__).parents[1]
-            self.program.write_text(
-                f"#!/bin/sh\nexport RUNGS_TEST={tmp_path} PYTHONPATH='{packages}'\n{before}\n"
-                f"exec '{sys.executable}' -S '{uci}' {' '.join(failure)}\n"
+            program(
+                tmp_path,
+                f"export RUNGS_TEST={tmp_path} PYTHONPATH='{packages}'\n{before}\n"
+                f"exec '{sys.executable}' -S '{uci}' {' '.join(failure)}",
             )
-            self.program.chmod(0o755)
             # Patient, as a busy machine may take long to start it.
-            return UciEngine(self.program, timeout=timeout, **settings)
-
-        def running(self):
-            mark = f"RUNGS_TEST={tmp_path}".encode()
-            return [pid for pid in os.listdir("/proc") if pid.isdigit() and marked(pid, mark)]
+            return UciEngine(self.path, timeout=timeout, **settings)
 
         def wait_for(self, number):
             """Waits until `number` processes run."""
-            return poll(lambda: len(self.running()) == number)
+            mark = f"RUNGS_TEST={tmp_path}".encode()
+            return poll(lambda: sum(marked(pid, mark) for pid in os.listdir("/proc")) == number)
 
         def all_gone(self):
             return self.wait_for(0)
-
-        def commands(self):
-            """The options that were set and the searches that were asked for."""
-            return (tmp_path / "heard").read_text().splitlines()
 
     return Fake()
 
@@ -152,13 +141,16 @@ def test_one_step_is_the_agents_ply_and_the_engines(fake, make):
     assert fake.all_gone()
 
 
-def test_colours_change_with_every_episode(fake, make):
-    env = make("cpp", 2, opponent=fake(), max_plies=2)
-    _, info = env.reset()
-    for episode in range(4):
-        assert info["player"].tolist() == [episode % 2, 1 - episode % 2]
-        *_, truncated, info = env.step(first_actions(env))
-        assert truncated.all()
+def test_colours_change_with_every_episode_also_where_an_event_loop_runs(fake, make):
+    async def cell():  # as in a notebook
+        env = make("cpp", 2, opponent=fake(), max_plies=2)
+        _, info = env.reset()
+        for episode in range(4):
+            assert info["player"].tolist() == [episode % 2, 1 - episode % 2]
+            *_, truncated, info = env.step(first_actions(env))
+            assert truncated.all()
+
+    asyncio.run(cell())
 
 
 def test_copies_are_replied_to_as_their_sources(fake, make):
@@ -192,36 +184,28 @@ GAMES = [
 ]
 
 
+class Weak(UciEngine):
+    """An engine of a user's class, with arguments of its own."""
+
+    def __init__(self, path):
+        super().__init__(path, timeout=600)
+
+
 @pytest.mark.parametrize(("rung", "mode", "start"), GAMES)
 def test_every_rung_plays_the_same_games(fake, make, rung, mode, start):
     settings = {"autoreset_mode": mode, "start": start, "opening_plies": (0, 4), "obs": "planes"}
-    pair = [make(name, 4, opponent=fake(), max_plies=16, **settings) for name in (rung, "python")]
+    engines = {rung: fake(), "python": Weak(fake.path)}
+    pair = [make(name, 4, opponent=engines[name], max_plies=16, **settings) for name in engines]
     reasons = lockstep.play(*pair, seed=1, steps=20, rollout=3)
     assert sum(reasons.values()) >= 8
 
 
-class Weak(UciEngine):
-    """An engine with settings of its own."""
-
-    def __init__(self, path):
-        super().__init__(path, depth=2, options={"Hash": 1})
-
-
-def test_a_subclass_of_an_engine_is_one(fake, make):
-    path = fake().path
-    kinds = (Weak(path), UciEngine(path, depth=2, options={"Hash": 1}))
-    pair = [make("cpp", 4, opponent=kind, max_plies=9) for kind in kinds]
-    lockstep.play(*pair, seed=1, steps=6)
-    assert pair[0].get_state() == pair[1].get_state()
-
-
 def test_one_is_found_where_debian_puts_games(fake, make, monkeypatch):
-    folder = Path(fake().path).parent
-    monkeypatch.setattr(programs, "_GAMES", str(folder))
-    env = make("cpp", 2, opponent=UciEngine("engine", timeout=600))
-    assert env.settings.opponent.path == "engine"  # as it was named, wherever it is
+    monkeypatch.setattr(programs, "_GAMES", str(Path(fake().path).parent))
+    env = make("cpp", 2, opponent=UciEngine("program", timeout=600))
+    assert env.settings.opponent.path == "program"  # as it was named, wherever it is
     env.reset()
-    assert len(fake.running()) == 1
+    assert fake.wait_for(1)
 
 
 def test_it_castles_as_in_chess960(fake, make):
@@ -261,7 +245,10 @@ def test_a_failing_engine_names_the_board_and_changes_nothing(fake, make, failur
     env.reset()  # board 5 is opened with move 1; moves 2 to 4 are replies
     env.step(first_actions(env))
     before, fens = outputs_and_fens(env), env.fens()
-    with pytest.raises(EngineError, match=str(fake.program)) as caught:
+    with pytest.raises(IllegalActionError, match="board 6"):  # before the engine is asked
+        env.step([*first_actions(env)[:2], 384])
+    assert outputs_and_fens(env) == before
+    with pytest.raises(EngineError, match=str(fake.path)) as caught:
         env.step(first_actions(env))  # moves 5 to 7
     assert caught.value.board == 6
     assert len(str(caught.value)) < 1200
@@ -294,16 +281,16 @@ def test_a_failure_to_open_changes_nothing(rung, fake, make):
     assert outputs_and_fens(env) == before
 
 
-@pytest.mark.parametrize(
-    ("failure", "engine_settings", "settings", "named"),
-    [
-        ("mute", {"timeout": 0.3}, {}, r"0\.3 s"),
-        ("classical", {}, {"start": "chess960"}, "UCI_Chess960"),
-        ("", {"options": {"Colour": "blue"}}, {}, "Colour"),
-        ("", {"elo": 1000}, {}, "UCI_Elo"),
-        ("crash 1", {}, {}, ""),
-    ],
-)
+CAN_NOT_BEGIN = [
+    ("mute", {"timeout": 0.3}, {}, r"0\.3 s"),
+    ("classical", {}, {"start": "chess960"}, "UCI_Chess960"),
+    ("", {"options": {"Colour": "blue"}}, {}, "Colour"),
+    ("", {"elo": 1000}, {}, "UCI_Elo"),
+    ("crash 1", {}, {}, ""),
+]
+
+
+@pytest.mark.parametrize(("failure", "engine_settings", "settings", "named"), CAN_NOT_BEGIN)
 def test_an_engine_that_can_not_begin_is_given_up_and_asked_again(
     fake, make, failure, engine_settings, settings, named
 ):
@@ -314,15 +301,6 @@ def test_an_engine_that_can_not_begin_is_given_up_and_asked_again(
     if failure == "crash 1":
         fake()
         env.reset()
-
-
-def test_an_illegal_action_is_refused_before_the_engine_is_asked(fake, make):
-    env = make("cpp", 3, opponent=fake("crash", "2"))
-    env.reset()
-    before = outputs_and_fens(env)
-    with pytest.raises(IllegalActionError, match="board 2"):
-        env.step([*actions_of(env, "e2e4", "e7e5"), 384])
-    assert outputs_and_fens(env) == before
 
 
 SCRIPT = """
@@ -346,15 +324,6 @@ def test_no_engine_outlives_its_environment(fake, end):
     assert fake.all_gone()
 
 
-def test_it_works_where_an_event_loop_runs(fake, make):
-    """As in a notebook."""
-
-    async def cell():
-        make("cpp", 2, opponent=fake()).reset()
-
-    asyncio.run(cell())
-
-
 # Settings, the search that is asked for, and options that are set.
 COMMANDS = [
     ({}, "depth 1", ""),
@@ -366,12 +335,14 @@ COMMANDS = [
 
 
 @pytest.mark.parametrize(("settings", "search", "options"), COMMANDS)
-def test_it_searches_as_asked(fake, settings, search, options):
+def test_it_searches_as_asked(fake, settings, search, options, caplog):
     with contextlib.closing(EngineProcess(fake(**settings))) as process:
         process.reply(chess.Board(), 0)
-    *set_before, last = fake.commands()
+    *set_before, last = fake.path.with_name("heard").read_text().splitlines()
     assert last == f"go {search}"
     assert {f"setoption name {each}" for each in options.split(", ") if each} <= {*set_before}
+    # As asyncio logs where the exit status of a process of its own was collected elsewhere.
+    assert not caplog.records
 
 
 def test_settings_that_can_not_be_are_refused(fake):
@@ -386,22 +357,13 @@ def test_settings_that_can_not_be_are_refused(fake):
             fake(**settings)
 
 
-@needs_stockfish
+@pytest.mark.needs("stockfish")
 @pytest.mark.system
-@pytest.mark.parametrize(
-    "settings", [{"nodes": 2000}, {"seconds": 0.01}, {"elo": 1350, "nodes": 2000}, {"skill": 3}]
-)
-def test_stockfish_takes_its_settings(settings):
-    with contextlib.closing(EngineProcess(UciEngine(STOCKFISH, **settings))) as process:
-        assert process.reply(chess.Board(), 0) in chess.Board().legal_moves
-
-
-def test_nothing_is_logged_where_an_engine_is_stopped(fake, caplog):
-    """As asyncio does where the exit status of a process of its own was collected elsewhere."""
-    for _ in range(3):
-        with contextlib.closing(EngineProcess(fake())) as process:
-            process.reply(chess.Board(), 0)
-    assert not caplog.records
+def test_stockfish_takes_its_settings():
+    for settings in ({"seconds": 0.01}, {"elo": 1350, "nodes": 2000}, {"skill": 3}):
+        engine = UciEngine(find_program("stockfish"), **settings)
+        with contextlib.closing(EngineProcess(engine)) as process:
+            assert process.reply(chess.Board(), 0) in chess.Board().legal_moves
 
 
 @pytest.mark.parametrize("end", ["closed", "forgotten", "nonsense", "crash"])

@@ -35,6 +35,7 @@ REFUSED = [
     *(f"{KINGS} {fields}" for fields in FIELDS.split("|")),
     "r3k3/8/8/8/8/8/8/4K3 w k - 0 1",
     *(f"4k3/8/8/8/8/8/8/R3K2R w {rights} - 0 1" for rights in ("KK", "KX")),
+    *(f"4k3/8/8/8/8/8/8/2K2R1R w {rights} - 0 1" for rights in ("FH", "D", "KQ", "Q")),
     "4k3/8/8/4p3/8/8/8/4K3 w - e3 0 1",
     "4k3/8/4p3/4p3/8/8/8/4K3 w - e6 0 1",
     "4k3/8/8/4P3/8/8/8/4K3 w - d6 0 1",

@@ -20,7 +20,6 @@ from tests.tiers import system_tier
 
 ROOT = Path(__file__).parents[3]
 
-
 # Output of several ranks may be mixed up, so each has a file of its own.
 SAY = """
 import os
@@ -33,7 +32,6 @@ def say(*words):
     with open(os.path.join(folder, os.environ["PMI_RANK"]), "a") as file:
         print(*words, file=file)
 """
-
 
 SAME = """
 from tests.proof import lockstep
@@ -50,9 +48,9 @@ for transport in transports:
             continue
         other = rungs.make("chess", "cpp", num_envs, **settings)
         reasons = lockstep.play(env, other, seed=5, steps=25)
-        lockstep.play(env, other, seed=6, steps=6, rollout=3)
+        lockstep.play(env, other, seed=[*range(num_envs, 0, -1)], steps=6, rollout=3)
         state = env.get_state()
-        env.step([min(env.legal_moves(board).values(), default=0) for board in range(num_envs)])
+        env.reset(seed=9)
         env.set_state(state)
         assert env.get_state() == state
         assert env.fens() == other.fens()
@@ -61,7 +59,6 @@ for transport in transports:
         assert sum(reasons.values()) > 5
         say("same on", transport)
 """
-
 
 ILLEGAL = """
 for gather in (True, False):
@@ -89,24 +86,28 @@ for gather in (True, False):
     say("refused by all of", env.num_envs)
 """
 
-
 APART = """
 import numpy as np
 
-env = rungs.make("chess", "mpi", 7, gather=False, opponent="random", threads=1)
-whole = rungs.make("chess", "cpp", 7, opponent="random")
+seeds = [5, 2**64 - 1, 5, 0, 7, 6, 1]
+settings = {"seed": seeds, "opponent": "random", "opening_plies": (0, 9), "max_plies": 9}
+env = rungs.make("chess", "mpi", 7, gather=False, threads=1, **settings)
+whole = rungs.make("chess", "cpp", 7, **settings)
 mine = slice(env.first_board, env.first_board + env.num_envs)
-observation, _ = env.reset(seed=3)
-expected, _ = whole.reset(seed=3)
-for _ in range(20):
-    np.testing.assert_array_equal(observation, expected[mine])
-    actions = np.array([min(whole.legal_moves(board).values()) for board in range(7)])
-    observation, *_ = env.step(actions[mine])
-    expected, *_ = whole.step(actions)
-assert env.fens() == whole.fens()[mine]
-say("boards", mine)
+for seed in (None, seeds[::-1], 3, None):
+    observation, _ = env.reset(seed=seed[mine] if isinstance(seed, list) else seed)
+    expected, _ = whole.reset(seed=seed)
+    for step in range(20):  # and the next episodes
+        np.testing.assert_array_equal(observation, expected[mine])
+        actions = whole.sample_actions(step)
+        observation, *_ = env.step(actions[mine])
+        expected, *_ = whole.step(actions)
+    assert env.fens() == whole.fens()[mine]
+try:
+    env.reset(seed=[1] * 8)
+except rungs.errors.ConfigurationError:
+    say("boards", mine)
 """
-
 
 TOO_FEW = """
 try:
@@ -114,7 +115,6 @@ try:
 except rungs.errors.ConfigurationError as error:
     say(error)
 """
-
 
 ENDLESS = """
 import os
@@ -231,9 +231,18 @@ def test_no_rank_outlives_its_launcher(start, number):
     assert gone(pids)
 
 
-def test_an_error_is_raised_to_who_launches(script):
-    with pytest.raises(WorkerDiedError, match=r"worker [01] raised"):
-        launch(2, script("1 / 0"))
+RAISES = """
+import rungs
+from mpi4py import MPI
+
+rungs.make("chess", "mpi", 8, seed=-1 if MPI.COMM_WORLD.rank == 1 else 0).serve()
+"""
+
+
+def test_a_rank_that_raises_before_others_ends_all_of_them_and_is_named(script, capfd):
+    with pytest.raises(WorkerDiedError, match="worker 1 raised"):
+        launch(2, script(RAISES))
+    assert "ConfigurationError: seed=-1" in capfd.readouterr().err
 
 
 def test_wrong_use_is_named(script, monkeypatch, tmp_path, capsys):
@@ -248,44 +257,6 @@ def test_wrong_use_is_named(script, monkeypatch, tmp_path, capsys):
     monkeypatch.setenv("PATH", "")
     with pytest.raises(UnavailableError, match="mpiexec"):
         launch(1, script(SAME))
-
-
-SEEDS = """
-seeds = [5, 2**64 - 1, 5, 0, 7, 6, 1]
-settings = {"seed": seeds, "opponent": "random", "opening_plies": (0, 9), "max_plies": 9}
-for gather, transport in ((False, None), *((True, name) for name in transports)):
-    env = rungs.make("chess", "mpi", 7, gather=gather, transport=transport, **settings)
-    if env.serve():
-        continue
-    other = rungs.make("chess", "cpp", 7, **settings)
-    mine = slice(env.first_board, env.first_board + env.num_envs)
-    for seed in (None, seeds[::-1], 3, seeds, None):
-        env.reset(seed=seed[mine] if seed in (seeds, seeds[::-1]) else seed)
-        other.reset(seed=seed)
-        for step in range(20):  # and the next episodes
-            assert env.fens() == other.fens()[mine], (gather, transport, seed, step)
-            actions = other.sample_actions(step)
-            env.step(actions[mine])
-            other.step(actions)
-        if gather:
-            state = env.get_state()
-            env.reset(seed=9)
-            env.set_state(state)
-    try:
-        env.reset(seed=[1] * 8)
-    except rungs.errors.ConfigurationError:
-        say("refused")
-    env.close()
-    say("same", gather, transport)
-"""
-
-
-@pytest.mark.system
-def test_each_board_has_its_seed_on_any_number_of_ranks(printed):
-    lines = printed(3, SEEDS, "shared", "messages").splitlines()
-    assert sum("same True" in line for line in lines) == 2
-    assert sum("same False" in line for line in lines) == 3
-    assert lines.count("refused") == 2 + 3
 
 
 # One job for all cases, as its start is what takes long.
@@ -309,7 +280,6 @@ if not env.serve():
 say("and goes on")
 """
 
-
 CASES = [
     ("threads", {"threads": 1}, {"threads": "two"}),
     ("obs", {"obs": "planes"}, {"max_plies": 3}),
@@ -319,26 +289,11 @@ OTHERS = {"num_envs": 64, "seed": 1, "transport": "messages", "opponent": "rando
 CASES += [(name, {}, {name: value}) for name, value in OTHERS.items()]
 
 
-RAISES = """
-import rungs
-from mpi4py import MPI
-
-rungs.make("chess", "mpi", 8, seed=-1 if MPI.COMM_WORLD.rank == 1 else 0).serve()
-"""
-
-
 @pytest.mark.system
 def test_every_rank_says_what_differs(printed):
     lines = printed(3, DIFFER, json.dumps(CASES))
     assert lines.count("refused\n") == 3 * 2 * len(CASES)
     assert lines.count("and goes on\n") == 3
-
-
-@pytest.mark.system
-def test_a_rank_that_raises_before_ends_all_of_them_and_is_named(script, capfd):
-    with pytest.raises(WorkerDiedError, match="worker 1 raised"):
-        launch(3, script(RAISES))
-    assert "ConfigurationError: seed=-1" in capfd.readouterr().err
 
 
 @pytest.mark.system

