@@ -287,7 +287,8 @@ def test_what_can_not_be_copied_is_named_and_changes_nothing():
         *(("target", "copy_boards", [3, 3, 4], target) for target in ([0, 1], [0, 5, 0])),
         *(("indices", "restore", three, target) for target in ([0, 1], [0, 5, 0])),
         ("indices", "restore", three),  # to board 3 twice
-        ("randomness='new'", "copy_boards", [0], [1], "new"),
     ):
         with refusal(env, ConfigurationError, named):
             getattr(env, method)(*arguments)
+    with refusal(env, ConfigurationError, "randomness='new'"):
+        env.copy_boards([0], [1], randomness="new")

@@ -48,12 +48,6 @@ class OnHost:
         return *(on_host(tensor).copy() for tensor in outputs), arrays(info)
 
 
-def both(num_envs, *, device, **settings):
-    """An environment on a device, and one of the rung cpp."""
-    reference = rungs.make("chess", "cpp", num_envs, **settings)
-    return OnHost(make(num_envs, device=device, **settings)), reference
-
-
 def arrays(info):
     return {
         name: arrays(value) if isinstance(value, dict) else on_host(value).copy()
@@ -73,7 +67,8 @@ def test_every_kernel_compiles(arch):
 @pytest.mark.skipif("cuda" not in DEVICES, reason="no GPU")
 @pytest.mark.parametrize("settings", [{}, {"opponent": "random", "obs": "bitplanes"}])
 def test_a_million_plies_on_the_gpu_are_cpps(settings):
-    batch, reference = both(4096, device="cuda", mask="bits", **settings)
+    settings = settings | {"mask": "bits"}
+    batch, reference = OnHost(make(4096, **settings)), rungs.make("chess", "cpp", 4096, **settings)
     lockstep.play(batch, reference, seed=2, steps=250, fens=False)
 
 
@@ -97,7 +92,8 @@ def test_a_step_can_be_recorded_as_a_cuda_graph():
 
 @pytest.mark.parametrize("device_name", DEVICES)
 def test_random_play_in_one_call_is_the_same_games(device_name):
-    env, plain = both(5, device=device_name, mask="bits", max_plies=40)
+    settings = {"mask": "bits", "max_plies": 40}
+    env, plain = make(5, device=device_name, **settings), rungs.make("chess", "cpp", 5, **settings)
     env.reset(seed=6)
     _, info = plain.reset(seed=6)
     plies, episodes = np.zeros((2, 5), int)
@@ -119,22 +115,23 @@ def test_random_play_in_one_call_is_the_same_games(device_name):
 class TestContract:
     def test_outputs_are_tensors_that_stay(self, device_name):
         env = make(3, device=device_name)
-        observation, info = env.reset()
-        observation, reward, *_, info = env.step(
-            torch.tensor(on_host(info["action_mask"]).argmax(axis=1))
-        )
-        for tensor, dtype in (
-            (observation, torch.int8),
-            (reward, torch.float32),
-            (info["action_mask"], torch.bool),
-        ):
-            assert tensor.device.type == device_name
-            assert tensor.dtype == dtype
+        _, info = env.reset()
+        actions = torch.tensor(on_host(info["action_mask"]).argmax(axis=1))
+        observation, reward, *_, info = env.step(actions)
+        tensors = [observation, reward, info["action_mask"]]
+        assert {tensor.device.type for tensor in tensors} == {device_name}
+        assert [tensor.dtype for tensor in tensors] == [torch.int8, torch.float32, torch.bool]
         assert "final_obs" not in info
-        trusting = make(3, device=device_name, validate=False)
-        _, info = trusting.reset()
-        *_, info = trusting.step(on_host(info["action_mask"]).argmax(axis=1))
-        assert not info["_final_obs"].any()
+
+    def test_without_validation_the_number_of_ends_is_unknown(self, device_name):
+        for validate in (True, False):
+            env = make(2, device=device_name, validate=validate, mask="bits")
+            env.reset()
+            ended = env.boards.step(env.sample_actions(0))
+            assert ended == (0 if validate else None)
+            *_, info = env.step(env.sample_actions(0))
+            assert ("_final_obs" in info) == (not validate)
+            assert validate or not info["_final_obs"].any()
 
     def test_an_illegal_action_on_any_board_changes_nothing(self, device_name):
         env = make(4, device=device_name, first_board=10, mask="bits")
@@ -202,15 +199,6 @@ def test_a_recorded_step_reads_a_new_seed_from_the_same_memory():
     assert env.boards.buffers.device_batch[-1].data_ptr() == sent.data_ptr()
     struct = type(env.boards._struct)
     assert struct.from_buffer_copy(sent.numpy()).config.seed == 2
-
-
-@pytest.mark.parametrize("device_name", DEVICES)
-def test_without_validation_the_number_of_ends_is_unknown(device_name):
-    for validate in (True, False):
-        env = make(2, device=device_name, validate=validate, mask="bits")
-        env.reset()
-        ended = env.boards.step(env.sample_actions(0))
-        assert ended == (0 if validate else None)
 
 
 def test_what_it_can_not_do_is_named():

@@ -17,12 +17,8 @@ from tests.library.chess.test_sameness import ADVERSARIAL
 
 # Petrovic 1964: no reachable position has more legal moves.
 MOST = "R6R/3Q4/1Q4Q1/4Q3/2Q4Q/Q4Q2/pp1Q4/kBNN1KB1 w - - 0 1"
-
-
 # 230 moves, of 15 queens.
 TOO_MANY = "knQ1QQ2/nn5Q/1Q6/3QQ1Q1/Q7/Q6Q/4QQ2/1QQ4K w - - 0 1"
-
-
 # Boards whose outputs are streamed past the caches (cpp/env/stream_store.hpp).
 PLANES = {"obs": "planes", "mask": "bits"}
 STREAMED = [
@@ -79,34 +75,28 @@ def test_a_list_holds_what_python_chess_allows(seed):
             *_, info = LISTED.step(random_actions(info["action_mask"], np.random.default_rng(seed)))
 
 
-@pytest.mark.parametrize(
-    "fen",
-    [
-        TOO_MANY,
-        chess.Board(TOO_MANY).mirror().fen(),
-        "4k3/8/8/8/8/8/PPPPPPPP/RNBQKBNQ w - - 0 1",  # a second queen and all pawns
-        "4k3/8/8/8/8/8/PPPPPPP1/BNBQKBNN w - - 0 1",  # two promoted, and one too many
-    ],
-)
-def test_starts_with_more_pieces_than_promotions_make_are_refused(make, fen):
-    with pytest.raises(InvalidFenError, match=r"start_fens.*promotions"):
-        make(1, mask="list", start_fens=[chess.STARTING_FEN, fen])
+# Whether each fits a list, by what must have been promoted.
+FIT = {
+    **{MOST: True, chess.Board(MOST).mirror().fen(): True},
+    **{TOO_MANY: False, chess.Board(TOO_MANY).mirror().fen(): False},
+    "4k3/8/8/8/8/8/8/QQQQKQQQ w - - 0 1": True,  # six promoted
+    "2b1k3/8/8/8/8/8/PPP5/RRRRKNNN w - - 0 1": True,  # three, and three pawns
+    "4k3/8/8/8/8/8/PPPPPPPP/RNBQKBNQ w - - 0 1": False,  # a second queen and all pawns
+    "4k3/8/8/8/8/8/PPPPPPP1/BNBQKBNN w - - 0 1": False,  # two promoted, and one too many
+}
+
+
+@pytest.mark.parametrize("fen", FIT)
+def test_many_moves_are_listed_and_more_than_promotions_bring_refused(make, fen):
     env = make(1, mask="bits", start_fens=[fen])
     env.reset()
-    assert len(env.legal_moves(0)) == len(legal(fen))
-
-
-@pytest.mark.parametrize(
-    "fen",
-    [
-        *(MOST, chess.Board(MOST).mirror().fen()),
-        "4k3/8/8/8/8/8/8/QQQQKQQQ w - - 0 1",  # six promoted
-        "2b1k3/8/8/8/8/8/PPP5/RRRRKNNN w - - 0 1",  # three, and three pawns
-    ],
-)
-def test_many_moves_are_listed(make, fen):
-    _, info = make(1, mask="list", start_fens=[fen]).reset()
-    assert info["action_mask"][0, : info["action_count"][0]].tolist() == legal(fen)
+    assert [*env.legal_moves(0).values()] == legal(fen)
+    if FIT[fen]:
+        _, info = make(1, mask="list", start_fens=[fen]).reset()
+        assert info["action_mask"][0, : info["action_count"][0]].tolist() == legal(fen)
+    else:
+        with pytest.raises(InvalidFenError, match=r"start_fens.*promotions"):
+            make(1, mask="list", start_fens=[chess.STARTING_FEN, fen])
 
 
 @pytest.mark.parametrize(("rung", "team"), [("cpp", {}), ("cuda", {"device": "cpu"})])
@@ -126,14 +116,12 @@ def test_lists_unpack_to_masks():
     rng = np.random.default_rng(1)
     for _ in range(60):
         lists, mask = info["action_mask"], expected["action_mask"]
-        assert_same("an array", unpack_list(lists), mask)
-        unpacked = unpack_list(torch.from_numpy(lists))
-        assert unpacked.dtype == torch.bool
-        assert_same("a tensor", unpacked, mask)
         longest = int(info["action_count"].max())
         cut = lists[:, :longest].reshape(3, 3, longest)  # as many as any has, and more axes
-        assert_same("a cut list", unpack_list(cut), mask.reshape(3, 3, -1))
-        assert_same("of tensors", unpack_list(torch.from_numpy(cut)), mask.reshape(3, 3, -1))
+        for part, allowed in ((lists, mask), (cut, mask.reshape(3, 3, -1))):
+            assert_same("an array", unpack_list(part), allowed)
+            assert unpack_list(torch.from_numpy(part)).dtype == torch.bool
+            assert_same("a tensor", unpack_list(torch.from_numpy(part)), allowed)
         actions = random_actions(lists, rng)
         (*_, info), (*_, expected) = listed.step(actions), plain.step(actions)
 

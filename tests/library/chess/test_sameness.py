@@ -77,25 +77,20 @@ LATE = [
 ]
 PLANES = {"obs": "planes", "mask": "bits", "start_fens": LATE, "max_plies": 20}
 CHESS960 = {"start": "chess960", "max_plies": 30}
+NEXT_STEP, DISABLED = {"autoreset_mode": "NEXT_STEP"}, {"autoreset_mode": "DISABLED"}
 # Every mode, opponent and format of outputs, and both kinds of chess.
 EVERY_RUNGS_GAMES = [
     ({"opponent": "random", "opening_plies": (0, 40), "max_plies": 40}, "uniform"),
     ({"obs": "bitplanes", "mask": "bits", "first_board": 3, "max_plies": 40}, "rare"),
     ({"mask": "list", "opponent": "random", "max_plies": 20}, "uniform"),
-    ({"mask": "list", "autoreset_mode": "NEXT_STEP", "max_plies": 20}, "rare"),
-    ({"mask": "list", "autoreset_mode": "DISABLED", "max_plies": 20}, "uniform"),
+    (NEXT_STEP | {"mask": "list", "max_plies": 20}, "rare"),
+    (DISABLED | {"mask": "list", "max_plies": 20}, "uniform"),
     (PLANES | {"dtype": "uint8"}, "shuffling"),
-    (PLANES | {"dtype": "bfloat16", "autoreset_mode": "NEXT_STEP"}, "shuffling"),
-    (PLANES | {"dtype": "uint8", "autoreset_mode": "DISABLED"}, "shuffling"),
+    (PLANES | NEXT_STEP | {"dtype": "bfloat16"}, "shuffling"),
+    (PLANES | DISABLED | {"dtype": "uint8"}, "shuffling"),
     (CHESS960 | {"mask": "bits"}, "rare"),
-    (
-        CHESS960 | {"autoreset_mode": "NEXT_STEP", "opponent": "random", "obs": "bitplanes"},
-        "uniform",
-    ),
-    (
-        CHESS960 | {"autoreset_mode": "DISABLED", "obs": "planes", "opening_plies": (0, 30)},
-        "rare",
-    ),
+    (CHESS960 | NEXT_STEP | {"opponent": "random", "obs": "bitplanes"}, "uniform"),
+    (CHESS960 | DISABLED | {"obs": "planes", "opening_plies": (0, 30)}, "rare"),
 ]
 
 
@@ -150,26 +145,13 @@ def test_a_first_ply_that_is_left_out_does_not_count():
     lockstep.play(batch, reference, seed=1, steps=12)
 
 
-def published_starts():
-    cases = read_epd(Path(__file__).parents[2] / "proof" / "data" / "random.epd")
-    fens = [f"{case.fen} 0 1" for case in cases]
-    starts = [fen for fen in fens if not chess.Board(fen).is_game_over()]
-    assert len(starts) > 1400
-    return starts
-
-
 # Settings of games of ten million plies in all; a few steps only begin an episode.
 TEN_MILLION = {
     "from the start": {"obs": "bitplanes"},
-    "against random": {"opponent": "random", "autoreset_mode": "NEXT_STEP"},
-    "from published positions": {"start_fens": published_starts, "opening_plies": (0, 40)},
-    "from adversarial starts": {
-        "start_fens": lambda: ADVERSARIAL,
-        "opening_plies": (0, 6),
-        "max_plies": 300,
-        "obs": "bitplanes",
-        "autoreset_mode": "DISABLED",
-    },
+    "against random": NEXT_STEP | {"opponent": "random"},
+    "from published positions": {"opening_plies": (0, 40)},
+    "from adversarial starts": DISABLED
+    | {"start_fens": ADVERSARIAL, "opening_plies": (0, 6), "max_plies": 300, "obs": "bitplanes"},
 }
 
 
@@ -177,10 +159,13 @@ TEN_MILLION = {
 @pytest.mark.parametrize("policy", lockstep.POLICIES)
 @pytest.mark.parametrize("games", TEN_MILLION)
 def test_cpp_is_python_for_ten_million_plies(games, policy):
-    settings = dict(TEN_MILLION[games], mask="bits")
-    if "start_fens" in settings:
-        settings["start_fens"] = settings["start_fens"]()
-    batch, reference = pair(64, **settings)
+    settings = TEN_MILLION[games]
+    if games == "from published positions":
+        cases = read_epd(Path(__file__).parents[2] / "proof" / "data" / "random.epd")
+        fens = [f"{case.fen} 0 1" for case in cases]
+        starts = [fen for fen in fens if not chess.Board(fen).is_game_over()]
+        settings = settings | {"start_fens": starts}
+    batch, reference = pair(64, mask="bits", **settings)
     plies_per_step = 64 * (2 if "opponent" in settings else 1)
     steps = -(-10_500_000 // (len(TEN_MILLION) * len(lockstep.POLICIES) * plies_per_step))
     lockstep.play(batch, reference, seed=2024, steps=steps, policy=policy)
