@@ -46,14 +46,6 @@ def epd(tmp_path):
     return path
 
 
-def test_no_command_waits_for_a_package_that_it_does_not_use():
-    code = (
-        "import sys, rungs.devel.cli, rungs.devel.envs\n"
-        "print(*{'torch', 'pandas', 'matplotlib', 'numba', 'cppyy'} & sys.modules.keys())"
-    )
-    assert succeed([sys.executable, "-c", code]).split() == []
-
-
 def test_it_says_which_version_it_is(capsys):
     with pytest.raises(SystemExit, match="0"):
         cli.main(["--version"])

@@ -17,27 +17,26 @@ def cartpole_env(rung, num_envs=3, **how):
     return env
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("state", np.nan),
-        ("state", 3.0),
-        ("speed", 1e300),
-        ("steps", -1),
-        ("steps", 500),
-        ("ended", 255),
-    ],
-)
+# Where theta, its speed and the others of the second cart are, their type, and wrong values.
+PLACES = {
+    "theta": (8 * 7, "f8", (np.nan, 3.0)),
+    "speed": (8 * 10, "f8", (1e300,)),
+    "steps": (100, "i4", (-1, 500)),
+    "ended": (121, "u1", (255,)),
+}
+
+
+@pytest.mark.parametrize("name", PLACES)
 @pytest.mark.parametrize("mode", ["SAME_STEP", "NEXT_STEP"])
 @pytest.mark.parametrize("rung", ["cpp", "gymnasium", "torch"])
-def test_a_cart_that_no_episode_leads_to(rung, mode, name, value):
-    env = cartpole_env(rung, **({"autoreset_mode": mode}))
-    head, payload = split(env.get_state())
-    assert len(payload) == 123
-    places = {"state": (8 * 7, "f8"), "speed": (8 * 10, "f8"), "steps": (100, "i4")}
-    at, dtype = (places | {"ended": (121, "u1")})[name]  # theta, its speed, ... of the second
-    payload[at : at + np.dtype(dtype).itemsize] = np.array(value, dtype).tobytes()
-    assert_refused(env, join(head, payload), "environment 1")
+def test_a_cart_that_no_episode_leads_to(rung, mode, name):
+    at, dtype, values = PLACES[name]
+    for value in values:
+        env = cartpole_env(rung, autoreset_mode=mode)
+        head, payload = split(env.get_state())
+        assert len(payload) == 123
+        payload[at : at + np.dtype(dtype).itemsize] = np.array(value, dtype).tobytes()
+        assert_refused(env, join(head, payload), "environment 1")
 
 
 @pytest.mark.parametrize("theta", [1e300, 1.1])

@@ -183,19 +183,14 @@ class Refusing:
         assert address == 4096
 
 
-def test_what_was_given_is_not_asked_for_again():
-    system = Refusing()
-    assert pool.pool_of(system, 3) == pool.pool_of(system, 2) == 4096
-    for _ in range(2):
+@pytest.mark.parametrize("fewer", [False, True])
+def test_what_was_refused_is_not_asked_for_again_and_a_smaller_pool_is_kept(fewer):
+    system = mock.Mock(wraps=Refusing())
+    if fewer:
+        for _ in range(3):
+            assert pool.pool_of(system, 5, fewer=True) == 4096
+        assert system.rungs_pool_start.call_count == 2  # five, and half of four
+    for threads in (3, 2, 3):
+        assert pool.pool_of(system, threads) == 4096
         with pytest.raises(UnavailableError, match="4 of 5"):
             pool.pool_of(system, 5)
-    assert pool.pool_of(system, 3) == 4096
-
-
-def test_where_fewer_threads_do_a_smaller_pool_is_kept_and_asked_for_once():
-    system = mock.Mock(wraps=Refusing())
-    for _ in range(3):
-        assert pool.pool_of(system, 5, fewer=True) == 4096
-    assert system.rungs_pool_start.call_count == 2  # five, and half of four
-    with pytest.raises(UnavailableError, match="4 of 5"):
-        pool.pool_of(system, 5)
