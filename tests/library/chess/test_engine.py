@@ -21,6 +21,7 @@ from rungs._src.chess.policy import random_actions
 from rungs._src.programs import find_program
 from rungs.errors import ConfigurationError, EngineError, IllegalActionError
 from tests.library.chess.test_errors import outputs_and_fens
+from tests.library.chess.test_parallel import gone, shared_things
 from tests.processes import poll
 from tests.proof import lockstep
 
@@ -306,22 +307,33 @@ def test_an_engine_that_can_not_begin_is_given_up_and_asked_again(
 SCRIPT = """
 import os, signal, sys, rungs
 from rungs._src.chess.engine import UciEngine
-env = rungs.make("chess", "python", 2, opponent=UciEngine(sys.argv[1], timeout=600))
-env.reset()
-if sys.argv[2] == "killed":
-    os.kill(os.getpid(), signal.SIGKILL)
-if sys.argv[2] == "raises":
-    1 / 0
+
+if __name__ == "__main__":
+    engine = UciEngine(sys.argv[1], timeout=600)
+    workers = {"workers": 2, "transport": "shared"}
+    env = rungs.make("chess", "multiprocessing", 4, opponent=engine, **workers)
+    env.reset()
+    print(*env.boards.pids, flush=True)
+    if sys.argv[2] == "killed":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if sys.argv[2] == "raises":
+        1 / 0
 """
 
 
 @pytest.mark.system
 @pytest.mark.parametrize("end", ["exits", "raises", "killed"])
-def test_no_engine_outlives_its_environment(fake, end):
-    engine = fake(child=True)
-    done = subprocess.run([sys.executable, "-c", SCRIPT, engine.path, end], timeout=600)
+def test_no_engine_or_worker_outlives_its_environment(fake, tmp_path, end):
+    before, script = shared_things(), tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    command = [sys.executable, str(script), fake(child=True).path, end]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert done.returncode == {"exits": 0, "raises": 1, "killed": -signal.SIGKILL}[end]
+    pids = done.stdout.split()
+    assert len(pids) == 2
+    assert gone(pids)
     assert fake.all_gone()
+    assert shared_things() <= before
 
 
 # Settings, the search that is asked for, and options that are set.

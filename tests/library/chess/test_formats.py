@@ -4,8 +4,6 @@ import chess
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import rungs
 from rungs._src.chess.actions import action_of
@@ -13,7 +11,6 @@ from rungs._src.chess.policy import random_actions
 from rungs._src.chess.unpack import unpack_list, unpack_mask, unpack_planes
 from rungs.errors import InvalidFenError, InvalidStateError
 from rungs_course.measure.verify import assert_same
-from tests.library.chess.test_sameness import ADVERSARIAL
 
 # Petrovic 1964: no reachable position has more legal moves.
 MOST = "R6R/3Q4/1Q4Q1/4Q3/2Q4Q/Q4Q2/pp1Q4/kBNN1KB1 w - - 0 1"
@@ -53,26 +50,6 @@ def legal(fen):
     """The ids of a position's legal moves, in order, as python-chess has them."""
     board = chess.Board(fen)
     return sorted(action_of(move, not board.turn) for move in board.legal_moves)
-
-
-LISTED = rungs.make(
-    "chess", "cpp", 32, mask="list", start_fens=(MOST, *ADVERSARIAL), opening_plies=(0, 12)
-)
-
-
-@given(seed=st.integers(0, 2**64 - 1))
-@settings(max_examples=30)
-def test_a_list_holds_what_python_chess_allows(seed):
-    _, info = LISTED.reset(seed=seed)
-    for step in range(2):
-        for fen, actions, count in zip(
-            LISTED.fens(), info["action_mask"], info["action_count"], strict=True
-        ):
-            expected = legal(fen)
-            assert actions.tolist() == expected + [-1] * (218 - len(expected))
-            assert count == len(expected)
-        if step == 0:
-            *_, info = LISTED.step(random_actions(info["action_mask"], np.random.default_rng(seed)))
 
 
 # Whether each fits a list, by what must have been promoted.

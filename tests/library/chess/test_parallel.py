@@ -187,34 +187,6 @@ def test_closing_and_forgetting_leave_nothing():
     assert shared_things(os.getpid()) <= before
 
 
-PARENT = """
-import os, signal, sys, time
-import rungs
-if __name__ == "__main__":
-    env = rungs.make("chess", "multiprocessing", 4, workers=2, transport="shared")
-    env.reset()
-    print(*env.boards.pids, flush=True)
-    if sys.argv[1] == "killed":
-        os.kill(os.getpid(), signal.SIGKILL)
-    if sys.argv[1] == "raises":
-        1 / 0
-"""
-
-
-@pytest.mark.system
-@pytest.mark.parametrize("end", ["exits", "raises", "killed"])
-def test_no_worker_outlives_its_parent(tmp_path, end):
-    before = shared_things()
-    script = tmp_path / "script.py"
-    script.write_text(PARENT)
-    command = [sys.executable, str(script), end]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
-    pids = done.stdout.split()
-    assert len(pids) == 2, done.stderr
-    assert gone(pids)
-    assert shared_things() <= before
-
-
 @pytest.mark.parametrize("moment", [0.02, *system_tier(0.0005, 0.005)])
 def test_ctrl_c_leaves_a_usable_environment(moment):
     env = rungs.make("chess", "multiprocessing", 300, workers=2, max_plies=9)

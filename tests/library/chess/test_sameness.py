@@ -103,7 +103,8 @@ def test_every_rung_is_python(rung, rung_settings, settings, policy):
     batch = OnHost(env) if rung == "cuda" else env
     # A device on the host is slow: each board ends one episode at least, at 40 plies.
     steps = 45 if rung == "cuda" else 80
-    reasons = lockstep.play(batch, reference, seed=3, steps=steps, policy=policy, rollout=3)
+    seeds = [5, 2**64 - 1, 5, 1 << 63, 0]
+    reasons = lockstep.play(batch, reference, seed=seeds, steps=steps, policy=policy, rollout=3)
     assert sum(reasons.values()) >= 5
     env.close()
 

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import signal
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -28,45 +27,27 @@ def test_a_part_of_a_folder_is_refused_from_the_first_moment(tmp_path):
     assert not any(tmp_path.iterdir())
 
 
-def test_of_two_that_begin_at_once_one_inside_the_other_no_two_go_on(tmp_path, monkeypatch):
-    """The outer one begins just when the inner one has looked whether it is part of another."""
-    locked, begun = folders.locked, []
+@pytest.mark.parametrize(("late", "call"), [("pool", "locked"), ("", "_check_nothing_is_there")])
+def test_of_two_that_begin_at_once_one_inside_the_other_no_two_go_on(
+    tmp_path, monkeypatch, late, call
+):
+    """The other one begins just when the late one makes a call."""
+    runs = {"": (tmp_path, "self-play", NAMES), "pool": (tmp_path / "pool", "training", NAMES)}
+    (other,) = {*runs} - {late}
+    function, begun = getattr(folders, call), []
 
-    def late(path):
-        if path == tmp_path / "pool":
-            outer = locked_output_dir(tmp_path, "self-play", NAMES)
-            outer.__enter__()
-            begun.append(outer)
-        return locked(path)
-
-    monkeypatch.setattr(folders, "locked", late)
-    with (
-        pytest.raises(ConfigurationError, match="self-play"),
-        locked_output_dir(tmp_path / "pool", "training", NAMES),
-    ):
-        pass
-    (outer,) = begun
-    outer.__exit__(None, None, None)
-
-
-def test_the_outer_one_is_refused_where_the_inner_one_was_first(tmp_path, monkeypatch):
-    """The inner one begins just when the outer one has seen that nothing is there."""
-    check, begun = folders._check_nothing_is_there, []
-
-    def late(path, *what, **how):
-        check(path, *what, **how)
-        if path == tmp_path and not begun:
-            begun.append(locked_output_dir(tmp_path / "pool", "training", NAMES))
+    def begin(path, *arguments, **options):
+        result = function(path, *arguments, **options)
+        if path == tmp_path / late and not begun:
+            begun.append(locked_output_dir(*runs[other]))
             begun[0].__enter__()
+        return result
 
-    monkeypatch.setattr(folders, "_check_nothing_is_there", late)
-    with (
-        pytest.raises(ConfigurationError, match="pool"),
-        locked_output_dir(tmp_path, "self-play", NAMES),
-    ):
+    monkeypatch.setattr(folders, call, begin)
+    with pytest.raises(ConfigurationError, match="pool"), locked_output_dir(*runs[late]):
         pass
     begun[0].__exit__(None, None, None)
-    assert not (tmp_path / "rungs.json").exists()
+    assert not (tmp_path / late / "rungs.json").exists()
 
 
 def test_a_folder_is_ours_afterwards_where_something_was_written(tmp_path):
@@ -81,12 +62,6 @@ def test_a_folder_is_ours_afterwards_where_something_was_written(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["rungs.json"]
 
 
-def test_a_mark_that_is_a_pipe_is_not_waited_for(tmp_path):
-    os.mkfifo(tmp_path / "rungs.json")
-    with pytest.raises(ConfigurationError), locked_output_dir(tmp_path, "run", NAMES):
-        pass
-
-
 def test_files_are_noted_by_a_relative_path_and_through_a_link(tmp_path, monkeypatch):
     (tmp_path / "run").mkdir()
     (tmp_path / "link").symlink_to("run")
@@ -97,9 +72,10 @@ def test_files_are_noted_by_a_relative_path_and_through_a_link(tmp_path, monkeyp
         assert folder.files == ["metrics.csv"]
 
 
-def test_what_is_no_path_is_refused(tmp_path):
+def test_what_is_no_path_is_refused_and_a_mark_that_is_a_pipe_is_not_waited_for(tmp_path):
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
-    for name in ("a\0b", "loop"):
+    os.mkfifo(tmp_path / "rungs.json")
+    for name in ("a\0b", "loop", ""):
         with pytest.raises(ConfigurationError), locked_output_dir(tmp_path / name, "run", ()):
             pass
 
@@ -130,13 +106,11 @@ with locked(Path(sys.argv[1])):
 
 def test_a_lock_dies_with_its_process(tmp_path):
     command = [sys.executable, "-c", LOCKED, str(tmp_path)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    assert process.stdout.readline() == "locked\n"
-    with pytest.raises(ConfigurationError, match=rf"\b{process.pid}\b"), locked(tmp_path):
-        pass
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    process.stdout.close()
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "locked\n"
+        with pytest.raises(ConfigurationError, match=rf"\b{process.pid}\b"), locked(tmp_path):
+            pass
+        process.kill()
     with locked(tmp_path):
         pass
     assert not list(tmp_path.glob(".*"))
