@@ -32,17 +32,11 @@ def words(capsys, *arguments) -> tuple[int, str]:
     return status, error
 
 
-def rungs(*arguments):
-    command = [sys.executable, "-m", "rungs", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True)
-
-
 @pytest.fixture
 def epd(tmp_path):
     path = tmp_path / "x.epd"
-    path.write_text(
-        f"# two positions\n{START} ;D1 20 ;D2 400\n4k3/8/8/8/8/8/8/4K2R w K - ;D1 15 ;D3 1197\n"
-    )
+    castles = "4k3/8/8/8/8/8/8/4K2R w K - ;D1 15 ;D3 1197"
+    path.write_text(f"# two positions\n{START} ;D1 20 ;D2 400\n{castles}\n")
     return path
 
 
@@ -95,11 +89,11 @@ def test_a_wrong_count_names_the_fen(epd, capsys):
 
 
 @pytest.mark.parametrize("rung", ["cpp", "python"])
-def test_a_depth_beyond_the_stack_is_refused_not_crashed_on(epd, rung):
+def test_a_depth_beyond_the_stack_is_refused_not_crashed_on(epd, rung, capsys):
     epd.write_text("4k3/8/8/8/8/8/8/4K3 w - - ;D999999 5")
-    done = rungs("perft", "--epd", epd, "--depth", 999999, "--rung", rung)
-    assert done.returncode == 2
-    assert "999999" in done.stderr
+    status, error = words(capsys, "perft", "--epd", epd, "--depth", 999999, "--rung", rung)
+    assert status == 2
+    assert "999999" in error
 
 
 def test_a_path_that_is_no_text_can_be_said(tmp_path, capsys, monkeypatch):
@@ -162,16 +156,9 @@ WRONG = {
     "train --rung openmp -p schedule=[]": "schedule=[]",
     "train --out a\0b": r"'a\x00b'",
 }
-
-
 # What training itself passes to the environment.
-PASSED_BY_TRAINING = (
-    *("seed", "num_envs", "opponent", "max_plies", "first_board", "obs", "mask"),
-    *("autoreset_mode", "rung", "name", "env_id"),
-)
-
-
-WRONG |= {f"train -p {name}=3": f"'{name}'" for name in PASSED_BY_TRAINING}
+PASSED = "seed num_envs opponent max_plies first_board obs mask autoreset_mode rung name env_id"
+WRONG |= {f"train -p {name}=3": f"'{name}'" for name in PASSED.split()}
 
 
 @pytest.mark.parametrize("typed", WRONG, ids=lambda typed: typed[:60])
@@ -238,22 +225,22 @@ def test_debug_shows_the_traceback_before_the_line_but_behind_a_script_it_is_the
     assert given["all"] == (1, "x.py", ["--debug"])
 
 
-@pytest.mark.parametrize(
-    ("error", "status", "named"),
-    [
-        (KeyboardInterrupt(), 130, "interrupted"),
-        (NotebookError("01_a.ipynb, code cell 2"), 1, "01_a.ipynb, code cell 2"),
-        (OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "x.pt"), 1, "x.pt: No space left"),
-        (OSError("what no system says"), 1, "what no system says"),
-        (TimeoutError(), 1, "TimeoutError"),
-        (MemoryError("Unable to allocate 3 TiB"), 1, "memory"),
-        (EngineError("engine sf died", 3), 1, "board 3: engine sf died"),
-        (ModuleNotFoundError("No module named 'x'", name="mpi4py.MPI"), 2, "mpi4py.MPI"),
-        (ModuleNotFoundError("No module named 'x'", name="rungs.x"), 1, "a bug in Rungs"),
-        (KeyError("boom"), 1, "KeyError: 'boom'"),
-        (ValueError("many\n\nlines " + "x" * 10**6), 1, "ValueError: many lines xxx"),
-    ],
-)
+ERRORS = [
+    (KeyboardInterrupt(), 130, "interrupted"),
+    (NotebookError("01_a.ipynb, code cell 2"), 1, "01_a.ipynb, code cell 2"),
+    (OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "x.pt"), 1, "x.pt: No space left"),
+    (OSError("what no system says"), 1, "what no system says"),
+    (TimeoutError(), 1, "TimeoutError"),
+    (MemoryError("Unable to allocate 3 TiB"), 1, "memory"),
+    (EngineError("engine sf died", 3), 1, "board 3: engine sf died"),
+    (ModuleNotFoundError("No module named 'x'", name="mpi4py.MPI"), 2, "mpi4py.MPI"),
+    (ModuleNotFoundError("No module named 'x'", name="rungs.x"), 1, "a bug in Rungs"),
+    (KeyError("boom"), 1, "KeyError: 'boom'"),
+    (ValueError("many\n\nlines " + "x" * 10**6), 1, "ValueError: many lines xxx"),
+]
+
+
+@pytest.mark.parametrize(("error", "status", "named"), ERRORS)
 def test_every_error_is_one_line_and_a_status(fails, error, status, named, capsys):
     fails(error)
     ended, line = words(capsys, "doctor")
@@ -261,16 +248,12 @@ def test_every_error_is_one_line_and_a_status(fails, error, status, named, capsy
     assert named in line
 
 
-@pytest.mark.parametrize(
-    "error", [WorkerDiedError(1, "raised\nfirst\nlast"), CompilerError("a\nb")]
-)
-def test_what_has_more_to_say_ends_in_the_line_that_says_what_it_is(fails, error, capsys):
-    fails(error)
-    assert course.main(["doctor"]) in (1, 2)
-    *more, last = capsys.readouterr().err.splitlines()
-    what, *rest = str(error).splitlines()
-    assert more == rest
-    assert last == f"rungs: {what}"
+def test_what_has_more_to_say_ends_in_the_line_that_says_what_it_is(fails, capsys):
+    for error in (WorkerDiedError(1, "raised\nfirst\nlast"), CompilerError("a\nb")):
+        fails(error)
+        assert course.main(["doctor"]) in (1, 2)
+        what, *more = str(error).splitlines()
+        assert capsys.readouterr().err.splitlines() == [*more, f"rungs: {what}"]
 
 
 @pytest.mark.system

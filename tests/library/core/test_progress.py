@@ -5,6 +5,7 @@ import pty
 import subprocess
 import sys
 import termios
+import types
 
 import pytest
 
@@ -66,61 +67,37 @@ def test_a_file_has_all_lines_alone_also_beside_a_terminals_bar():
     assert in_pipe("-c", COUNT.format(say="line")) == (lines, "")
 
 
-def test_silence_is_complete_on_a_terminal_and_off_it():
+def test_silence_is_complete_and_whoever_gets_the_lines_gets_no_bar(monkeypatch):
     assert on_terminal("-c", COUNT.format(say="silent")) == ("", "")
     assert in_pipe("-c", COUNT.format(say="silent")) == ("", "")
-
-
-def test_whoever_gets_the_lines_gets_no_bar(monkeypatch):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     lines = []
     with Progress("counting", 2, lines.append) as counting:
-        counting.advance()
-        counting.advance(1, "two")
-    assert lines == ["two"]
-    assert progress._bars == []
+        counting.advance(1, "one")
+        assert progress._bars == []
+    assert lines == ["one"]
 
 
-@pytest.fixture
-def notebook(monkeypatch):
-    """Makes this process one of a notebook's kernels, as far as `progress` sees."""
-
+def test_a_notebook_has_bars_which_are_gone_before_an_error_is_printed(monkeypatch, capsys):
     class ZMQInteractiveShell:
         pass
 
-    class IPython:
-        get_ipython = staticmethod(ZMQInteractiveShell)
-
-    monkeypatch.setitem(sys.modules, "IPython", IPython)
-
-
-def test_a_notebook_has_a_bar(notebook, monkeypatch, capsys):
-    assert progress.is_shown(progress.line)
+    kernel = types.SimpleNamespace(get_ipython=ZMQInteractiveShell)
+    monkeypatch.setitem(sys.modules, "IPython", kernel)
     assert not progress.is_shown(progress.silent)
     with Progress("counting", 2, progress.line) as counting:
         (bar,) = progress._bars
         counting.advance(1, "one")
         assert (bar.n, bar.total) == (1, 2)
         assert "one" in bar.postfix
-    assert progress._bars == []
-    assert capsys.readouterr().out == ""
-
-
-def test_bars_are_gone_before_an_error_is_printed(notebook):
-    with Progress("a", 2, progress.line):
-        watching = watched([1, 2], "b", 2, progress.line)
-        assert next(watching) == 1
+        letters = watched("abc", "letters", 3, progress.line)
+        assert [(letter, progress._bars[1].n) for letter in letters] == [("a", 0), ("b", 1), ("c", 2)]
+        watching = watched("abc", "letters", 3, progress.line)
+        assert next(watching) == "a"
         assert len(progress._bars) == 2
         progress.close_bars()
         assert progress._bars == []
-
-
-def test_what_is_watched_counts_what_is_done(notebook):
-    seen = []
-    for item in watched("abc", "letters", 3, progress.line):
-        seen.append((item, progress._bars[0].n))
-    assert seen == [("a", 0), ("b", 1), ("c", 2)]
-    assert progress._bars == []
+    assert capsys.readouterr().out == ""
 
 
 @pytest.mark.system
