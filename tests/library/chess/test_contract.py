@@ -88,24 +88,6 @@ def test_legal_moves_are_python_chess_s_in_order_of_action(make, mask):
         assert list(moves.values()) == sorted(moves.values())
 
 
-def test_arrays_are_the_environments_own_and_torch_shares_them(make):
-    env = make(2)
-    observation, info = env.reset()
-    after, *_, later = env.step([524, 524])
-    assert after is observation
-    assert later["action_mask"] is info["action_mask"]
-    assert torch.from_numpy(after).data_ptr() == after.ctypes.data
-
-
-def test_reset_with_a_seed_repeats_and_without_one_goes_on(make):
-    env = make(8, opponent="random")
-    first = env.reset(seed=3)[0].copy()
-    second = env.reset()[0].copy()
-    np.testing.assert_array_equal(env.reset(seed=3)[0], first)
-    np.testing.assert_array_equal(env.reset()[0], second)
-    assert (first != second).any()
-
-
 def test_colours_alternate_by_episode_and_board(make):
     env = make(20, opponent="random", opening_plies=(0, 5))
     for colours in ([0, 1], [1, 0]):

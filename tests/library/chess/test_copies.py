@@ -181,18 +181,6 @@ def test_a_reset_gives_a_board_its_own_number_back(rung):
     assert env.fens()[4] == other.fens()[4]
 
 
-def test_copies_of_their_own_draw_by_a_restored_seed(rung):
-    env, other = pair(rung, max_plies=6, **DRAWN)
-    env.reset(seed=8)
-    other.reset(seed=9)
-    other.set_state(env.get_state())
-    for batch in (env, other):
-        batch.copy_boards([1], [4], randomness="own")
-        for _ in range(8):
-            batch.step([min(batch.legal_moves(i).values()) for i in range(6)])
-    assert env.fens() == other.fens()
-
-
 def test_other_environments_go_on_from_a_snapshot(rung):
     settings = {"mask": "bits", "obs": "bitplanes", "opponent": "random"}
     played = Recorded(make(rung, 6, **settings), seed=1)

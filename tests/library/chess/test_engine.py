@@ -90,10 +90,6 @@ def program(folder, text):
     return str(path)
 
 
-def actions_of(env, *moves):
-    return [env.legal_moves(board)[move] for board, move in enumerate(moves)]
-
-
 def first_actions(env):
     return [min(env.legal_moves(board).values()) for board in range(env.num_envs)]
 
@@ -216,8 +212,9 @@ def test_it_castles_as_in_chess960(fake, make):
     boards = [chess.Board(fen, chess960=True) for _ in range(2)]
     boards[1].push_uci("a1b1")  # there the engine is White: castling is the first of its moves
     assert env.fens() == [board.fen() for board in boards]
-    env.step(actions_of(env, "a1b1", "f7f6"))
-    for board, move in zip(boards, ("a1b1", "f7f6"), strict=True):
+    moves = ("a1b1", "f7f6")
+    env.step([env.legal_moves(i)[move] for i, move in enumerate(moves)])
+    for board, move in zip(boards, moves, strict=True):
         board.push_uci(move)
         board.push_uci(first_move(board))
     assert env.fens() == [board.fen() for board in boards]
@@ -233,7 +230,7 @@ MATES = [
 def test_the_agent_may_mate_or_be_mated(fake, make, fen, move, expected):
     env = make("cpp", 1, opponent=fake(), start_fens=[fen])
     env.reset()
-    _, reward, terminated, _, _ = env.step(actions_of(env, move))
+    _, reward, terminated, _, _ = env.step([env.legal_moves(0)[move]])
     assert (reward[0], terminated[0]) == (expected, True)
 
 
@@ -263,7 +260,7 @@ def test_a_failing_engine_names_the_board_and_changes_nothing(fake, make, failur
 def test_a_late_reply_is_not_waited_for(fake, make):
     env = make("cpp", 1, opponent=fake("hang", "2"))
     env.reset()
-    env.step(actions_of(env, "e2e4"))
+    env.step([524])  # e2e4
     before = outputs_and_fens(env)
     lose_patience(env)
     with pytest.raises(EngineError, match=r"board 0.*0\.3 s"):
@@ -278,7 +275,7 @@ def test_a_failure_to_open_changes_nothing(rung, fake, make):
     env.reset()  # board 1: move 1
     before = outputs_and_fens(env)
     with pytest.raises(EngineError, match="board 0"):  # replies 2 and 3, then it opens on board 0
-        env.step(actions_of(env, "e2e4", "e7e5"))
+        env.step([524, 524])  # e2e4, and e7e5
     assert outputs_and_fens(env) == before
 
 
@@ -388,7 +385,7 @@ def test_an_engine_and_its_children_end_together(fake, end):
         lose_patience(env)
     if failure:
         with pytest.raises(EngineError):
-            env.step(actions_of(env, "e2e4", "e7e5"))
+            env.step([524, 524])  # e2e4, and e7e5
     if end == "closed":
         env.close()
     if end == "forgotten":

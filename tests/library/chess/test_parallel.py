@@ -187,9 +187,13 @@ def test_closing_and_forgetting_leave_nothing():
     assert shared_things(os.getpid()) <= before
 
 
+INTERRUPTED = [("multiprocessing", {"workers": 2}), ("threads", {"threads": 2})]
+
+
 @pytest.mark.parametrize("moment", [0.02, *system_tier(0.0005, 0.005)])
-def test_ctrl_c_leaves_a_usable_environment(moment):
-    env = rungs.make("chess", "multiprocessing", 300, workers=2, max_plies=9)
+@pytest.mark.parametrize(("rung", "team"), INTERRUPTED)
+def test_ctrl_c_leaves_a_usable_environment(rung, team, moment):
+    env = rungs.make("chess", rung, 300, max_plies=9, **team)
     reference = rungs.make("chess", "cpp", 300, max_plies=9)
     env.reset(seed=1)
     interrupted(moment, call=lambda: step_for_ever(env))

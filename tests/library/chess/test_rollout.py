@@ -28,12 +28,14 @@ def test_a_rollout_keeps_every_step(rung, rung_settings):
 
 def test_a_refused_step_writes_nowhere_new():
     env = rungs.make("chess", "cpp", 2)
-    observation, _ = env.reset()
+    observation, info = env.reset()
     outputs, (out,) = env.rollout(1)
     with pytest.raises(IllegalActionError):
         env.step([524, 0], out)
     assert not outputs.observation.any()
-    assert env.step([524, 524])[0] is observation
+    after, *_, later = env.step([524, 524])
+    assert after is observation
+    assert later["action_mask"] is info["action_mask"]
 
 
 @pytest.mark.parametrize("rung", ["python", "cpp", "cuda"])

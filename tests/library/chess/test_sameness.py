@@ -170,12 +170,3 @@ def test_cpp_is_python_for_ten_million_plies(games, policy):
     plies_per_step = 64 * (2 if "opponent" in settings else 1)
     steps = -(-10_500_000 // (len(TEN_MILLION) * len(lockstep.POLICIES) * plies_per_step))
     lockstep.play(batch, reference, seed=2024, steps=steps, policy=policy)
-
-
-def test_all_bits_of_a_seed_count_on_both_rungs():
-    games = [
-        [env.reset(seed=seed)[0].tobytes() for seed in (5, 2**32 + 5, 2**63 + 5)]
-        for env in pair(8, opening_plies=(6, 6))
-    ]
-    assert games[0] == games[1]
-    assert len(set(games[0])) == 3

@@ -13,9 +13,7 @@ import pytest
 import rungs
 from rungs._src.threads import pool
 from rungs.errors import UnavailableError
-from tests.interrupt import interrupted
 from tests.processes import succeed
-from tests.proof import lockstep
 
 SETTINGS = {"chess": {"mask": "bits", "opponent": "random"}, "cartpole": {}}
 NUM_ENVS = {"chess": 300, "cartpole": 5000}
@@ -165,12 +163,6 @@ play(make())
 @pytest.mark.parametrize("script", [FORKED, LEFT])
 def test_a_process_ends_where_it_has_forked_or_threads_play(script):
     succeed([sys.executable, "-c", script], timeout=600)
-
-
-def test_ctrl_c_leaves_a_usable_environment():
-    env, reference = make(), make(rung="cpp")
-    interrupted(0.05, call=lambda: play(env, 10**9))
-    lockstep.play(env, reference, seed=3, steps=3)
 
 
 class Refusing:
