@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from unittest import mock
 
 import pytest
 
@@ -21,10 +22,6 @@ def script(text):
         path.chmod(0o755)
 
     return make
-
-
-def printing(octal):
-    return script(f"#!/bin/sh\nprintf '{octal}\\n'\n")
 
 
 # What a folder of PATH may hold in a program's place.
@@ -64,15 +61,21 @@ def test_a_compiler_that_says_nothing_is_named(tmp_path, monkeypatch, text):
 
 @pytest.mark.parametrize("octal", [r"\377\376", r"\0"])
 def test_any_bytes_are_text(tmp_path, monkeypatch, octal):
-    printing(octal)(tmp_path / "nvidia-smi")
+    script(f"#!/bin/sh\nprintf '{octal}\\n'\n")(tmp_path / "nvidia-smi")
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
     assert isinstance(gpu.name.__wrapped__(), str)
 
 
 @pytest.mark.parametrize("text", ["sleep 600", "sleep 600 & exit", "cat; sleep 600"])
-def test_what_takes_too_long_is_ended_with_all_that_it_started(tmp_path, text):
+@pytest.mark.parametrize("named", [r"sh .* 0\.2 s", "sh .*thread"])
+def test_what_takes_too_long_or_gets_no_thread_is_ended_with_all_that_it_started(
+    tmp_path, monkeypatch, text, named
+):
     marked = {"env": os.environ | {"RUNGS_TEST": str(tmp_path)}}
-    with pytest.raises(UnavailableError, match=r"sh .* 0\.2 s"):
+    with monkeypatch.context() as patch, pytest.raises(UnavailableError, match=named):
+        if "thread" in named:
+            refuses = mock.Mock(side_effect=RuntimeError("can't start new thread"))
+            patch.setattr(programs.threading.Thread, "start", refuses)
         run_program(["sh", "-c", text], 0.2, "input", **marked)
     if sys.platform == "linux":
         command = f"grep -lsz {tmp_path} /proc/[0-9]*/environ"
@@ -96,20 +99,3 @@ def test_what_prints_without_end_is_read_to_a_limit(monkeypatch):
     assert (len(printed.stdout), printed.returncode) == (10_001, -signal.SIGPIPE)
     with pytest.raises(UnavailableError, match=r"0\.2 s"):  # of another session, with our pipe
         run_program(["sh", "-c", "setsid sleep 5 & exit"], 0.2)
-
-
-def test_where_no_thread_can_be_started_nothing_is_left_running(monkeypatch):
-    def start(thread):
-        raise RuntimeError("can't start new thread")
-
-    started, start_program = [], programs.start_program
-
-    def keep(*args, **settings):
-        started.append(start_program(*args, **settings))
-        return started[-1]
-
-    monkeypatch.setattr(programs, "start_program", keep)
-    monkeypatch.setattr(programs.threading.Thread, "start", start)
-    with pytest.raises(UnavailableError, match="sleep"):
-        run_program(["sleep", "600"], 60)
-    assert started[0].poll() is not None

@@ -24,13 +24,30 @@ def mated(make, mode, **settings):
     """Board 0 is mated, board 1 is not."""
     env = make(2, autoreset_mode=mode, **settings)
     env.reset()
-    return env, play(env, *zip(FOOLS_MATE, (*FOOLS_MATE[:3], "a7a6"), strict=True))
+    *_, terminated, _, info = play(env, *((move, move) for move in FOOLS_MATE[:3]))
+    assert not terminated.any()
+    assert "final_obs" not in info
+    return env, play(env, ("d8h4", "a7a6"))
 
 
 @pytest.mark.parametrize("mode", AutoresetMode)
 def test_a_mode_goes_by_member_name_or_value(make, mode):
     for given in (mode, mode.name, mode.value):
         assert make(autoreset_mode=given).metadata["autoreset_mode"] == mode
+
+
+def test_same_step_begins_at_once_and_returns_the_final_observation(make):
+    env, (observation, reward, terminated, truncated, info) = mated(make, "SAME_STEP")
+    assert terminated.tolist() == info["_final_obs"].tolist() == [True, False]
+    assert not truncated.any()
+    assert reward.tolist() == [1, 0]
+    assert info["reason"].tolist() == [Reason.CHECKMATE, Reason.ONGOING]
+    assert info["final_info"]["reason"][0] == Reason.CHECKMATE
+    # It is the mated side's; the board itself has begun its next episode.
+    assert info["final_obs"][0, [28 + 3, 71]].tolist() == [-5, 0]  # the queen on h4, for White
+    assert env.fens()[0] == chess.STARTING_FEN
+    assert info["player"].tolist() == [0, 0]
+    assert observation[0, 69] == 0
 
 
 @pytest.mark.parametrize("mode", ["NEXT_STEP", "DISABLED"])

@@ -30,28 +30,6 @@ def test_both_sides_see_the_board_from_their_own_side(make):
     assert observation[0, 52] == 0
 
 
-def test_fools_mate(make):
-    env = make(2)
-    env.reset()
-    for move in ("f2f3", "e7e5", "g2g4"):
-        _, _, terminated, _, info = env.step(actions_for(env, [move] * 2))
-        assert not terminated.any()
-        assert "final_obs" not in info
-    other = actions_for(env, ["d8h4", "a7a6"])
-    observation, reward, terminated, truncated, info = env.step(other)
-    assert terminated.tolist() == [True, False]
-    assert not truncated.any()
-    assert reward.tolist() == [1, 0]
-    assert info["reason"].tolist() == [Reason.CHECKMATE, Reason.ONGOING]
-    # The final observation is the mated side's; the board itself has begun its next episode.
-    assert info["_final_obs"].tolist() == [True, False]
-    assert info["final_obs"][0, [28 + 3, 71]].tolist() == [-5, 0]  # the queen on h4, for White
-    assert info["final_info"]["reason"][0] == Reason.CHECKMATE
-    assert env.fens()[0] == chess.STARTING_FEN
-    assert info["player"].tolist() == [0, 0]
-    assert observation[0, 69] == 0
-
-
 def test_openings_are_as_long_as_asked_for(make):
     env = make(300, opening_plies=(2, 4))
     _, info = env.reset()

@@ -230,21 +230,16 @@ def test_boards_in_other_processes_are_not_copied(rung, like):
 OTHERS = {"opponent": "random", "obs": "planes", "max_plies": 9, "autoreset_mode": "DISABLED"}
 
 
-@pytest.mark.parametrize(("name", "value"), OTHERS.items())
-def test_a_snapshot_of_other_settings_is_refused(name, value):
-    env, other = make("cpp"), make("cpp", **{name: value})
-    for batch in (env, other):
-        batch.reset()
-    with refusal(other, InvalidStateError, name):
-        other.restore(env.snapshot())
-
-
-def test_a_snapshot_of_another_rung_or_seed_or_process_is_refused():
-    env, other = make("cpp", 2), make("python", 2)
-    for batch in (env, other):
+def test_a_snapshot_of_other_settings_rung_seed_or_process_is_refused():
+    env, python = make("cpp", 2), make("python", 2)
+    others = {name: make("cpp", 2, **{name: value}) for name, value in OTHERS.items()}
+    for batch in (env, python, *others.values()):
         batch.reset(seed=1)
     snapshot = env.snapshot()
-    for useless in (other.snapshot(), None, b"", np.zeros(3)):
+    for name, other in others.items():
+        with refusal(other, InvalidStateError, name):
+            other.restore(snapshot)
+    for useless in (python.snapshot(), None, b"", np.zeros(3)):
         with pytest.raises(InvalidStateError, match=r"layout|Snapshot"):
             env.restore(useless)
     env.reset(seed=2)

@@ -123,7 +123,7 @@ import sys
 import rungs
 
 env = rungs.make("chess", "mpi", 8, threads=1)
-pathlib.Path(sys.argv[1], str(os.getpid())).touch()
+pathlib.Path(sys.argv[1], f"{os.environ['PMI_RANK']} {os.getpid()}").touch()
 if env.serve():
     sys.exit()
 env.reset()
@@ -181,7 +181,7 @@ def test_any_number_of_ranks_is_cpp(printed, ranks, compiler, monkeypatch):
 
 @pytest.fixture
 def start(script, tmp_path):
-    """Starts a job of three ranks that does not end; returns it and their process ids."""
+    """Starts a job of three ranks that does not end; returns it and their process ids by rank."""
     jobs = []
 
     def begin():
@@ -190,10 +190,10 @@ def start(script, tmp_path):
         command = [sys.executable, "-m", "rungs", "mpi", "-n", "3", script(ENDLESS), folder]
         job = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         jobs.append(job)
-        while len(pids := os.listdir(folder)) < 3:
+        while len(ranks := os.listdir(folder)) < 3:
             assert job.poll() is None
             time.sleep(0.01)
-        return job, list(map(int, pids))
+        return job, dict(map(int, rank.split()) for rank in ranks)
 
     yield begin
     for job in jobs:
@@ -201,25 +201,18 @@ def start(script, tmp_path):
         job.communicate(timeout=60)
 
 
-def rank_of(pid):
-    environment = Path(f"/proc/{pid}/environ").read_text().split("\0")
-    (rank,) = [entry for entry in environment if entry.startswith("PMI_RANK=")]
-    return int(rank.split("=")[1])
-
-
 @pytest.mark.system
 @pytest.mark.parametrize("rank", [0, 2])
 def test_a_killed_rank_is_named_and_takes_all_with_it(start, rank):
     job, pids = start()
-    (victim,) = [pid for pid in pids if rank_of(pid) == rank]
-    os.kill(victim, signal.SIGKILL)
+    os.kill(pids[rank], signal.SIGKILL)
     _, errors = job.communicate(timeout=60)
     assert job.returncode == 1
     # Ranks that began to exit in between may have died first, too.
     (died,) = [line for line in errors.splitlines() if line.startswith("rungs: worker ")]
-    assert f"{rank} (process {victim})" in died
+    assert f"{rank} (process {pids[rank]})" in died
     assert died.endswith("died: SIGKILL")
-    assert gone(pids)
+    assert gone(pids.values())
 
 
 @pytest.mark.system
@@ -228,7 +221,7 @@ def test_no_rank_outlives_its_launcher(start, number):
     job, pids = start()
     job.send_signal(number)
     job.communicate(timeout=60)
-    assert gone(pids)
+    assert gone(pids.values())
 
 
 RAISES = """
