@@ -1,5 +1,7 @@
 """Bad input gets a typed error that names it, and nothing is lost or changed."""
 
+import contextlib
+
 import gymnasium
 import numpy as np
 import pytest
@@ -17,38 +19,41 @@ def begun(rung, num_envs, steps=6, **settings):
     return env, env.sample_actions(steps)
 
 
-def outputs_and_fens(env):
-    fields = vars(env.boards.buffers)
-    return [fields[name].tobytes() for name in sorted(fields)] + env.fens()
+@contextlib.contextmanager
+def unchanged(env, error, match):
+    """Asserts that what is done raises, and leaves outputs and positions as they were."""
+
+    def outputs_and_fens():
+        return [array.tobytes() for array in vars(env.boards.buffers).values()] + env.fens()
+
+    before = outputs_and_fens()
+    with pytest.raises(error, match=match) as caught:
+        yield caught
+    assert outputs_and_fens() == before
 
 
 def test_an_illegal_action_on_any_board_changes_nothing(rung):
     env, actions = begun(rung, 9)
-    before = outputs_and_fens(env)
     for board, fen in enumerate(env.fens()):
         bad = actions.copy()
         bad[board] = 64 * 6  # a1 to the west: off the board
-        with pytest.raises(IllegalActionError, match=f"board {board}") as caught:
+        with unchanged(env, IllegalActionError, f"board {board}") as caught:
             env.step(bad)
         error = caught.value
         assert (error.board, error.action, error.fen) == (board, 384, fen)
-        assert outputs_and_fens(env) == before
     for action in (-1, 4672, 2**40, -(2**63), 2**63 - 1):
-        with pytest.raises(IllegalActionError, match=str(action)):
+        with unchanged(env, IllegalActionError, str(action)):
             env.step(np.full(9, action))
-        assert outputs_and_fens(env) == before
     env.step(actions)
 
 
 def test_an_illegal_action_is_one_in_a_mask_of_bits(rung):
     env = rungs.make("chess", rung, 2, mask="bits")
     env.reset()
-    before = outputs_and_fens(env)
     # e2e4, whose plane has more pawns on either side of it: of e1 and h3 there is none.
     for action in (524 - 8, 524 + 11):
-        with pytest.raises(IllegalActionError, match=f"board 1: action {action}"):
+        with unchanged(env, IllegalActionError, f"board 1: action {action}"):
             env.step([524, action])
-    assert outputs_and_fens(env) == before
     env.step([524, 524 + 3])
 
 

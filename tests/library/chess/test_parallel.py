@@ -128,19 +128,25 @@ def shared_things(pid=""):
     return {path.name for path in Path("/dev/shm").glob(f"pym-{pid}*")}
 
 
+DEATHS = [(signal.SIGKILL, delay, "SIGKILL") for delay in (0.0, 0.01, 0.2)]
+DEATHS += [(signal.SIGSTOP, 0.0, r"10\.0 s")]  # the other has time, however busy the machine is
+
+
 @pytest.mark.parametrize("transport", ["queue", "shared"])
-@pytest.mark.parametrize("delay", [0.0, *system_tier(0.01, 0.2)])
-def test_a_worker_killed_at_any_moment_is_named(transport, delay):
+@pytest.mark.parametrize(("number", "delay", "why"), [DEATHS[0], *system_tier(*DEATHS[1:])])
+def test_a_worker_that_is_killed_or_stopped_at_any_moment_is_named(transport, number, delay, why):
     before = shared_things(os.getpid())
-    env = rungs.make("chess", "multiprocessing", 64, workers=2, transport=transport)
+    team = {"workers": 2, "transport": transport, "timeout": 10}
+    env = rungs.make("chess", "multiprocessing", 64, **team)
     env.reset()
     pids = env.boards.pids
-    threading.Timer(delay, os.kill, (pids[1], signal.SIGKILL)).start()
-    with pytest.raises(WorkerDiedError, match=rf"worker 1 \(process {pids[1]}\).*SIGKILL"):
-        step_for_ever(env)
-    assert gone(pids)
-    with pytest.raises(WorkerDiedError, match="worker 1"):
-        env.reset()
+    threading.Timer(delay, os.kill, (pids[1], number)).start()
+    message = rf"worker 1 \(process {pids[1]}\).*{why}"
+    for call in (lambda: step_for_ever(env), env.reset, env.fens):
+        with pytest.raises(WorkerDiedError, match=message) as died:
+            call()
+        assert died.value.worker == 1
+        assert gone(pids)
     env.close()
     del env
     assert shared_things(os.getpid()) <= before
@@ -230,36 +236,15 @@ def test_an_interrupted_step_is_known_to_the_environment(monkeypatch):
     env.close()
 
 
-# With time for the worker that was not stopped, however busy the machine is.
-@pytest.mark.system
-@pytest.mark.parametrize("transport", ["queue", "shared"])
-def test_a_stopped_worker_is_named_and_all_are_ended(transport):
-    team = {"workers": 2, "transport": transport, "timeout": 10}
-    env = rungs.make("chess", "multiprocessing", 4, **team)
-    env.reset()
-    pids = env.boards.pids
-    os.kill(pids[1], signal.SIGSTOP)
-    message = rf"worker 1 \(process {pids[1]}\).*10\.0 s"
-    for call in (lambda: env.step([524] * 4), env.reset, env.fens):
-        with pytest.raises(WorkerDiedError, match=message) as caught:
-            call()
-        assert caught.value.worker == 1
-        assert gone(pids)
-    env.close()
-
-
-def test_a_stopped_worker_does_not_hold_up_what_is_too_long_for_its_pipe():
-    pool = Workers(Served, [()], timeout=0.5)
-    os.kill(pool.pids[0], signal.SIGSTOP)
-    with pytest.raises(WorkerDiedError, match=r"worker 0 .* did not answer in"):
-        pool.call_one(0, Served.take, bytes(10**8))
-
-
-def test_what_is_too_long_for_a_pipe_arrives_within_a_time_limit():
+def test_what_is_too_long_for_a_pipe_arrives_in_time_or_not_at_all():
     pool = Workers(Served, [(), ()], timeout=60)
     assert pool.call(Served.take, [(bytes(10**7),)] * 2) == [10**7] * 2
     assert list(map(len, pool.call(Served.give, [(10**7,)] * 2))) == [10**7] * 2
     pool.close()
+    pool = Workers(Served, [()], timeout=0.5)
+    os.kill(pool.pids[0], signal.SIGSTOP)
+    with pytest.raises(WorkerDiedError, match=r"worker 0 .* did not answer in"):
+        pool.call_one(0, Served.take, bytes(10**8))
 
 
 def test_a_worker_that_goes_on_in_time_is_waited_for():

@@ -112,26 +112,6 @@ def test_the_seed_decides_and_a_boards_own_is_that_of_board_0(connect_four):
     assert (games([9, 3], 2)[:, 1] == games(3, 8)[:, 0]).all()
 
 
-LINES = [
-    ([(0, 0), (0, 1), (0, 3)], 2, True),
-    ([(0, 0), (0, 1), (0, 4)], 2, False),
-    ([(0, 5), (0, 6), (1, 0)], 2, False),  # a line does not go round the edge
-    ([(0, 3), (1, 3), (2, 3)], 3, True),
-    ([(0, 3), (1, 4), (2, 5)], 6, True),
-    ([(0, 3), (1, 2), (2, 1)], 0, True),
-]
-
-
-@pytest.mark.parametrize(("cells", "column", "wins"), LINES)
-def test_the_reference_knows_four_in_line(connect_four, cells, column, wins):
-    game = connect_four()
-    game.cells = np.zeros((6, 7), np.int8)
-    if column in (0, 6):
-        game.cells[:3, column] = -1
-    game.cells[tuple(np.transpose(cells))] = 1
-    assert game.drop(column, 1) == wins
-
-
 def test_both_languages_say_the_same(connect_four):
     class Wider(connect_four):
         NUM_ACTIONS = 8
