@@ -17,7 +17,6 @@ from rungs._src.native.variants import of_machine
 from rungs.errors import CompilerError, EngineError, WorkerDiedError
 from rungs_course import cli as course
 from rungs_course.errors import NotebookError
-from tests.processes import succeed
 
 COURSE = ("run", "book", "doctor", "record", "progress", "grade", "tournament")
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"

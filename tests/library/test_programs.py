@@ -72,11 +72,12 @@ def test_what_takes_too_long_or_gets_no_thread_is_ended_with_all_that_it_started
     tmp_path, monkeypatch, text, named
 ):
     marked = {"env": os.environ | {"RUNGS_TEST": str(tmp_path)}}
-    with monkeypatch.context() as patch, pytest.raises(UnavailableError, match=named):
+    with monkeypatch.context() as patch:
         if "thread" in named:
             refuses = mock.Mock(side_effect=RuntimeError("can't start new thread"))
             patch.setattr(programs.threading.Thread, "start", refuses)
-        run_program(["sh", "-c", text], 0.2, "input", **marked)
+        with pytest.raises(UnavailableError, match=named):
+            run_program(["sh", "-c", text], 0.2, "input", **marked)
     if sys.platform == "linux":
         command = f"grep -lsz {tmp_path} /proc/[0-9]*/environ"
         # What was killed may take a moment to be gone.

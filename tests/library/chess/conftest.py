@@ -14,10 +14,10 @@ def rung(request):
 
 
 # The others step the boards of `cpp`, or have workers that take a second to start.
-REFERENCES = ["python", "cpp"]
+OTHERS = [rung for rung in RUNGS if rung not in ("python", "cpp")]
 
 
-@pytest.fixture(params=REFERENCES + system_tier(*(each for each in RUNGS if each not in REFERENCES)))
+@pytest.fixture(params=["python", "cpp", *system_tier(*OTHERS)])
 def make(request):
     """Makes environments of a rung."""
     return lambda num_envs=3, **settings: rungs.make("chess", request.param, num_envs, **settings)

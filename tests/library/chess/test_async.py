@@ -14,6 +14,7 @@ from rungs.errors import BusyError, ConfigurationError, IllegalActionError
 from rungs_course.measure.verify import assert_same
 from tests.interrupt import interrupted
 
+
 @pytest.mark.parametrize(("start", "seed"), [(None, 3), ("chess960", [*range(70, 0, -1)])])
 def test_every_board_plays_as_in_a_synchronous_environment(start, seed):
     games = {"seed": seed, "start": start, "opponent": "random", "max_plies": 40}

@@ -232,10 +232,7 @@ def test_kernels_run_on_the_device_at_construction_whichever_is_current(monkeypa
         yield
         current.pop()
 
-    def launch(stream, *_):
-        launched.append((current[-1], stream.__cuda_stream__()[1]))
-
-    core.launch = launch
+    core.launch = lambda stream, *_: launched.append((current[-1], stream.__cuda_stream__()[1]))
     core.Device = lambda index: mock.Mock(set_current=lambda: current.__setitem__(-1, index))
     monkeypatch.setitem(sys.modules, "cuda.core", core)
     monkeypatch.setattr(device, "cubin", lambda arch, threads: b"")

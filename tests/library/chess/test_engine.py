@@ -25,6 +25,7 @@ from tests.library.chess.test_parallel import gone, shared_things
 from tests.processes import poll
 from tests.proof import lockstep
 
+
 @pytest.fixture
 def make():
     """Makes environments, and closes them."""

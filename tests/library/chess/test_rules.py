@@ -40,6 +40,7 @@ def test_a_game_ends_as_python_chess_says_of_the_position_reached(seed):
 
 RUNGS = ("python", "cpp")
 
+
 @pytest.mark.parametrize("rung", RUNGS)
 def test_a_ply_that_was_taken_back_is_no_repetition(rung):
     # Some moves mate or stalemate: where one is drawn as an opening, there is none.

@@ -91,7 +91,7 @@ def test_a_notebook_has_bars_which_are_gone_before_an_error_is_printed(monkeypat
         assert (bar.n, bar.total) == (1, 2)
         assert "one" in bar.postfix
         letters = watched("abc", "letters", 3, progress.line)
-        assert [(letter, progress._bars[1].n) for letter in letters] == [("a", 0), ("b", 1), ("c", 2)]
+        assert [f"{letter}{progress._bars[1].n}" for letter in letters] == ["a0", "b1", "c2"]
         watching = watched("abc", "letters", 3, progress.line)
         assert next(watching) == "a"
         assert len(progress._bars) == 2

@@ -10,8 +10,13 @@ from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode
 
 from rungs.base import Game, GameRandom, GameVectorEnv
-from rungs.errors import CompilerError, ConfigurationError, GameError
-from rungs.errors import InvalidActionError, UnavailableError
+from rungs.errors import (
+    CompilerError,
+    ConfigurationError,
+    GameError,
+    InvalidActionError,
+    UnavailableError,
+)
 from rungs_course.measure.verify import verify
 from tests.project.test_docs import DOCS, blocks, write_files
 from tests.tiers import system_tier
