@@ -300,15 +300,16 @@ def test_a_folder_of_something_else_or_in_use_is_refused_by_name(trainer, tmp_pa
         assert trainer.begin(out) == 2
         assert str(out / name.split("/")[0]) in capsys.readouterr().err
         assert contents(out) == {name: b"precious"}
-    with locked(tmp_path):
-        assert trainer.begin(tmp_path) == 2
+    out = tmp_path / "run"
+    with locked(out):
+        assert trainer.begin(out) == 2
         assert f"process {os.getpid()}" in capsys.readouterr().err
-    with locked_output_dir(tmp_path, "notebook", ()) as folder:
+    with locked_output_dir(out, "notebook", ()) as folder:
         folder.note([])
-    before = contents(tmp_path)
-    assert trainer.begin(tmp_path) == 2
-    assert f"{tmp_path} holds a notebook" in capsys.readouterr().err
-    assert contents(tmp_path) == before
+    before = contents(out)
+    assert trainer.begin(out) == 2
+    assert f"{out} holds a notebook" in capsys.readouterr().err
+    assert contents(out) == before
 
 
 def test_a_new_run_removes_what_the_last_wrote_and_nothing_else(tmp_path):
