@@ -56,16 +56,6 @@ def test_no_random_ply_ends_a_game_before_the_agents_first(make, opening):
     assert env.fens() == [fen, fen]
 
 
-@pytest.mark.parametrize("mask", ["bool", "bits", "list"])
-def test_legal_moves_are_python_chess_s_in_order_of_action(make, mask):
-    env = make(40, mask=mask, opening_plies=(0, 40))
-    env.reset()
-    for board, fen in enumerate(env.fens()):
-        moves = env.legal_moves(board)
-        assert set(moves) == {move.uci() for move in chess.Board(fen).legal_moves}
-        assert list(moves.values()) == sorted(moves.values())
-
-
 def test_colours_alternate_by_episode_and_board(make):
     env = make(20, opponent="random", opening_plies=(0, 5))
     for colours in ([0, 1], [1, 0]):

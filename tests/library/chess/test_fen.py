@@ -175,11 +175,3 @@ def start(fullmove):
 def test_starts_beyond_are_refused(rung, fullmove, most):
     with pytest.raises(InvalidFenError, match=rf"start_fens\[1\].*{most}"):
         rungs.make("chess", rung, 1, start_fens=[start(1), start(fullmove)])
-
-
-@pytest.mark.parametrize("count", [perft_python, perft_cpp])
-def test_perft_takes_numbers_that_cpp_has_room_for(count):
-    assert count(start(65_535), 2) == 400
-    for fullmove in (65_536, 10**10):
-        with pytest.raises(InvalidFenError, match="65535"):
-            count(start(fullmove), 2)
