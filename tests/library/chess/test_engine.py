@@ -139,7 +139,7 @@ def test_one_step_is_the_agents_ply_and_the_engines(fake, make):
     assert fake.all_gone()
 
 
-def test_colours_change_with_every_episode_also_where_an_event_loop_runs(fake, make):
+def test_colours_change_with_every_episode(fake, make):
     async def cell():  # as in a notebook
         env = make("cpp", 2, opponent=fake(), max_plies=2)
         _, info = env.reset()
