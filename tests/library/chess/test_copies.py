@@ -211,6 +211,8 @@ def test_a_state_of_copies_goes_on(rung, mode):
     assert_same("observation", again.outputs[0], played.outputs[0])
     assert other.get_state() == env.get_state()
     again.rng = copy.deepcopy(played.rng)
+    for both in (played, again):  # which now draw by the seed of the state
+        both.do("copy_boards", [1], [4], randomness="own")
     for step in range(20):
         verify(rung, again.step(), played.step(), f"in step {step} from a state")
 
