@@ -69,25 +69,19 @@ def test_castling_rights_are_read_either_way_and_written_as_x_fen(rung, fen):
         assert env.settings.chess960 == (fen != chess.STARTING_FEN)
 
 
-def back_ranks():
-    """Every king with rights on one side or both, and with one rook more that has none, or not."""
-    for king in range(8):
-        sides = [*range(king), None], [None, *range(king + 1, 8)]
-        for rooks in product(*sides):
-            rooks = {file for file in rooks if file is not None}
-            for other in {*range(8)} - {king} - rooks | ({None} if rooks else set()):
-                if rooks:
-                    yield king, rooks, other
-
-
 def every_back_rank():
-    for (king, rooks, other), side in product(back_ranks(), chess.COLORS):
-        board = chess.Board("4k3/8/8/8/8/8/PPPPPPPP/8 w - - 0 1", chess960=True)
-        board.set_piece_at(king, chess.Piece(chess.KING, chess.WHITE))
-        for file in rooks | ({other} - {None}):
-            board.set_piece_at(file, chess.Piece(chess.ROOK, chess.WHITE))
-        board.castling_rights = chess.SquareSet(rooks).mask
-        yield (board if side else board.mirror()).fen()
+    """Every king with rights on one side or both, one rook more without or none, and side."""
+    king, rook = (chess.Piece(kind, chess.WHITE) for kind in (chess.KING, chess.ROOK))
+    for file in range(8):
+        for sides in product([*range(file), None], [None, *range(file + 1, 8)]):
+            rooks = {*sides} - {None}
+            for other in {*range(8), None} - {file} - rooks if rooks else ():
+                board = chess.Board("4k3/8/8/8/8/8/PPPPPPPP/8 w - - 0 1", chess960=True)
+                board.set_piece_at(file, king)
+                for square in rooks | ({other} - {None}):
+                    board.set_piece_at(square, rook)
+                board.castling_rights = chess.SquareSet(rooks).mask
+                yield from (board.fen(), board.mirror().fen())
 
 
 def test_every_castling_has_an_action_of_its_own():

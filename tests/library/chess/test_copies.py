@@ -75,7 +75,6 @@ class Recorded:
     def __init__(self, env, seed):
         self.env, self.done, self.rng = env, [], np.random.default_rng(seed)
         self.outputs = on_arrays(env.reset(seed=seed))
-        self.seed = seed
 
     def step(self):
         """Plays random actions; with DISABLED, resets what has ended before."""
