@@ -35,21 +35,10 @@ def lead(search, moves):
 
 
 def search_both(games, evaluate, rng, *, plies, simulations, cpp, moves=(), **settings):
-    """Searches and plays games on both rungs.
+    """Searches and plays games on both rungs; returns how many nodes ended for each reason.
 
-    Args:
-        games: FENs.
-        evaluate: what both evaluate leaves with.
-        rng: chooses what is played instead of what the search would, now and then, and which games
-            are searched.
-        plies: of each game at most.
-        simulations: of a search.
-        cpp: settings of C++'s rung alone.
-        moves: are played in the first game before it is searched.
-        settings: of both.
-
-    Returns:
-        The number of nodes of all trees that ended for each reason.
+    `rng` chooses the games that are searched, and now and then another action than the search's.
+    `cpp` are settings of C++'s rung alone; `moves` are played in the first game at first.
     """
     settings |= {"simulations": simulations}
     fast = Search(len(games), **settings, **cpp)

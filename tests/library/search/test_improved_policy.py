@@ -10,12 +10,8 @@ from tests.library.search.sameness import search_both
 
 
 def improved(tree, policy):
-    """Returns softmax(logits + sigma(completed q)) of a root in float64, its edges as they lie.
-
-    Args:
-        tree: a `Tree`; a prior's logarithm is its logit.
-        policy: a `Gumbel`: the rule of mctx's `qtransform_completed_by_mix_value`, with values as
-            they are.
+    """Returns softmax(logits + sigma(completed q)) of a root in float64, its edges as they lie: the
+    rule of mctx's `qtransform_completed_by_mix_value`. A prior's logarithm is its logit.
     """
     edges = slice(tree.first[0], tree.first[0] + tree.count[0])
     prior, visits = tree.edge_prior[edges].astype(np.float64), tree.edge_visits[edges]

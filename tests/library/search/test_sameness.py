@@ -152,17 +152,21 @@ def test_a_boards_past_counts_for_repetition():
     np.testing.assert_array_equal(observations[0], board)
 
 
+GUMBELS = {"considered": range(1, 40), "scale": [0.0, 1.0, 3.0], "value_scale": [0.1, 1.0]}
+GUMBELS |= {"maxvisit_init": np.arange(60.0)}
+PUCTS = {"c_init": [0.5, 1.25, 5.0, 30.0], "c_base": [100.0, 19652.0], "fraction": [0.0, 0.25, 1.0]}
+PUCTS |= {"alpha": [0.03, 0.3, 1.0, 4.0], "temperature": [0.0, 0.5, 1.0]}
+
+
 @pytest.mark.system
 def test_the_same_trees_over_many_positions_and_settings():
     rng = np.random.default_rng(10)
     tricky = [case.fen for name in ("tricky", "random") for case in read_epd(DATA / f"{name}.epd")]
     positions, reasons = 0, np.zeros(8, np.int64)
     while positions < 1000:
-        settings = {
-            "seed": int(rng.integers(2**63)),
-            "keep": bool(rng.random() < 0.8),
-            "policy": _any_policy(rng),
-        }
+        kind, ranges = (Gumbel, GUMBELS) if rng.random() < 0.5 else (Puct, PUCTS)
+        policy = kind(**{name: rng.choice(values).item() for name, values in ranges.items()})
+        settings = {"seed": int(rng.integers(2**63)), "keep": bool(rng.random() < 0.8)}
         simulations = int(rng.integers(1, 50))
         if rng.random() < 0.3:
             settings["nodes"] = simulations + int(rng.integers(1, 20))
@@ -170,23 +174,7 @@ def test_the_same_trees_over_many_positions_and_settings():
         cpp = {"threads": int(rng.integers(1, 4)), "batches": int(rng.integers(1, 3))}
         obs = str(rng.choice(["board", "board", "bitplanes"]))
         settings |= {"plies": 3, "simulations": simulations, "cpp": cpp, "obs": obs}
-        reasons += search_both([SHUFFLE, *games], evaluate, rng, moves=TO_AND_FRO, **settings)
+        settings |= {"moves": TO_AND_FRO, "policy": policy}
+        reasons += search_both([SHUFFLE, *games], evaluate, rng, **settings)
         positions += 3 * len(games)
     assert reasons[: Reason.MAX_PLIES].all(), reasons
-
-
-def _any_policy(rng):
-    if rng.random() < 0.5:
-        return Gumbel(
-            considered=int(rng.integers(1, 40)),
-            scale=float(rng.choice([0.0, 1.0, 3.0])),
-            value_scale=float(rng.choice([0.1, 1.0])),
-            maxvisit_init=float(rng.integers(0, 60)),
-        )
-    return Puct(
-        c_init=float(rng.choice([0.5, 1.25, 5.0, 30.0])),
-        c_base=float(rng.choice([100.0, 19652.0])),
-        alpha=float(rng.choice([0.03, 0.3, 1.0, 4.0])),
-        fraction=float(rng.choice([0.0, 0.25, 1.0])),
-        temperature=float(rng.choice([0.0, 0.5, 1.0])),
-    )

@@ -78,18 +78,6 @@ def test_trees_are_kept_within_their_capacity(rung):
         assert not len(search.tree(0).parent)
 
 
-def test_a_tree_is_seen_growing_by_its_evaluator(rung):
-    sizes = []
-
-    def watched(observation, actions, counts):
-        sizes.append(len(search.tree(0).parent))
-        return evaluate(observation, actions, counts)
-
-    with Search(1, simulations=6, rung=rung) as search:
-        search.run(watched)
-    assert sizes == [0, 1, 2, 3, 4, 5, 6]
-
-
 def test_what_visits_found_along_a_path_is_that_of_the_tree(rung):
     seen = []
 

@@ -105,7 +105,7 @@ def test_results_are_those_of_python_chess(matches, begun_by_black):
             assert match.points == (1 if ahead >= 5 else 0 if ahead <= -5 else 0.5)
             assert len(match.board.move_stack) == 60
     assert len({match.reason for match in matches}) > 1
-    assert any(match.adjudicated and match.points != 0.5 for match in matches)
+    assert {match.points for match in matches if match.adjudicated} > {0.5}
 
 
 def test_material_counts_pawns_and_is_told_in_pgn():
@@ -117,11 +117,6 @@ def test_material_counts_pawns_and_is_told_in_pgn():
         board = chess.Board(f"{placement} w - - 0 1")
         assert material(board) == ahead
         assert f"{ahead:+}" in Match("a", "b", board, Reason.MAX_PLIES, 0.5).pgn("a test")
-
-
-def test_a_game_at_the_limit_with_equal_material_is_a_draw():
-    played = play(Foolish("a"), Foolish("b"), 2, seed=0, opening_plies=0, max_plies=2)
-    assert [(match.adjudicated, match.points) for match in played] == [(True, 0.5)] * 2
 
 
 def test_points_add_up(matches):
@@ -184,10 +179,3 @@ def test_a_player_searches_by_the_stronger_rule_unless_told_otherwise(network):
 def test_a_match_has_games():
     with pytest.raises(ConfigurationError, match="games=1"):
         play(Greedy(), RandomPlayer(0), 1, seed=0)
-
-
-def test_a_match_says_how_it_ended_when_all_is_over():
-    lines = []
-    matches = play(Greedy(), RandomPlayer(0), 4, seed=1, max_plies=20, say=lines.append)
-    (line,) = lines
-    assert f"{points_of(matches)['greedy', 'random'][0]:g} of 4" in line

@@ -49,14 +49,6 @@ def test_pythons_client_reads_reports_and_lines(engines):
             after.push_uci(move.uci())
 
 
-def test_pythons_client_stops_an_analysis(engines):
-    with engines[1].analysis(chess.Board()) as analysis:
-        for info in analysis:
-            if "pv" in info:
-                analysis.stop()
-        assert analysis.wait().move in chess.Board().legal_moves
-
-
 def test_chess960_is_played(engines):
     board = chess.Board.from_chess960_pos(1)
     game = play(engines, board, seconds=1, increment=0.01)
