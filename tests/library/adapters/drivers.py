@@ -37,11 +37,7 @@ def assert_same(outputs, expected):
 
 
 class Driver:
-    """What the frameworks have in common.
-
-    Args:
-        **settings: of the adapter.
-    """
+    """What the frameworks have in common."""
 
     needs = None  # the module without which there is no adapter
     adapter = None  # its module and its class
@@ -196,17 +192,17 @@ class Torch(Driver):
     needs = "torch"
 
     def __init__(self, **settings):
-        fixed = {"opponent": self.opponent, "autoreset_mode": self.mode}
-        env = rungs.make("chess", "cpp", self.num_envs, **fixed | settings)
+        env = Rungs(self, **settings).env
         self.env = import_module("rungs.adapters.torch").TorchEnv(env)
 
     def reset(self, seed=None):
         observation, info = self.env.reset(seed=seed)
-        return {name: on_host(info[name]) for name in info} | {"observation": on_host(observation)}
+        tensors = info | {"observation": observation}
+        return {name: host_array(tensor) for name, tensor in tensors.items()}
 
     def step(self, actions):
         *outputs, info = self.env.step(import_module("torch").from_numpy(actions))
-        arrays = {name: on_host(tensor) for name, tensor in by_name(*outputs, **info).items()}
+        arrays = {name: host_array(tensor) for name, tensor in by_name(*outputs, **info).items()}
         if "final_obs" in arrays:
             ended = arrays["terminated"] | arrays["truncated"]
             arrays["final_obs"] = arrays["final_obs"][ended]
@@ -255,18 +251,13 @@ class RLlib(Driver):
     def step(self, actions):
         outputs, *flags, info = self.env.step(actions)
         zeros = np.zeros(self.num_envs)
-        return by_name(
-            outputs["observations"],
-            *flags,
-            action_mask=self._mask(outputs),
-            done=info.get("_reason", zeros),
-            reason=info.get("reason", zeros),
-        )
+        ends = {"done": info.get("_reason", zeros), "reason": info.get("reason", zeros)}
+        mask = self._mask(outputs)
+        return by_name(outputs["observations"], *flags, action_mask=mask, **ends)
 
     @staticmethod
     def _mask(outputs):
-        mask = outputs["action_mask"]
-        return mask.view(np.uint64) if mask.dtype == np.int64 else mask
+        return host_array(outputs["action_mask"])
 
 
 DRIVERS = {

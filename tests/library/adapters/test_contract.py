@@ -40,8 +40,8 @@ SETTINGS = cases(
     ("pettingzoo", CHESS960),
     ("sb3", ENDINGS),
     ("sb3", CHESS960),
-    ("torch", ENDINGS),
-    ("torch", CHESS960 | {"autoreset_mode": "NEXT_STEP"}),
+    ("torch", ENDINGS | {"obs": "planes", "mask": "list"}),
+    ("torch", CHESS960 | {"autoreset_mode": "NEXT_STEP", "obs": "bitplanes", "mask": "bits"}),
     ("jax", {"opponent": "random"}),
     ("jax", {"mask": "bits"}),
     ("jax", {"autoreset_mode": "NEXT_STEP", "opponent": "random"}),
@@ -113,14 +113,10 @@ def test_it_steps_neither_before_a_reset_nor_once_closed(name):
 UNKNOWN = [{"mask": "list"}, {"autoreset_mode": "SAME_STEP"}]
 UNKNOWN += [{"opponent": "kasparov"}, {"no_such": 0}]
 WORDS = {"obs": "planes", "dtype": "bfloat16"}  # which would be read as integers
+HUMAN = {"render_mode": "human"}
 REFUSED = {
-    "gymnasium": [*UNKNOWN, {"dtype": "bfloat16"}, {"render_mode": "human"}],
-    "pettingzoo": [
-        *UNKNOWN,
-        {"opponent": "random"},
-        {"obs": "bitplanes"},
-        {"render_mode": "human"},
-    ],
+    "gymnasium": [*UNKNOWN, {"dtype": "bfloat16"}, HUMAN],
+    "pettingzoo": [*UNKNOWN, {"opponent": "random"}, {"obs": "bitplanes"}, HUMAN],
     "sb3": [*UNKNOWN, WORDS],
     "jax": [{"mask": "bool"}, {"autoreset_mode": "DISABLED"}, {"max_plies": 0}, UNKNOWN[2]],
     "torchrl": [*UNKNOWN, {"dtype": "bfloat16"}],

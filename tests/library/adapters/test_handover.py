@@ -1,7 +1,5 @@
 """What is handed over without a copy is its reader's own for as long as any part of it is kept."""
 
-import gc
-
 import numpy as np
 import pytest
 
@@ -26,10 +24,6 @@ def stepped(env, outputs, steps):
         yield observation, info["action_mask"]
 
 
-def address(array):
-    return array.__array_interface__["data"][0]
-
-
 @pytest.mark.parametrize("rung", ["python", "cpp", "multiprocessing"])
 @pytest.mark.parametrize("kept", [*KEPT])
 def test_what_is_kept_is_never_written_again(rung, kept):
@@ -47,18 +41,11 @@ def test_what_is_kept_is_never_written_again(rung, kept):
 
 def test_memory_is_used_again_once_nothing_refers_to_it():
     env = rungs.make("chess", "cpp", 2)
-    outputs, addresses, last = FreshOutputs(env), [], None
-    for arrays in stepped(env, outputs, 12):
-        addresses.append(address(arrays[0]))
-        last = arrays[1][0]  # a row, of another output
+    addresses = set()
+    for arrays in stepped(env, FreshOutputs(env), 12):
+        addresses.add(arrays[0].__array_interface__["data"][0])
         del arrays
-    gc.collect()
-    assert len({*addresses}) <= 4
-    at = address(last)
-    before = last.copy()
-    for arrays in stepped(env, outputs, 6):
-        assert address(arrays[1]) != at
-    np.testing.assert_array_equal(last, before)
+    assert len(addresses) <= 4
 
 
 @pytest.mark.parametrize("rung", ["python", "cpp", "multiprocessing", "cuda"])

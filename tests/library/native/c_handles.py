@@ -193,15 +193,10 @@ class Search(Handle):
     def run(self, evaluate, which=None, simulations=0):
         """As `run` of the package."""
         self.call("start", which, ctypes.c_int32(simulations))
+        arrays = (self.observation, self.leaf_actions, self.leaf_counts)
         leaves = self.simulate()
         while leaves:
-            leaves = self.simulate(
-                *evaluate(
-                    self.observation[:leaves],
-                    self.leaf_actions[:leaves],
-                    self.leaf_counts[:leaves],
-                )
-            )
+            leaves = self.simulate(*evaluate(*(array[:leaves] for array in arrays)))
         self.call("finish")
 
 

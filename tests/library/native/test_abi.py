@@ -1,8 +1,6 @@
 """Structures are as C++ describes them; a difference in Python is an error that names the field."""
 
 import ctypes
-import time
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -121,19 +119,3 @@ def test_an_output_or_a_setting_that_differs_is_named_where_boards_are_made(monk
     monkeypatch.setattr(native, "described", lambda api: description)
     with pytest.raises(CompilerError, match="ChessConfig: loud"):
         rungs.make("chess", "cpp", 1)
-
-
-def test_threads_that_ask_at_the_same_time_get_structures_that_fit_each_other(monkeypatch):
-    text = b"structure Inner 1\nfield x 0 i1\nstructure Outer 1\nfield inner 0 Inner"
-    make = abi._structure
-
-    def slowly(*described):
-        time.sleep(0.02)  # so that all ask before the first has an answer
-        return make(*described)
-
-    monkeypatch.setattr(abi, "_structure", slowly)
-    with ThreadPoolExecutor(4) as pool:
-        found = [*pool.map(abi.parse, 4 * [text])]
-    for one in found:
-        inner = found[0].structures["Inner"](x=3)
-        assert one.structures["Outer"](inner=inner).inner.x == 3

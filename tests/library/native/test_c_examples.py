@@ -81,13 +81,10 @@ def test_an_agent_searches_in_c(folder, tmp_path):
     weights = flat_weights(network).astype(np.float16)
     (tmp_path / "agent.bin").write_bytes(b"{}\n" + weights.tobytes())
     program = tmp_path / "agent"
-    succeed(
-        ["gcc", "-std=c99", "-pedantic", *WARNINGS, EXAMPLES / "agent.c", *link(folder, program)]
-    )
+    succeed([*COMPILERS["play.c"], *WARNINGS, EXAMPLES / "agent.c", *link(folder, program)])
     text = succeed([program, tmp_path / "agent.bin", "40", FEN])
-    with Search(
-        1, simulations=40, policy=Puct(fraction=0.0, temperature=0.0), keep=False
-    ) as search:
+    policy = Puct(fraction=0.0, temperature=0.0)
+    with Search(1, simulations=40, policy=policy, keep=False) as search:
         search.begin([FEN])
         result = search.run(CppNetwork(network, compiler="g++").evaluate)
     numbers = [str(result.chosen[0]), f"{result.value[0]:.4f}"]

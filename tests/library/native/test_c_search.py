@@ -24,12 +24,11 @@ def check_same(c_search, result):
         np.testing.assert_array_equal(getattr(c_search, name), getattr(result, name), name)
 
 
-OBSERVED = [{"obs": "planes", "dtype": "uint8", "keep": False}, {"obs": "bitplanes", "nodes": 40}]
 SETTINGS = [
     ("gumbel", 1, {}),
     ("puct", 2, {}),
-    ("gumbel", 2, OBSERVED[0]),
-    ("puct", 1, OBSERVED[1]),
+    ("gumbel", 2, {"obs": "planes", "dtype": "uint8", "keep": False}),
+    ("puct", 1, {"obs": "bitplanes", "nodes": 40}),
 ]
 
 
@@ -88,6 +87,39 @@ def test_games_begin_where_environments_are():
             c_search.call("begin_envs", wrong.handle, None)
 
 
+def test_a_tree_is_looked_at_as_by_the_package_also_while_it_grows():
+    quiet, looked = {"fraction": 0.0, "temperature": 0.0}, []
+    c_search = Search(simulations=60, policy=1, **quiet)
+
+    def look(*path):
+        c_search.call("look", 0, np.array(path, np.int16) if path else None, len(path))
+        looked.append({name: getattr(c_search, name).copy() for name in RESULTS})
+
+    with pytest.raises(CError, match="game 0"):
+        look()
+    c_search.call("begin", 0, START.encode())
+    c_search.run(lambda *leaves: look() or evaluate(*leaves))
+    chosen = int(c_search.chosen[0])
+    for path in ((), (chosen,), (5,)):  # the last one leads nowhere
+        look(*path)
+    results = iter(looked)
+
+    def compare(result):
+        row, visited = next(results), result.visits.any()
+        # Where no simulation has gone on from a node C still gives what its evaluation was.
+        for name in RESULTS if visited else ("visits", "policy", "action_values", "chosen"):
+            np.testing.assert_array_equal(row[name], getattr(result, name), name)
+
+    with OurSearch(1, simulations=60, policy=Puct(**quiet)) as python_search:
+        python_search.run(lambda *leaves: compare(python_search.look()) or evaluate(*leaves))
+        for path in ((), (chosen,), (5,)):
+            compare(python_search.look(0, path))
+        assert not [*results]
+        assert c_search.nodes[0] == len(python_search.tree(0).parent)
+    with pytest.raises(CError, match="null"):
+        c_search.call("look", 0, None, 2)
+
+
 def test_defaults_are_the_packages():
     search, settings = Search(), SearchSettings()
     assert search.config.simulations == settings.simulations
@@ -133,6 +165,7 @@ def test_what_is_wrong_or_comes_too_early_is_refused_and_changes_nothing():
         (lambda: search.call("begin", 2, START.encode()), "game: 2"),
         (lambda: search.call("begin", 0, b"nonsense"), "nonsense"),
         (lambda: search.call("start", None, ctypes.c_int32(33)), "simulations: 33"),
+        (lambda: Search(num_games=2**31 - 1, simulations=100_000), "memory"),
     ):
         with pytest.raises(CError, match=why):
             call()

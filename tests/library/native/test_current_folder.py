@@ -4,15 +4,12 @@ import os
 import re
 import subprocess
 import sys
-import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from rungs._src import paths
 from rungs._src.chess.boards import device
-from rungs._src.processes import workers
 from tests.processes import succeed
 
 # What Cling, ROOT beneath it and NVRTC have looked for in the current folder.
@@ -142,11 +139,3 @@ def test_nvrtc_compiles_the_headers_of_the_package(planted, tmp_path, monkeypatc
     pytest.importorskip("cuda.core")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     assert device.cubin("sm_80").startswith(b"\x7fELF")
-
-
-def test_processes_started_by_two_threads_leave_the_environment_as_it_was(monkeypatch):
-    monkeypatch.setattr(workers.forkserver, "ensure_running", lambda: time.sleep(0.1))
-    monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
-    with ThreadPoolExecutor(2) as threads:
-        list(threads.map(lambda _: workers.preload("rungs"), range(2)))
-    assert "PYTHONSAFEPATH" not in os.environ

@@ -1,6 +1,5 @@
 """Sources compiled by g++ into objects, which libraries share."""
 
-import os
 import threading
 import time
 from pathlib import Path
@@ -96,16 +95,3 @@ def test_an_edited_file_is_found_soon(sources):
     time.sleep(headers._LOOKS_EVERY)
     assert gpp.loaded("a", ["a.cpp"], FLAGS).a(0) == 3
     assert before.a(0) == 1
-
-
-def test_what_is_loaded_is_there_without_a_look(sources, commands, monkeypatch):
-    library = gpp.loaded("a", ["a.cpp"], FLAGS)
-    commands.clear()
-    looks, walk = [], os.walk
-    monkeypatch.setattr(os, "walk", lambda *args, **more: looks.append(1) or walk(*args, **more))
-    began = time.monotonic()
-    for _ in range(10_000):
-        assert gpp.loaded("a", ["a.cpp"], FLAGS) is library
-    seconds = time.monotonic() - began
-    assert len(looks) <= seconds / headers._LOOKS_EVERY + 2
-    assert not commands
