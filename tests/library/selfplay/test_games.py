@@ -95,16 +95,6 @@ def test_every_position_has_the_outcome_of_its_game():
     assert examples_flaw(finished.arrays()) == ""
 
 
-def test_positions_wait_for_the_end_of_their_game():
-    games = new_games()
-    early, ended = games.play(None, 10)
-    assert (len(early), sum(ended.values())) == (0, 0)
-    later, ended = games.play(None, 40)
-    assert sum(ended.values()) >= 6
-    assert len(later) >= 6 * 26  # some plies were an opening's
-    assert len(later) + len(games._waiting.board) == 6 * 50
-
-
 @pytest.mark.parametrize("stop", [1, 17, 30])
 def test_going_on_elsewhere_changes_nothing(stop):
     unbroken, first, second = (new_games(seed=5) for _ in range(3))

@@ -51,11 +51,8 @@ def test_results_and_ratings_are_of_all_that_played(unbroken):
 
 
 def test_every_evaluation_freezes_an_agent_and_keeps_its_games(unbroken):
-    assert sorted(path.stem for path in (unbroken / "pool").iterdir()) == [
-        "000000",
-        "000003",
-        "000005",
-    ]
+    stems = sorted(path.stem for path in (unbroken / "pool").iterdir())
+    assert stems == ["000000", "000003", "000005"]
     agent = files.load(unbroken / "pool" / "000005.pt")
     assert (agent.name, agent.provenance["kind"]) == ("update 5", "self-play")
     # Random play, no search, and an earlier self, two games each.

@@ -17,14 +17,8 @@ TIMES = {"seconds", "generate", "transfer", "infer", "backward", "play", "learn"
 
 @dataclasses.dataclass(frozen=True)
 class Trainer:
-    """A command that trains, and the options of a small run.
-
-    Attributes:
-        command: of `python -m rungs`.
-        options: of the small run: 5 updates, a checkpoint after 2 and 4, evaluations at 0, 3 and 5.
-        module: has `train` and `checkpoint`.
-        tables: files whose rows are compared, but for times.
-        folders: folders whose files are compared byte for byte.
+    """A command that trains, and the options of a small run: 5 updates, a checkpoint after 2 and 4,
+    evaluations at 0, 3 and 5. `tables` are compared but for times, `folders` byte for byte.
     """
 
     command: str

@@ -1,13 +1,13 @@
 """The optimizer is PyTorch's."""
 
 import copy
-import subprocess
 import sys
 
 import pytest
 import torch
 
 from rungs._src.train.adam import Adam, FlatAdam
+from tests.processes import succeed
 
 
 @pytest.mark.parametrize("kind", [Adam, FlatAdam])
@@ -49,15 +49,9 @@ def test_it_is_adam_of_pytorch_also_after_it_was_saved(kind):
 @pytest.mark.system
 def test_learning_does_not_wait_for_pytorchs_compiler(tmp_path):
     train = "train --rung cpp --num-envs 4 --num-steps 4 --num-minibatches 1 --updates 1 --games 2"
-    code = (
-        "import sys\nfrom rungs._src import cli\n"
-        f"assert cli.main({train.split()!r} + ['--max-plies', '8', '--out', sys.argv[1]]) == 0\n"
-        "assert 'torch._dynamo' not in sys.modules\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code, tmp_path], stderr=subprocess.PIPE, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
+    words = [*train.split(), "--max-plies", "8", "--out", str(tmp_path)]
+    code = f"import sys; from rungs._src import cli; assert cli.main({words}) == 0; "
+    succeed([sys.executable, "-c", code + "assert 'torch._dynamo' not in sys.modules"])
 
 
 def test_weights_that_were_exchanged_or_transposed_in_their_memory_are_moved_by_their_gradients():

@@ -2,16 +2,12 @@
 
 import copy
 import math
-import signal
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 import torch
 
 import rungs
-import rungs_course.learners  # noqa: F401  # which adds the learner "torch"
 from rungs._src.chess.actions import target_of
 from rungs._src.search.search import Search
 from rungs._src.train import learners
@@ -21,14 +17,12 @@ from rungs._src.train.legal_actions import Positions
 from rungs._src.train.network import PolicyValueNetwork
 from rungs._src.train.ppo import Batch
 from rungs._src.train.ranks import Ranks
-from rungs._src.train.settings import PpoSettings
-from rungs.errors import ConfigurationError, DivergedError, UnavailableError
+from rungs.errors import ConfigurationError, DivergedError
 from tests.library.search.sameness import assert_same
 from tests.library.train import batches
+from tests.library.train.test_learners import HOW, SETTINGS, available
+from tests.library.train.test_learners import weights as flat
 from tests.tiers import system_tier
-
-SETTINGS = PpoSettings(num_steps=1, learning_rate=3e-3, ent_coef=0.05, max_grad_norm=0.2)
-HOW = {"device": torch.device("cpu"), "ranks": Ranks()}
 
 
 def network(seed, spread=1.0):
@@ -46,10 +40,7 @@ def agent(model, **settings):
 
 
 def half(model):
-    try:
-        return agent(copy.deepcopy(model).float(), bfloat16=True)
-    except UnavailableError as error:  # without AVX512-BF16
-        pytest.skip(str(error))
+    return available(agent, copy.deepcopy(model).float(), bfloat16=True)
 
 
 @pytest.fixture(scope="module")
@@ -60,10 +51,6 @@ def float32():
 
 def reference(model, name="torch"):
     return learners.kind(name).make(copy.deepcopy(model), SETTINGS, **HOW)
-
-
-def flat(learner):
-    return torch.cat([weights.detach().flatten() for weights in learner.network.parameters()])
 
 
 @pytest.fixture
@@ -281,27 +268,6 @@ def test_weights_that_were_moved_in_memory_keep_their_values(move, holds):
         assert torch.equal(parameter, copied)
 
 
-def test_a_parameter_that_becomes_a_part_of_itself_is_refused():
-    model = network(3).float()
-    compiled = CppBackend(model, 1e-3, 0.5)
-    model.query.bias.data = model.query.bias.data[:32]
-    with pytest.raises(ConfigurationError, match="128"):
-        compiled.evaluate(*leaves())
-
-
-def test_weights_that_were_changed_and_changed_back_are_evaluated_in_between_learning():
-    """What products are made of is known also where a minibatch has made it."""
-    learner, played = agent(network(3).float()), batches.played("list", "games")
-    observation = played.positions.observation
-    first = learner.values(observation)
-    saved = flat(learner).clone()
-    learner.network.value.bias.data += 1
-    learner.gradients(played, torch.arange(48))
-    learner.network.value.bias.data.copy_(saved[-1:])
-    assert torch.equal(flat(learner), saved)
-    assert torch.equal(learner.values(observation), first)
-
-
 def test_memory_that_others_have_is_left_where_it_is():
     model = network(3).float().share_memory()
     at = [weights.data_ptr() for weights in model.parameters()]
@@ -341,21 +307,15 @@ def test_positions_that_there_are_not_are_refused_everywhere(float32, array, pla
     assert torch.equal(flat(learner), before)
 
 
-def test_what_is_behind_a_list_is_not_read(float32):
-    given, compiled = leaves(), CppNetwork(copy.deepcopy(float32))
+def test_arrays_of_something_else_are_refused_and_nothing_behind_a_list_is_read(float32):
+    compiled, given = CppNetwork(copy.deepcopy(float32)), leaves()
     wanted = compiled.evaluate(*given)
+    for which, array in enumerate(leaves()):
+        for other in (None, "", array[0], array[:-1], array[..., :50], array.astype(np.int64)):
+            with pytest.raises(ConfigurationError):
+                compiled.evaluate(*given[:which], other, *given[which + 1 :])
     given[1][:, 20:] = 32767
     assert_equal(compiled.evaluate(*given), wanted)
-
-
-@pytest.mark.parametrize("which", range(3))
-def test_arrays_of_something_else_are_refused(float32, which):
-    compiled, given = CppNetwork(copy.deepcopy(float32)), leaves()
-    array = given[which]
-    for other in (None, "", array[0], array[:-1], array[..., :50], array.astype(np.int64)):
-        given[which] = other
-        with pytest.raises(ConfigurationError):
-            compiled.evaluate(*given)
 
 
 def test_no_positions_are_evaluated_and_none_are_learnt(float32):
@@ -366,10 +326,6 @@ def test_no_positions_are_evaluated_and_none_are_learnt(float32):
     nothing = Positions(*map(torch.from_numpy, given))
     assert len(learner.sample(nothing, torch.Generator()).action) == 0
     assert len(learner.values(nothing.observation)) == 0
-    played = Batch(nothing, torch.zeros(0, dtype=torch.int64), *torch.zeros(3, 0))
-    minibatch, _ = learner._struct(played)
-    with pytest.raises(ConfigurationError, match="positions"):
-        learner.differentiate(learner.api.rungs_learn_gradients, minibatch)
 
 
 def test_a_gradient_that_is_not_finite_moves_nothing():
@@ -380,20 +336,6 @@ def test_a_gradient_that_is_not_finite_moves_nothing():
         compiled._descend()
     torch.testing.assert_close(compiled.state_dict(), before, rtol=0, atol=0)
     assert not any(moment.any() for moment in compiled.memory.first_moments.values())
-
-
-@pytest.mark.system
-def test_a_precision_that_there_is_no_code_for_ends_the_process():
-    script = """if True:
-        from rungs._src.train.cpp_network import CppNetwork
-        from rungs._src.train.network import PolicyValueNetwork
-        compiled = CppNetwork(PolicyValueNetwork())
-        compiled.memory._model.precision = 3
-        compiled._call(compiled.api.rungs_learn_refresh)
-    """
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False)
-    by_abort = {-signal.SIGABRT, 128 + signal.SIGTRAP}  # the latter where Cling handles signals
-    assert done.returncode in by_abort, done.stderr
 
 
 @pytest.mark.parametrize("compiler", [*system_tier("g++"), *system_tier("cling", release=True)])
@@ -411,6 +353,7 @@ CHANGES = [
     lambda model: model.half(),
     lambda model: model.blocks[0].change.__setitem__(2, torch.nn.GELU()),
     lambda model: setattr(model.norm, "eps", 1.0),
+    lambda model: setattr(model.query.bias, "data", model.query.bias.data[:32]),
     lambda model: model.value.register_forward_hook(lambda *_: None),
 ]
 

@@ -20,12 +20,7 @@ from rungs._src.train.network import (
 from rungs._src.train.ppo import Learner
 from rungs._src.train.ranks import Ranks
 from rungs._src.train.settings import PpoSettings
-from rungs.errors import (
-    ConfigurationError,
-    DivergedError,
-    InvalidStateError,
-    UnavailableError,
-)
+from rungs.errors import ConfigurationError, DivergedError, InvalidStateError, UnavailableError
 from rungs_course.learners import LADDER, mask
 from tests.library.train import batches
 from tests.saved import deleting, setting
@@ -57,7 +52,7 @@ def tiny(name):
 
 def make_backend(name, seed=0, network=None):
     torch.manual_seed(seed)
-    return _available(learners.kind(name).make, network, SETTINGS, **HOW)
+    return available(learners.kind(name).make, network, SETTINGS, **HOW)
 
 
 def reference(seed=0):
@@ -70,10 +65,10 @@ def make_learner(name, *, max_plies=30, settings=SMALL, network=None, make_netwo
     env = rungs.make("chess", "cpp", 8, opponent="random", mask=mask(name), max_plies=max_plies)
     torch.manual_seed(7)
     network = network or make_network(name)
-    return _available(Learner, env, seed=7, settings=settings, learner=name, network=network)
+    return available(Learner, env, seed=7, settings=settings, learner=name, network=network)
 
 
-def _available(make, *arguments, **settings):
+def available(make, *arguments, **settings):
     try:
         return make(*arguments, **settings)
     except UnavailableError as error:  # without AVX512-BF16
@@ -250,44 +245,26 @@ def test_a_network_whose_memory_is_replaced_is_still_learnt(name):
     assert torch.equal(weights(learner), saved)
 
 
-@BACKENDS
-def test_two_learners_may_move_one_network_in_turns(name):
-    learner = make_learner(name)
-    other = make_learner(name, network=learner.network)
-    for mover in (learner, other, learner, other):
-        before = weights(learner).clone()
-        mover.learn()
-        assert not torch.equal(weights(learner), before)
-        assert torch.equal(weights(learner), weights(other))
+def copied_parameters(network):
+    network.load_state_dict(copy.deepcopy(network.state_dict()), assign=True)
 
 
-@BACKENDS
-def test_a_network_that_is_another_now_is_not_learnt(name):
+UNLEARNABLE = [
+    (lambda network: network.double(), "network"),
+    (lambda network: network.query.weight.requires_grad_(False), r"query\.weight"),
+]
+CASES = [(name, *case) for name in ("torch", "flat", "cpp", "cpp-bfloat16") for case in UNLEARNABLE]
+CASES += [(name, copied_parameters, "network") for name in ("torch", "flat")]
+
+
+@pytest.mark.parametrize(("name", "change", "named"), CASES)
+def test_a_network_that_is_another_now_or_frozen_is_named_and_not_learnt(name, change, named):
     learner = make_learner(name)
     learner.learn()
-    learner.network.double()
+    change(learner.network)
     batch, before = learner.rollout.batch(learner.rollout.reward), weights(learner).clone()
-    with pytest.raises(ConfigurationError, match="network"):
+    with pytest.raises(ConfigurationError, match=named):
         learner.backend.improve(batch, learner.minibatches())
-    assert torch.equal(weights(learner), before)
-
-
-@TORCH
-def test_parameters_that_the_optimizer_does_not_have_are_not_learnt(name):
-    learner = make_learner(name)
-    learner.learn()
-    learner.network.load_state_dict(copy.deepcopy(learner.network.state_dict()), assign=True)
-    with pytest.raises(ConfigurationError, match="network"):
-        learner.learn()
-
-
-@BACKENDS
-def test_frozen_parameters_are_named_and_nothing_is_learnt(name):
-    learner = make_learner(name)
-    learner.network.query.weight.requires_grad_(False)
-    before = weights(learner).clone()
-    with pytest.raises(ConfigurationError, match=r"query\.weight"):
-        learner.learn()
     assert torch.equal(weights(learner), before)
 
 
@@ -387,16 +364,11 @@ def test_what_cannot_be_gone_on_from_is_refused_and_nothing_changes(name, spoil)
     learner, saved, before = gone_on(name)
     saved = copy.deepcopy(saved)
     spoil(saved)
-    with pytest.raises(InvalidStateError):
-        learner.load_state_dict(saved)
+    for wrong in (saved, None, [], "saved", {1: 2}):
+        with pytest.raises(InvalidStateError):
+            learner.load_state_dict(wrong)
     after = learner.state_dict()
     assert after["own"].pop("env") == before["own"]["env"]
     torch.testing.assert_close(after["own"]["generator"], before["own"]["generator"])
     for part in before.keys() - {"own"}:
         torch.testing.assert_close(after[part], before[part], rtol=0, atol=0)
-
-
-@pytest.mark.parametrize("saved", [None, [], "saved", {1: 2}])
-def test_what_is_no_save_is_refused(saved):
-    with pytest.raises(InvalidStateError):
-        gone_on("flat")[0].load_state_dict(saved)

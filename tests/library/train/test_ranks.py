@@ -168,10 +168,8 @@ def test_ranks_on_a_machine_share_its_cores(monkeypatch):
         assert share_of_cores() == Training().torch_threads == share
         for rung in ("openmp", "threads"):
             assert make_env(Training(rung=rung, num_envs=2)).boards.threads == share
-    assert (
-        make_env(Training(rung="openmp", num_envs=2, rung_settings={"threads": 2})).boards.threads
-        == 2
-    )
+    two = Training(rung="openmp", num_envs=2, rung_settings={"threads": 2})
+    assert make_env(two).boards.threads == 2
 
 
 @pytest.mark.system
@@ -243,16 +241,6 @@ def test_ranks_on_two_hosts_are_two_on_one_also_when_one_is_killed(hosts, two, t
     # Which of the nodes has rank 0, and so prints, is torchrun's choice.
     assert [*range(1, 5), *range(4, 9)] in [updates(lines) for lines, _ in output]
     PPO.assert_same(out, two)
-
-
-@pytest.mark.release
-@pytest.mark.system
-def test_mpi_ranks_on_two_hosts_play_for_a_learner_and_it_learns_as_from_cpp(hosts, one, tmp_path):
-    out = tmp_path / "run"
-    command = [*MPI, "-n", 2, "--hosts", ",".join(ADDRESSES), *TRAIN, *ON_MPI, out]
-    command += ["-p", "transport=messages"]
-    train(hosts.on(0, *command), ENVIRONMENT | hosts.mpi_environment(tmp_path))
-    PPO.assert_same(out, one)
 
 
 # In one update of as many plies games end, so that there are positions.
