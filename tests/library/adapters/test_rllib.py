@@ -12,6 +12,7 @@ from gymnasium.wrappers.vector import DictInfoToList
 from ray.rllib.algorithms.ppo import PPOConfig
 from ray.rllib.core.columns import Columns
 from ray.rllib.core.rl_module.rl_module import RLModuleSpec
+from ray.rllib.env.single_agent_env_runner import SingleAgentEnvRunner
 
 from rungs.adapters.rllib import ChessVectorEnv, MaskedPPOModule
 
@@ -63,6 +64,21 @@ def configured(**settings):
         .training(train_batch_size=256, minibatch_size=128, num_epochs=1)
         .debugging(seed=0)
     )
+
+
+def test_an_env_runner_steps_the_batch_and_plays_legal_actions_only():
+    runner = SingleAgentEnvRunner(config=configured())
+    assert isinstance(runner.env.unwrapped, ChessVectorEnv)
+    episodes = runner.sample(num_timesteps=400)
+    assert sum(map(len, episodes)) >= 400
+    ended = [episode for episode in episodes if episode.is_done]
+    assert len(ended) > 8
+    for episode in episodes:
+        seen = episode.get_observations()
+        actions = episode.get_actions()
+        masks = np.asarray(seen["action_mask"])
+        assert masks[np.arange(len(actions)), actions].all()
+    runner.stop()
 
 
 @pytest.mark.parametrize("mask", ["bool", "bits"])
