@@ -9,8 +9,7 @@ import pytest
 
 import rungs
 from rungs._src.chess.observation import format_name
-from rungs._src.native import loader
-from rungs._src.search.settings import Gumbel, Puct, SearchSettings, halving
+from rungs._src.search.settings import Gumbel, Puct, SearchSettings
 from rungs.search import Search as OurSearch
 from tests.library.native import c_handles
 from tests.library.native.c_handles import FORMATS, RESULTS, CError, Chess, Search
@@ -127,14 +126,6 @@ def test_defaults_are_the_packages():
     for policy in (Gumbel(), Puct()):
         for field in dataclasses.fields(policy):
             assert getattr(search.config, field.name) == getattr(policy, field.name), field.name
-
-
-def test_halving_is_the_references():
-    api = loader.load("g++")
-    for considered, simulations in ((1, 3), (2, 9), (16, 32), (16, 5), (7, 100), (218, 801)):
-        schedule = np.full((considered + 1, simulations), -1, np.int32)
-        api.rungs_search_halving(considered, simulations, schedule.ctypes.data)
-        np.testing.assert_array_equal(schedule, halving(considered, simulations))
 
 
 def test_what_is_wrong_or_comes_too_early_is_refused_and_changes_nothing():

@@ -12,7 +12,7 @@ from rungs._src.selfplay import agent as files
 from rungs._src.selfplay import learning, training
 from rungs._src.selfplay.settings import SelfPlayTraining
 from rungs._src.train.settings import add_options
-from rungs.errors import ConfigurationError, InvalidStateError
+from rungs.errors import InvalidStateError
 from tests.library.train.runs import SELFPLAY, column, table
 from tests.saved import contents
 
@@ -81,14 +81,6 @@ def test_agents_play_evaluations_by_either_rule(unbroken, tmp_path, capsys):
     SELFPLAY.module.train(settings, tmp_path)
     assert "by PUCT, 4 simulations" in capsys.readouterr().out
     assert SELFPLAY.run(tmp_path, "--resume") == 0
-
-
-def test_a_shard_that_is_not_of_the_run_is_neither_removed_nor_believed(copied):
-    (copied / "positions" / "999999.npz").write_text("precious")
-    before = contents(copied)
-    with pytest.raises(ConfigurationError, match=r"999999\.npz"):
-        SELFPLAY.resume(copied)
-    assert contents(copied) == before
 
 
 def test_an_evaluation_that_is_killed_leaves_no_agent_to_a_new_run(tmp_path, monkeypatch):
