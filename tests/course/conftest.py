@@ -73,7 +73,6 @@ def lab(notebooks_copy):
 # Not of the session: while it is there, an event loop runs in the tests' thread.
 @pytest.fixture(scope="package")
 def chromium():
-    """A browser."""
     with browser() as started:
         yield started
 

@@ -67,22 +67,20 @@ def test_recorded_ones_come_first_and_the_untrained_last(root):
     assert recorded(root)["1.pgn"] == b"1. e4 *; update 20"
 
 
-def test_one_takes_the_place_of_two_with_its_games_and_of_no_other_file(root):
-    pool = root / "data" / "run" / "mine" / agents.POOL
-    (agents.recorded_in(root) / "mine.pt").write_text("precious")
-    (pool.parent / agents.MATCHES / "000000.pgn").unlink()
-    agents.record([pool / "000000.pt"], root)
-    assert {*recorded(root)} == {"0.pt", "mine.pt"}
-
-
-def test_recorded_agents_are_recorded_again_with_their_games(root):
+def test_agents_take_the_place_of_others_with_their_games_and_of_no_other_file(root):
     before, folder = recorded(root), agents.recorded_in(root)
+    (folder / "mine.pt").write_text("precious")
     agents.record([folder / "1.pt", folder / "0.pt"], root)
     after = recorded(root)
-    assert (after["0.pgn"], after["1.pgn"]) == (before["1.pgn"], before["0.pgn"])
-    assert (after["0.pt"], after["1.pt"]) == (before["1.pt"], before["0.pt"])
+    for ending in ("pt", "pgn"):
+        assert after[f"0.{ending}"] == before[f"1.{ending}"]
+        assert after[f"1.{ending}"] == before[f"0.{ending}"]
     agents.record([folder / "1.pt"], root)
-    assert recorded(root) == {"0.pt": after["1.pt"], "0.pgn": after["1.pgn"]}
+    one = {"0.pt": after["1.pt"], "0.pgn": after["1.pgn"], "mine.pt": b"precious"}
+    assert recorded(root) == one
+    (folder / "0.pgn").unlink()
+    agents.record([folder / "0.pt"], root)
+    assert {*recorded(root)} == {"0.pt", "mine.pt"}
 
 
 def save_with(**facts):

@@ -44,8 +44,6 @@ def address(tmp_path_factory):
 
 @pytest.fixture
 def opened(open_page, address):
-    """Opens the page with a position on the board."""
-
     def show(position, **context):
         page = open_page(address, **context)
         page.wait_for_function("globalThis.board")

@@ -71,7 +71,6 @@ parsed = functools.cache(Page)
 
 @pytest.fixture(scope="module")
 def notebooks(pages):
-    """The pages of notebooks."""
     return sorted((pages / "notebooks").glob("*.html"))
 
 
@@ -123,7 +122,6 @@ def test_every_picture_says_in_words_what_it_shows(pages, notebooks):
 
 @pytest.fixture(scope="module")
 def address(pages):
-    """The book served on loopback."""
     handler = functools.partial(QuietHandler, directory=pages)
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()

@@ -2,17 +2,15 @@
 
 import time
 
-import nbformat
 import pytest
 
 from rungs_course.labs.lab import find
 from rungs_course.measure import valgrind
-from tests.browser import ROOT, SCREENSHOTS, needs_chromium
+from tests.browser import SCREENSHOTS, needs_chromium
 
 pytestmark = [pytest.mark.system, needs_chromium]
 
 RING = "rgb(0, 114, 178) 0px 0px 0px 3px"
-COURSE = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
 
 
 def picture(page):
@@ -155,20 +153,3 @@ def test_from_a_wrong_answer_to_a_right_one(run_all):
     right.wait_for()
     right.scroll_into_view_if_needed()
     page.screenshot(path=SCREENSHOTS / "lab_right.png")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("path", COURSE, ids=lambda path: path.stem)
-def test_run_all_reaches_the_bottom(run_all, path, notebooks_copy):
-    page = run_all(path.name)
-    end = time.monotonic() + 600
-    while True:
-        page.keyboard.press("Control+s")
-        page.wait_for_timeout(1000)
-        notebook = nbformat.read(notebooks_copy / path.name, as_version=4)
-        cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
-        outputs = [output for cell in cells for output in cell.outputs]
-        assert not [output for output in outputs if output.output_type == "error"]
-        if all(cell.execution_count for cell in cells):
-            break
-        assert time.monotonic() < end, "it doesn't end"

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +16,7 @@ from rungs_course.notebooks.nb14_cost_model import all_reduce_seconds
 from rungs_course.pages import numbers
 from rungs_course.runner import bundle
 from tests.browser import PHONE, SCREENSHOTS, assert_fits_a_phone, needs_chromium, square
+from tests.processes import succeed
 
 pytestmark = [
     pytest.mark.system,
@@ -33,7 +33,6 @@ def folder(tmp_path_factory):
 
 @pytest.fixture
 def opened(open_page, folder):
-    """Opens a page by its name."""
     return lambda name, query="", **context: open_page(
         f"{folder.as_uri()}/{name}.html{query}", **context
     )
@@ -47,16 +46,9 @@ def marked(page, name):
 
 def run_in_node(name, **variables):
     """Runs a file of JavaScript's tests, all of which pass."""
-    tests = Path(__file__).with_name(name)
-    done = subprocess.run(
-        ["node", "--test", "--test-reporter=tap", tests],
-        capture_output=True,
-        text=True,
-        env=os.environ | variables,
-    )
-    assert done.returncode == 0, done.stdout
-    assert re.search(r"^# pass [1-9]", done.stdout, re.MULTILINE)
-    assert re.search(r"^# fail 0$", done.stdout, re.MULTILINE)
+    command = ["node", "--test", "--test-reporter=tap", Path(__file__).with_name(name)]
+    printed = succeed(command, env=os.environ | variables)
+    assert re.search(r"^# pass [1-9]", printed, re.MULTILINE)
 
 
 @pytest.mark.needs("node")

@@ -1,12 +1,11 @@
 """How modules are put into pages that are opened from a folder."""
 
-import subprocess
-
 import pytest
 
 from rungs_course import paths
 from rungs_course.errors import BookError
 from rungs_course.runner import bundle
+from tests.processes import succeed
 
 
 @pytest.fixture
@@ -33,8 +32,7 @@ def test_a_bundle_does_what_its_modules_do(sources):
         c_js='console.log("once");\nexport const one = 1;\n',
     )
     text = bundle.bundle(folder / "a.js")
-    done = subprocess.run(["node", "--input-type=module", "--eval", text], capture_output=True)
-    assert (done.stdout, done.stderr) == (b"once\n2 1\n", b"")
+    assert succeed(["node", "--input-type=module", "--eval", text]) == "once\n2 1\n"
 
 
 def test_what_cannot_be_bundled_is_named(sources, tmp_path):
@@ -53,29 +51,18 @@ def test_what_cannot_be_bundled_is_named(sources, tmp_path):
 
 
 def test_a_page_holds_its_modules_and_shares_its_files(sources, tmp_path):
-    page = (
-        "<title>{title}</title><!-- menu -->"
-        '<script src="pieces.json.js"></script><script type="module" src="{name}.js"></script>'
-    )
+    page = '<title>{title}</title><!-- menu --><script src="pieces.json.js"></script>'
+    page += '<script type="module" src="{name}.js"></script>'
     sources(
         one_html=page.format(title="First &amp; best", name="one"),
         two_html=page.format(title="Second", name="two"),
         one_js='console.log("</script>");\n',
         two_js="",
-        page_css="",
     )
     out = tmp_path / "out"
     out.mkdir()
     assert bundle.build(out) == {"one.html": "First & best", "two.html": "Second"}
-    names = {path.name for path in out.iterdir()}
-    assert names == {"one.html", "two.html", "page.css", "pieces.json.js"}
+    assert {path.name for path in out.iterdir()} == {"one.html", "two.html", "pieces.json.js"}
     text = (out / "one.html").read_text()
     assert '<a href="one.html" aria-current="page">First &amp; best</a>' in text
     assert r'console.log("<\/script>")' in text
-
-
-def test_pages_are_left_out_by_name_where_there_is_no_module(monkeypatch):
-    monkeypatch.setattr(bundle, "NEEDED", paths.ROOT / "lib" / "none.wasm")
-    assert "none.wasm" in bundle.missing()
-    monkeypatch.setattr(bundle, "NEEDED", paths.ROOT / "README.md")
-    assert bundle.missing() == ""

@@ -21,19 +21,6 @@ def test_a_process_for_each_changes_nothing():
 
 
 @pytest.mark.system
-def test_a_process_that_dies_is_named():
-    env = make("subproc", 3)
-    env.reset()
-    env.carts._envs.processes[1].kill()
-    env.carts._envs.processes[1].join()
-    with pytest.raises(WorkerDiedError, match="worker 1"):
-        env.step(np.zeros(3, int))
-    with pytest.raises(WorkerDiedError, match="worker 1"):
-        env.reset()
-    assert not any(process.is_alive() for process in env.carts._envs.processes)
-
-
-@pytest.mark.system
 def test_an_environment_with_a_stopped_process_can_be_closed():
     env = rungs.make("cartpole", "subproc", 2)
     pids = [process.pid for process in env.carts._envs.processes]
@@ -56,15 +43,14 @@ def test_wrong_settings_are_named(rung, argument, value):
 
 
 @pytest.mark.system
-def test_a_stopped_process_is_named_and_all_are_ended():
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGSTOP])
+def test_a_process_that_is_killed_or_stopped_is_named_and_all_are_ended(end):
     env = rungs.make("cartpole", "subproc", 3, timeout=10)
     env.reset()
-    processes = env.carts._envs.processes
-    os.kill(processes[1].pid, signal.SIGSTOP)
-    message = rf"worker 1 \(process {processes[1].pid}\)"
-    with pytest.raises(WorkerDiedError, match=message):
-        env.step(np.zeros(3, int))
-    assert gone([process.pid for process in processes])
-    with pytest.raises(WorkerDiedError, match=message):
-        env.reset()
+    pids = [process.pid for process in env.carts._envs.processes]
+    os.kill(pids[1], end)
+    for call in (lambda: env.step(np.zeros(3, int)), env.reset):
+        with pytest.raises(WorkerDiedError, match=rf"worker 1 \(process {pids[1]}\)"):
+            call()
+        assert gone(pids)
     env.close()

@@ -2,13 +2,13 @@
 
 import os
 import re
-import subprocess
 import sys
 
 import pytest
 
 import rungs
 from rungs.errors import ConfigurationError, UnavailableError
+from tests.processes import succeed
 
 pytest.importorskip("numba.cuda")
 
@@ -53,10 +53,7 @@ print(ptx)
 )
 def test_the_compiled_kernel_fuses_nothing_and_keeps_to_registers(kind):
     command = [sys.executable, "-c", _COMPILE, repr(kind)]
-    environment = os.environ | {"NUMBA_ENABLE_CUDASIM": "0"}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    code = done.stdout
+    code = succeed(command, env=os.environ | {"NUMBA_ENABLE_CUDASIM": "0"})
     major, minor = kind[-1]
     assert f".target sm_{major}{minor}" in code
     number = f"f{8 * kind[0]}"

@@ -3,7 +3,6 @@
 import re
 import sys
 
-import numpy as np
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
@@ -50,71 +49,17 @@ def test_names_may_be_the_same_in_two_cells():
     assert (first.filled(2), second.filled(2)) == (64, 128)
 
 
-def test_arrays_of_numpy_are_pointers():
-    code = """#include <cstdint>
-void doubled(const std::int64_t* values, std::int64_t* results, int n) {
-  for (int i = 0; i < n; ++i) results[i] = 2 * values[i];
-}
-"""
-    values = np.arange(5)
-    results = np.zeros_like(values)
-    build("cell", code, []).doubled(values, results, 5)
-    np.testing.assert_array_equal(results, 2 * values)
-
-
-def test_each_construct_of_openmp_works():
-    code = """#include <cstdint>
-struct Sums { std::int64_t reduced, guarded, tasks; float lanes; };
-
-Sums sums(int n, int threads) {
-  Sums sums = {0, 0, 0, 0.0f};
-  std::int64_t reduced = 0;
-#pragma omp parallel for num_threads(threads) reduction(+ : reduced) schedule(dynamic, 3)
-  for (int i = 0; i < n; ++i) reduced += i;
-#pragma omp parallel num_threads(threads)
-  {
-#pragma omp for schedule(guided)
-    for (int i = 0; i < n; ++i) {
-#pragma omp critical
-      sums.guarded += i;
-    }
-#pragma omp single
-    for (int i = 0; i < n; ++i) {
-#pragma omp task
-      {
-#pragma omp atomic
-        sums.tasks += i;
-      }
-    }
-  }
-  float lanes = 0;
-#pragma omp simd reduction(+ : lanes)
-  for (int i = 0; i < n; ++i) lanes += 1.0f;
-  sums.reduced = reduced;
-  sums.lanes = lanes;
-  return sums;
-}
-"""
-    sums = build("cell", code, []).sums(100, 3)
-    assert (sums.reduced, sums.guarded, sums.tasks, sums.lanes) == (4950, 4950, 4950, 100.0)
-
-
-def test_flags_are_for_the_compiler():
-    code = "int number() { return NUMBER; }\n"
-    assert build("cell", code, ["-DNUMBER=7"]).number() == 7
-    assert build("cell", code, ["-DNUMBER=8"]).number() == 8
-
-
-def test_templates_macros_and_types_belong_to_the_cell():
+def test_templates_macros_types_and_flags_belong_to_the_cell():
     for number in (1, 2):
         code = f"""#define NUMBER {number}
 const int kNumber = NUMBER;
 template <class T> T plus(T value) {{ return value + NUMBER; }}
-static int hidden() {{ return NUMBER; }}
+static int hidden() {{ return 10 * FLAG + NUMBER; }}
 int shown() {{ return hidden(); }}
 """
-        cell = build("cell", code, [])
-        assert (cell.shown(), cell.plus[int](1), cell.kNumber) == (number, 1 + number, number)
+        cell = build("cell", code, [f"-DFLAG={number}"])
+        shown = cell.shown(), cell.plus[int](1), cell.kNumber
+        assert shown == (11 * number, 1 + number, number)
         assert not hasattr(cell, "hidden")
 
 

@@ -46,10 +46,11 @@ def out(tmp_path):
 
 @pytest.fixture
 def command(folder, out, monkeypatch):
-    """`rungs_course run` of the test's notebooks."""
+    """`rungs_course run --quiet` of the test's notebooks, without the doctor."""
     run = chain.run
-    monkeypatch.setattr(chain, "run", lambda **given: run(notebooks=folder, **given))
-    return lambda *options: cli.main(["run", "--out", str(out), *options])
+    ours = {"notebooks": folder, "before": None}
+    monkeypatch.setattr(chain, "run", lambda **given: run(**given | ours))
+    return lambda *options: cli.main(["run", "--quiet", "--out", str(out), *options])
 
 
 def statuses(out):
@@ -72,10 +73,7 @@ def test_the_chosen_notebooks_run_in_order(last, out):
     assert statuses(out) == {"01_first": "done", "02_second": "done"}
     assert last[0].startswith("[1/2] 01_first")
     assert any(line.startswith("[2/2] 02_second: ") for line in last)
-    written = manifest.read(out)
-    assert written["versions"]["numpy"]
-    assert written["machine"]["cores"] >= 1
-    assert "01_first.ipynb" in written["sources"]
+    assert "01_first.ipynb" in manifest.read(out)["sources"]
     assert not list(out.rglob(".rungs-unfinished-*"))
 
 
@@ -103,10 +101,9 @@ def test_a_kernel_of_this_interpreter_gets_the_parameters_and_a_quiet_run_prints
     monkeypatch.setattr(chain, "execute", execute)
     this = f"import sys\nassert sys.executable == {sys.executable!r}"
     tiny.write(folder, "01_a", NOTE.format("a"), this, LINGERS)
-    assert command("--quiet", "--only", "01", "--size", "smoke") == 0
+    assert command("--only", "01", "--size", "smoke") == 0
     assert capfd.readouterr() == ("", "")
     assert (out / "results/01_log.txt").read_text() == "a smoke 0\n"
-    assert statuses(out) == {"01_a": "done"}
     executed = nbformat.read(out / "notebooks/01_a.ipynb", as_version=4)
     assert all(cell.execution_count for cell in executed.cells if cell.cell_type == "code")
 
@@ -185,8 +182,6 @@ def test_the_chain_goes_on_past_what_is_unavailable_stops_at_a_failure_and_resum
     tiny.write(folder, "02_b", LACKS)
     tiny.write(folder, "03_c", f"import os\nassert os.path.exists({str(flag)!r}), 'no flag'")
     tiny.write(folder, "04_d", NOTE.format("d"))
-    with pytest.raises(ConfigurationError, match=str(out)):
-        chain.resume(out=out, notebooks=folder)
     with pytest.raises(NotebookError, match="no flag"):
         chain.run(out=out, notebooks=folder, say=lines.append)
     before = {"01_a": "done", "02_b": "unavailable", "03_c": "failed", "04_d": "to do"}
@@ -233,34 +228,16 @@ while not os.path.exists({str(go_on)!r}):
     assert not list(out.rglob(".rungs-unfinished-*"))
 
 
-def test_a_run_is_watched_notebook_by_notebook(folder, command, monkeypatch, capfd):
-    tiny.write(folder, "01_a", "pass")
-    tiny.write(folder, "02_b", "pass")
-    monkeypatch.setattr(progress, "is_shown", lambda say: say is progress.line)
-    monkeypatch.setattr(chain, "is_shown", lambda say: say is progress.line)
-    updates = []
-
-    def watched(notebook, *arguments):
-        updates.extend((bar.n, bar.total, arguments[-1]) for bar in progress._bars)
-        if notebook.stem == "02_b":
-            raise NotebookError("02_b.ipynb, code cell 2")
-
-    monkeypatch.setattr(chain, "execute", watched)
-    assert command("--only", "01,02") == 1
-    assert updates == [(0, 2, True), (1, 2, True)]
-    assert progress._bars == []
-    assert capfd.readouterr().err.splitlines()[-1].startswith("rungs: 02_b.ipynb, code cell 2")
+def test_a_failure_ends_the_command_with_its_cause(folder, command, capfd):
+    tiny.write(folder, "01_a", "assert False, 'no flag'")
+    assert command("--only", "01") == 1
+    assert capfd.readouterr().err.splitlines()[-1].startswith("rungs: 01_a.ipynb")
 
 
-def test_what_comes_before_a_run_is_printed_or_silent_and_a_crash_is_reported(
-    tmp_path, monkeypatch, capfd
-):
-    talker = tmp_path / "talker"
-    talker.write_text("#!/bin/sh\necho works\n")
-    talker.chmod(0o755)
-    monkeypatch.setattr(sys, "executable", str(talker))
+def test_what_comes_before_a_run_is_printed_or_silent_and_a_crash_is_reported(monkeypatch, capfd):
+    monkeypatch.setattr(sys, "executable", shutil.which("echo"))
     doctor.print_summary_aside()
-    assert capfd.readouterr().out == "works\n"
+    assert "doctor" in capfd.readouterr().out
     doctor.print_summary_aside(progress.silent)
     assert capfd.readouterr() == ("", "")
     monkeypatch.setattr(sys, "executable", shutil.which("false"))
@@ -288,21 +265,18 @@ def test_what_is_left_is_what_it_took_before_at_this_machines_speed():
 
 
 def test_the_last_run_comes_first_then_the_recorded_one(tmp_path):
-    out = tmp_path / "run"
-
     def run_of(name, seconds, status="done"):
         return tiny.manifest_of({name: {"status": status, "seconds": seconds}}, size="quick")
 
     def expected(*names, size="quick"):
-        return [*eta.expect(size, [*names], out, tmp_path).values()]
+        return [*eta.expect(size, [*names], tmp_path, tmp_path).values()]
 
     assert expected("01_a") == []
-    eta.record(run_of("01_a", 2.0), tmp_path)
-    eta.record(run_of("02_b", 4.0), tmp_path)
-    assert expected("01_a") == [2]
-    manifest.write(run_of("01_a", 3.0), out)
+    for name, seconds in (("01_a", 2.0), ("02_b", 4.0)):
+        eta.record(run_of(name, seconds), tmp_path)
+    manifest.write(run_of("01_a", 3.0), tmp_path)
     assert expected("01_a") == [3]
     assert expected("01_a", size="full") == []
     assert expected("01_a", "02_b") == [2, 4]
-    manifest.write(run_of("01_a", 3.0, status="failed"), out)
+    manifest.write(run_of("01_a", 3.0, status="failed"), tmp_path)
     assert expected("01_a") == [2]

@@ -310,15 +310,19 @@ def limits(figure):
     return [(ax.get_xlim(), ax.get_ylim()) for ax in figure.axes]
 
 
-@pytest.mark.parametrize("names", [["cpp", "openmp"], ["cpp", "openmp", "cuda"], ["cpp"]])
+@pytest.mark.parametrize("names", ["cpp openmp", "cpp openmp cuda", "cpp", "PyTorch JAX"])
 def test_bars_of_the_same_things_have_the_same_axes_and_others_the_same_scale(names):
+    names, same = names.split(), names == "cpp openmp"
     first, second = bars(["cpp", "openmp"], [1, 2]), bars(names, [50] * len(names))
     for figure in first, second:
         figure.axes[0].invert_yaxis()
+    first.axes[0].set_xlim(-9, 9)
+    (x, _), *_ = limits(second)
     plots.same_axes(first, second)
     assert first.axes[0].get_ylim() == second.axes[0].get_ylim()
     assert first.axes[0].yaxis_inverted()
-    assert (first.axes[0].get_xlim() == second.axes[0].get_xlim()) == (len(names) == 2)
+    assert (first.axes[0].get_xlim() == second.axes[0].get_xlim()) == same
+    assert (limits(second)[0][0] == x) != same
 
 
 def test_panels_that_share_named_ticks_have_the_same_axes():
@@ -343,14 +347,6 @@ def test_numbers_of_boards_of_both_figures_stand_below_both():
     labels = [[text.get_text() for text in f.axes[0].get_xticklabels()] for f in pair]
     assert labels == [["16", "64", "512"]] * 2
     assert limits(pair[0]) == limits(pair[1])
-
-
-def test_axes_of_other_things_stay_as_they_are():
-    first, second = bars(["cpp", "openmp"], [1, 2]), bars(["PyTorch", "JAX"], [1, 2])
-    (x, _), *_ = limits(second)
-    first.axes[0].set_xlim(-9, 9)
-    plots.same_axes(first, second)
-    assert limits(second)[0][0] == x
 
 
 def test_settings_of_others_stay_as_they_are():
@@ -403,30 +399,6 @@ def test_a_widget_offers_what_there_is(alternatives):
     assert (slider.min, slider.max, slider.value) == (1, 33, 33)
 
 
-def predict_roofline():
-    compute, bandwidth, points = map(load, ("08_compute", "08_bandwidth", "08_rungs"))
-    work = {"bits": dict.fromkeys(("operations", "instructions", "bytes"), 1000.0)}
-    cores = compute["threads"].max()
-    return nb08.predict_roofline(compute, bandwidth, points, work, cores, seed=0, api=None)
-
-
-@pytest.mark.parametrize(
-    "predict",
-    [
-        lambda: nb02.predict_processes(load("02_race"), CORES, seed=0),
-        lambda: nb10.predict_scaling(load("10_strong"), CORES, seed=0),
-        predict_roofline,
-    ],
-    ids=["processes", "scaling", "roofline"],
-)
-def test_a_live_panel_measures_after_a_guess(predict, alternatives):
-    *_, guessing, _ = predict().children
-    guess, button, _ = guessing.children
-    assert button.disabled
-    guess.value = 1.5
-    assert not button.disabled
-
-
 def test_the_librarys_default_is_offered_first():
     assert widgets.rung_controls([1, 2])["rung"].value == DEFAULT_RUNG
 
@@ -439,49 +411,34 @@ def test_every_rung_that_is_offered_is_measured(rung):
 
 
 @pytest.mark.parametrize("share", [0.4, None])
-def test_a_panel_tells_that_it_measures_and_whether_it_was_disturbed(
+def test_a_panel_measures_after_a_guess_and_tells_whether_it_was_disturbed(
     share, alternatives, monkeypatch
 ):
     causes = {"other programs used {:.0%}": share} if share else {}
     monkeypatch.setattr(widgets, "disturbances", lambda *_, **options: causes)
-    notes = []
-
-    def measure(choice):
-        notes.append(note.value)
-        return 1.5
-
-    guess = ipywidgets.BoundedFloatText(1.0, min=0, max=10)
-    box = widgets.predict_first(lambda *_: plots.axes()[0], measure, {}, guess)
-    _, button, note = box.children[0].children
-    guess.value = 1.8
-    button.click()
-    assert "measuring" in notes[0]
-    assert ("40%" in note.value) == bool(share)
-    assert "measuring" not in note.value
-
-
-def test_nothing_is_measured_before_a_guess(alternatives):
     draw_calls, measured = [], []
-    guess = ipywidgets.BoundedFloatText(1.0, min=0, max=10)
-    threads = ipywidgets.SelectionSlider(options=[1, 2])
 
-    def draw(choice, guess, result):
-        draw_calls.append((choice, guess, result))
+    def draw(*call):
+        draw_calls.append(call)
         return plots.axes()[0]
 
     def measure(choice):
-        measured.append(choice)
+        measured.append((choice, "measuring" in note.value))
         return 1.5
 
+    guess = ipywidgets.BoundedFloatText(1.0, min=0, max=10)
+    threads = ipywidgets.SelectionSlider(options=[1, 2])
     box = widgets.predict_first(draw, measure, {"threads": threads}, guess)
-    button = box.children[1].children[1]
+    _, button, note = box.children[1].children
     assert draw_calls == [({"threads": 1}, 1.0, None)]
     assert button.disabled
     guess.value = 1.8
     assert not button.disabled
     button.click()
-    assert measured == [{"threads": 1}]
+    assert measured == [({"threads": 1}, True)]
     assert draw_calls[-1] == ({"threads": 1}, 1.8, 1.5)
+    assert ("40%" in note.value) == bool(share)
+    assert "measuring" not in note.value
     threads.value = 2  # needs another guess
     assert button.disabled
     assert draw_calls[-1] == ({"threads": 2}, 1.8, None)

@@ -22,7 +22,7 @@ from rungs_course.measure.cost import SEEN, operations
 from rungs_course.measure.disturbance import CpuTimes, Usage, disturbances, usage
 from rungs_course.measure.race import output_bytes, race
 from rungs_course.measure.turns import rounds, timed_rounds
-from rungs_course.measure.verify import verify, verify_games
+from rungs_course.measure.verify import verify
 from tests.library.train import batches
 
 
@@ -47,11 +47,13 @@ def test_a_racer_begins_when_the_threads_of_the_one_before_are_asleep(monkeypatc
     assert began == [None]
 
 
-def test_the_threads_of_others_are_measured():
-    def compute():
-        while time.thread_time() < 0.01:
-            pass
+def compute():
+    end = time.thread_time() + 0.01
+    while time.thread_time() < end:
+        pass
 
+
+def test_the_threads_of_others_are_measured():
     before, helper = turns._seconds_of_others(), threading.Thread(target=compute)
     helper.start()
     helper.join()
@@ -71,16 +73,6 @@ def test_an_interval_leaves_out_what_chance_allows():
     for count, left_out in known:
         low, high = noise.interval(range(count))
         assert (low, high) == (left_out, count - 1 - left_out), count
-
-
-def test_an_interval_holds_the_median_as_often_as_it_says():
-    rng = np.random.default_rng(0)
-    for count in (5, 9, 15, 40):
-        held = 0
-        for _ in range(500):
-            low, high = noise.interval(rng.lognormal(size=count))
-            held += low <= 1 <= high
-        assert held / 500 > 0.92, count
 
 
 @pytest.mark.parametrize(
@@ -107,14 +99,8 @@ def test_two_that_took_no_turns_have_a_noise_each():
     factor = noise.factor_apart([2, 3, 4, 3, 3], [1, 2, 2, 2, 2.5, 2])
     assert (factor.middle, factor.repeats) == (1.5, 5)
     assert (factor.low, factor.high) == pytest.approx((2 / 2.5, 4 / 1))
-
-
-def test_seconds_of_0_are_not_judged():
     for seconds in (0.0, 1.0):
         assert not noise.factor_apart([seconds] * 5, [0.0] * 5).beyond()
-
-
-def test_no_repeats_have_no_median():
     with pytest.raises(ConfigurationError, match="repeats"):
         noise.factor([])
 
@@ -199,15 +185,6 @@ def test_rows_of_episodes_that_go_on_do_not_count():
     verify("honest", outcome(**finals), outcome(), "in step 3")
 
 
-def test_other_games_are_found():
-    settings = {"num_envs": 3, "opponent": "random"}
-    envs = {name: rungs.make("chess", "cpp", **settings) for name in ("first", "same")}
-    verify_games(envs, seed=1, steps=20)
-    envs["shorter"] = rungs.make("chess", "cpp", max_plies=4, **settings)
-    with pytest.raises(MismatchError, match=r"shorter.*step 1"):
-        verify_games(envs, seed=1, steps=20)
-
-
 class Products(TorchFunctionMode):
     """Counts the operations of matrix products; PyTorch's own counter takes 7 s to import."""
 
@@ -289,46 +266,31 @@ def test_a_system_without_counts_of_cores_tells_of_threads_only():
 
 
 def test_usage_counts_this_process():
-    before, end = usage(), time.process_time() + 0.05
-    while time.process_time() < end:
-        pass
+    before = usage()
+    compute()
     after = usage()
     assert after.process_seconds > before.process_seconds
     assert after.ran > before.ran
     assert after.waited >= before.waited >= 0
 
 
-@pytest.fixture
-def stat(tmp_path, monkeypatch):
-    """A system whose counts are ours."""
-    path = tmp_path / "stat"
-    monkeypatch.setattr(disturbance, "STAT", path)
+def test_times_are_busy_stolen_or_idle(tmp_path, monkeypatch):
+    stat = tmp_path / "stat"
+    monkeypatch.setattr(disturbance, "STAT", stat)
 
-    def write(user, idle, stolen, switches=0):
+    def write(user, idle, stolen, switches):
         times = f"cpu  {user} 0 0 {idle} 0 0 0 {stolen} 0 0\ncpu0 1 2 3 4 5 6 7 8 9 10\n"
-        path.write_text(f"{times}ctxt {switches}\nbtime 1\n")
+        stat.write_text(f"{times}ctxt {switches}\nbtime 1\n")
 
-    return write
-
-
-def test_times_are_busy_stolen_or_idle(stat):
-    stat(60, 30, 10, switches=7)
+    assert disturbance.cpu_times() is None  # the system tells nothing
+    assert disturbance.stolen_since(None) is None
+    assert disturbance.busy_for(0) is None
+    write(60, 30, 10, switches=7)
     before = disturbance.cpu_times()
     assert before == CpuTimes(60, 10, 100, 7)
     assert disturbance.stolen_since(before) is None  # no time has passed
-    stat(100, 75, 25, switches=27)
-    stolen = disturbance.stolen_since(before)
-    assert stolen.share == pytest.approx(0.15)
-    assert stolen.switches == pytest.approx(0.2 * TICKS)
-
-
-def test_busy_is_what_runs_while_we_sleep(stat, monkeypatch):
-    stat(60, 30, 10)
-    monkeypatch.setattr(disturbance.time, "sleep", lambda seconds: stat(75, 110, 15))
+    monkeypatch.setattr(disturbance.time, "sleep", lambda seconds: write(75, 110, 15, switches=27))
     assert disturbance.busy_for(0.2) == pytest.approx(0.2)
-
-
-def test_where_the_system_tells_nothing_neither_do_we(stat):
-    assert disturbance.cpu_times() is None
-    assert disturbance.stolen_since(None) is None
-    assert disturbance.busy_for(0) is None
+    stolen = disturbance.stolen_since(before)
+    assert stolen.share == pytest.approx(0.05)
+    assert stolen.switches == pytest.approx(0.2 * TICKS)

@@ -55,7 +55,5 @@ def test_flames_are_as_wide_as_samples_and_stand_on_their_callers():
 
 def test_random_games_are_as_old_as_asked():
     boards = nb01_python.random_games([3, 9], games=2, seed=0)
-    assert {age: [board.ply() for board in old] for age, old in boards.items()} == {
-        3: [3, 3],
-        9: [9, 9],
-    }
+    plies = {age: [board.ply() for board in old] for age, old in boards.items()}
+    assert plies == {3: [3, 3], 9: [9, 9]}

@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 from rungs.chess import ChessSettings
-from rungs.devel import Workers
 from rungs.devel.envs import PythonBoards
 from rungs_course.notebooks import nb02_parallel, nb02_workers
 
@@ -22,8 +21,15 @@ def test_the_worker_that_answers_last_decides():
     rows = [(0, name, *row) for name, work in processes.items() for row in work]
     timeline = pd.DataFrame(rows, columns=["turn", "process", "work", "start", "end"])
     parts = nb02_parallel.parts(timeline)
-    seconds = {"send": 2.0, "wake": 0.5, "step": 10.5, "pickle": 1.0, "pipe": 2.0}
-    seconds |= {"unpickle": 2.0, "copy": 1.0}
+    seconds = {
+        "send": 2,
+        "wake": 0.5,
+        "step": 10.5,
+        "pickle": 1,
+        "pipe": 2,
+        "unpickle": 2,
+        "copy": 1,
+    }
     assert parts.set_index("part")["seconds"].to_dict() == pytest.approx(seconds)
     kinds = nb02_parallel.kinds(parts)
     assert (kinds["step the boards"], kinds.sum()) == pytest.approx((10.5, 19.0))
@@ -56,18 +62,8 @@ def test_a_served_board_plays_as_the_rung():
     nb02_workers.serve_board(7, requests, replies)
     number, ended, outputs = replies.get()
     assert (number, ended) == (7, env.step(np.array([action])))
-    for name, array in outputs.items():
-        np.testing.assert_array_equal(array, getattr(env.buffers, name))
+    assert all((array == getattr(env.buffers, name)).all() for name, array in outputs.items())
     assert replies.get() == env.fen(0)
-
-
-@pytest.mark.system
-def test_processes_are_refused_where_files_are_few():
-    starter = Workers(nb02_workers.Starter, [()], daemon=False)
-    started, error = starter.call_one(0, nb02_workers.Starter.start_until_refused, 48)
-    starter.close()
-    assert 0 < started < 48
-    assert "Too many open files" in error
 
 
 def test_a_share_plays_the_same_games_every_time():
@@ -76,5 +72,4 @@ def test_a_share_plays_the_same_games_every_time():
     for _ in range(2):
         share.play(4)
         states.append(share._boards.buffers.save())
-    for name, array in states[0].items():
-        np.testing.assert_array_equal(states[1][name], array)
+    assert all((states[1][name] == array).all() for name, array in states[0].items())

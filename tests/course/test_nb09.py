@@ -9,7 +9,6 @@ import pytest
 from rungs._src.native import gpp
 from rungs.errors import UnavailableError
 from rungs_course.machine import roofline
-from rungs_course.machine.roofline import PAPER, attainable
 from rungs_course.machine.topology import Cache
 from rungs_course.measure import machine_code, results, valgrind
 from rungs_course.notebooks import nb09_counters, nb09_hot_loop
@@ -17,31 +16,16 @@ from rungs_course.paths import ROOT
 from tests.course.notebooks import from_page
 
 
-class TestStudysTable:
-    @pytest.fixture
-    def table(self):
-        rows = results.load(ROOT / "data" / "paper" / "chess_papi.csv")
-        return rows.set_index("counter")["value"]
-
-    def test_openmp_is_drawn_above_the_opterons_own_roof(self, table):
-        points = roofline.points(table).set_index(["per", "name"])
-        openmp = points.loc["access, as drawn", "OpenMP"]
-        roofs = [
-            attainable(openmp["intensity"], machine.peak_flops(64), machine.peak_bandwidth())
-            for machine in PAPER
-        ]
-        assert roofs == pytest.approx([42.67e9, 28.45e9], rel=1e-3)
-        assert roofs[1] < openmp["performance"] < roofs[0]
-
-    def test_its_numbers_are_computed_anew(self, table):
-        points = roofline.points(table)
-        drawn = points.query("per == 'access, as drawn'")
-        assert drawn["intensity"].iloc[0] == pytest.approx(table["operational intensity"], 1e-5)
-        assert drawn["performance"].tolist() == pytest.approx([16.91084e9, 29.7934e9])
-        missed = points.query("per == 'byte missing in L1'")["intensity"].iloc[0]
-        rate = roofline.memory_rate(table, "sequential")
-        numbers = (roofline.seconds(table), rate, missed)
-        assert numbers == pytest.approx((3.567, 0.2513e9, 67.29), rel=1e-3)
+def test_the_studys_numbers_are_computed_anew():
+    rows = results.load(ROOT / "data" / "paper" / "chess_papi.csv")
+    table = rows.set_index("counter")["value"]
+    points = roofline.points(table)
+    drawn = points.query("per == 'access, as drawn'")
+    assert drawn["intensity"].iloc[0] == pytest.approx(table["operational intensity"], 1e-5)
+    assert drawn["performance"].tolist() == pytest.approx([16.91084e9, 29.7934e9])
+    missed = points.query("per == 'byte missing in L1'")["intensity"].iloc[0]
+    numbers = (roofline.seconds(table), roofline.memory_rate(table, "sequential"), missed)
+    assert numbers == pytest.approx((3.567, 0.2513e9, 67.29), rel=1e-3)
 
 
 def test_a_chain_visits_every_line_before_it_begins_again():
@@ -142,7 +126,7 @@ class TestHotLoop:
     def loop(self, library):
         return nb09_hot_loop.with_meanings(machine_code.loop(library, "fills"))
 
-    def test_the_innermost_loop_is_read_from_the_binary(self, loop):
+    def test_the_innermost_loop_is_read_from_the_binary(self, library, loop, monkeypatch):
         names = ["vmovdqu", "vpsllq", "vpand", "vpor", "vmovdqu", "add", "cmp", "jne"]
         assert loop["instruction"].tolist() == names
         load, shift, mask, join, store, *_ = loop["meaning"]
@@ -150,6 +134,9 @@ class TestHotLoop:
         assert "18" in shift
         assert "memory" in mask
         assert nb09_hot_loop.boards_at_once(loop) == 4
+        monkeypatch.setenv("PATH", str(library.parent))
+        with pytest.raises(UnavailableError, match="binutils"):
+            machine_code.loop(library, "fills")
 
     @pytest.mark.needs("llvm-mca")
     def test_ports_are_simulated(self, loop):
@@ -158,8 +145,3 @@ class TestHotLoop:
         assert 1 < cycles < twice
         with pytest.raises(UnavailableError, match="llvm-mca"):
             machine_code.ports(loop.assign(instruction="nonsense"), "skylake-avx512")
-
-    def test_a_missing_tool_is_named(self, library, monkeypatch):
-        monkeypatch.setenv("PATH", str(library.parent))
-        with pytest.raises(UnavailableError, match="binutils"):
-            machine_code.loop(library, "fills")

@@ -57,28 +57,21 @@ class TestNullEnv:
 
 
 def test_the_table_says_rates_gains_and_shares():
-    times = part_times({"torch": (1.0, 1.0, 2.0, 6.0), "fast": (1.0, 0.0, 1.0, 0.5)})
+    times = part_times({"torch": (1.0, 1.0, 2.0, 6.0), "cpp-bfloat16": (1.0, 0.0, 1.0, 0.5)})
     work = operations(PolicyValueNetwork())
-    table = nb11.learners_table(times, PpoSettings(), {"float32": 1000.0}).set_index("learner")
-    assert table.index.tolist() == ["torch", "fast"]
+    peaks = {"float32": 1000.0, "bfloat16": 4000.0}
+    table = nb11.learners_table(times, PpoSettings(), peaks).set_index("learner")
+    assert table["peak"].to_dict() == {"torch": "float32", "cpp-bfloat16": "bfloat16"}
     assert table["steps_per_second"].tolist() == pytest.approx([1.0, 4.0])
     assert table["gain"].tolist() == pytest.approx([1.0, 4.0])
     parts = table.loc["torch", ["generate", "infer", "backward"]]
     assert parts.tolist() == pytest.approx([1.0, 3.0, 6.0])
-    shares = table.loc["fast", ["infer_share", "learn_share", "share"]]
-    operations_per_second = [work.infer / 1.0, 2 * work.learn / 0.5]
-    operations_per_second.append(work.update(PpoSettings()) / 2.5)
-    assert shares.tolist() == pytest.approx([10 * rate / 1000 for rate in operations_per_second])
+    update = work.update(PpoSettings())
+    assert table["share"].tolist() == pytest.approx([update / 1000, 4 * update / 4000])
+    shares = table.loc["cpp-bfloat16", ["infer_share", "learn_share"]]
+    expected = [10 * work.infer / 1.0 / 4000, 10 * 2 * work.learn / 0.5 / 4000]
+    assert shares.tolist() == pytest.approx(expected)
     assert nb11.learners_table(times, PpoSettings(), {})["share"].isna().all()
-
-
-def test_products_in_another_format_have_the_share_of_its_peak():
-    times = part_times({"torch": (1.0, 1.0, 1.0, 1.0), "cpp-bfloat16": (0.5, 0.5, 0.5, 0.5)})
-    peaks = {"float32": 1000.0, "bfloat16": 4000.0}
-    table = nb11.learners_table(times, PpoSettings(), peaks).set_index("learner")
-    assert table["peak"].to_dict() == {"torch": "float32", "cpp-bfloat16": "bfloat16"}
-    shares = table[["infer_share", "learn_share", "share"]]
-    assert shares.loc["cpp-bfloat16"].tolist() == pytest.approx((shares.loc["torch"] / 2).tolist())
 
 
 def test_time_to_a_share_of_wins():

@@ -111,16 +111,12 @@ def test_an_estimate_is_right_where_the_rest_is_the_same_behind_all_rungs():
     assert table["rest"].to_list() == pytest.approx([3.0, 3.0, 7.0])
 
 
-@pytest.mark.parametrize(
-    ("count", "max_plies", "results"),
-    [(3, 7, {"*"}), (16, 120, {"1-0", "0-1", "*"})],
-)
-def test_python_chess_plays_the_same_games(count, max_plies, results):
+def test_python_chess_plays_the_same_games():
     torch.manual_seed(0)
     network = PolicyValueNetwork(width=16, blocks=1, keys=8)
-    played = games(network, count, seed=5, max_plies=max_plies)
-    assert played["game"].nunique() == count
-    assert results <= set(played["result"])
+    played = games(network, 16, seed=5, max_plies=120)
+    assert played["game"].nunique() == 16
+    assert set(played["result"]) >= {"1-0", "0-1", "*"}
     for _, rows in played.groupby("game"):
         board = chess.Board()
         assert rows["fen"].iloc[0] == board.fen()
@@ -129,4 +125,4 @@ def test_python_chess_plays_the_same_games(count, max_plies, results):
             assert row.fen == board.fen()
         assert rows["ply"].tolist() == list(range(len(rows)))
         (result,) = rows["result"].unique()
-        assert result == ("*" if len(rows) == max_plies + 1 else board.result(claim_draw=True))
+        assert result == ("*" if len(rows) == 121 else board.result(claim_draw=True))

@@ -13,14 +13,10 @@ SIMULATIONS = 700
 
 
 def test_ways_that_find_something_else_are_not_timed(monkeypatch):
-    actions = iter(range(9))
-
-    def run(search, evaluate):
-        result = Result.empty(2)
-        result.chosen[:] = next(actions)
-        return result
-
-    monkeypatch.setattr(nb16.Search, "run", run)
+    expected, other = Result.empty(2), Result.empty(2)
+    other.chosen[:] = 1
+    results = iter([expected, other])
+    monkeypatch.setattr(nb16.Search, "run", lambda search, evaluate: next(results))
     with pytest.raises(MismatchError, match="threads: chosen"):
         nb16.check_ways({"C++": {"threads": 1}, "threads": {}}, seed=0, simulations=4)
 
@@ -30,39 +26,37 @@ def tables():
     return nb16.grow(MATE_IN_TWO, uniform, SIMULATIONS)
 
 
-class TestGrowth:
-    def test_visits_grow_to_the_number_of_simulations(self, tables):
-        moves, _ = tables
-        for simulation, rows in moves.groupby("simulation"):
-            rows = rows.drop_duplicates("move", keep="last")
-            assert rows["visits"].sum() == simulation
-            assert rows["prior"].sum() == pytest.approx(1)
-        assert moves["simulation"].max() == SIMULATIONS
-        assert moves["simulation"].is_monotonic_increasing
+def test_visits_grow_to_the_number_of_simulations(tables):
+    moves, _ = tables
+    for simulation, rows in moves.groupby("simulation"):
+        rows = rows.drop_duplicates("move", keep="last")
+        assert rows["visits"].sum() == simulation
+        assert rows["prior"].sum() == pytest.approx(1)
+    assert moves["simulation"].max() == SIMULATIONS
+    assert moves["simulation"].is_monotonic_increasing
 
-    def test_nodes_hang_together(self, tables):
-        _, nodes = tables
-        assert nodes["parent"].iloc[0] == -1
-        below = nodes.iloc[1:]
-        assert (below["parent"] < below.index).all()
-        assert (below["depth"] == nodes["depth"].iloc[below["parent"]].to_numpy() + 1).all()
-        assert nodes["value"].between(-1, 1).all()
 
-    def test_a_longer_search_goes_on_from_a_shorter_one(self, tables):
-        _, shorter = nb16.grow(MATE_IN_TWO, uniform, 50)
-        made = tables[1].head(len(shorter))
-        names = ["parent", "move", "depth"]
-        pd.testing.assert_frame_equal(shorter[names], made[names])
-        assert (made["visits"] >= shorter["visits"]).all()
+def test_nodes_hang_together_and_a_longer_search_goes_on_from_a_shorter_one(tables):
+    _, nodes = tables
+    assert nodes["parent"].iloc[0] == -1
+    below = nodes.iloc[1:]
+    assert (below["parent"] < below.index).all()
+    assert (below["depth"] == nodes["depth"].iloc[below["parent"]].to_numpy() + 1).all()
+    assert nodes["value"].between(-1, 1).all()
+    _, shorter = nb16.grow(MATE_IN_TWO, uniform, 50)
+    names, made = ["parent", "move", "depth"], nodes.head(len(shorter))
+    pd.testing.assert_frame_equal(shorter[names], made[names])
+    assert (made["visits"] >= shorter["visits"]).all()
 
-    def test_the_mate_is_a_win_for_who_is_to_move_at_the_root(self, tables):
-        moves, nodes = tables
-        mates = nodes[nodes["end"] == "checkmate"]
-        assert len(mates)
-        assert (mates["value"] == 1).all()
-        assert mates["move"].str.endswith("#").all()
-        last = moves[moves["simulation"] == SIMULATIONS].set_index("move")
-        assert last["visits"].idxmax() in ("Kg6", "Kf7")
+
+def test_the_mate_is_a_win_for_who_is_to_move_at_the_root(tables):
+    moves, nodes = tables
+    mates = nodes[nodes["end"] == "checkmate"]
+    assert len(mates)
+    assert (mates["value"] == 1).all()
+    assert mates["move"].str.endswith("#").all()
+    last = moves[moves["simulation"] == SIMULATIONS].set_index("move")
+    assert last["visits"].idxmax() in ("Kg6", "Kf7")
 
 
 def test_the_lead_begins_after_another_moves_last():

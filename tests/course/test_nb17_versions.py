@@ -2,7 +2,6 @@
 
 import functools
 import itertools
-import subprocess
 from pathlib import Path
 
 import chess
@@ -11,10 +10,11 @@ import pytest
 
 from rungs._src import paths
 from rungs._src.chess.perft import read_epd
-from rungs._src.native import cling, gpp
+from rungs._src.native import gpp
 from rungs_course import compiled
 from rungs_course.notebooks import nb17_versions as nb17
 from rungs_course.notebooks.nb17_mailbox import Mailbox, legal_moves
+from tests.processes import succeed
 
 DATA = Path(__file__).parents[1] / "proof" / "data"
 every_version = pytest.mark.parametrize("name", nb17.VERSIONS)
@@ -22,7 +22,6 @@ every_version = pytest.mark.parametrize("name", nb17.VERSIONS)
 
 def is_classical(fen):
     """Whether its rights to castle are those of classical chess, as the versions know no other."""
-    fen = fen if len(fen.split()) == 6 else f"{fen} 0 1"
     rights = chess.Board(fen, chess960=True).clean_castling_rights()
     return chess.Board(fen).clean_castling_rights() == rights
 
@@ -31,11 +30,8 @@ def is_classical(fen):
 def trees(max_leaves, step):
     """Positions, depths and published leaves: all tricky positions, and some random ones."""
     some = itertools.islice(read_epd(DATA / "random.epd"), None, None, step)
-    cases = [
-        case
-        for case in itertools.chain(read_epd(DATA / "tricky.epd"), some)
-        if is_classical(case.fen)
-    ]
+    cases = [*read_epd(DATA / "tricky.epd"), *some]
+    cases = [case for case in cases if is_classical(case.fen)]
     assert len(cases) > 12
     return [
         (case.fen, depth, leaves)
@@ -105,21 +101,17 @@ def test_the_mailbox_in_python_counts_trees_as_published():
         assert leaves_of(Mailbox(fen), depth) == leaves, fen
 
 
-def test_games_repeated_in_one_batch_are_the_same(games, api):
-    more = nb17.on_boards(games, np.tile(np.arange(games.num_envs), 3), 30)
-    assert len(more.begins) == 3 * games.ends[:30].sum() > 0
-    boards = nb17.VersionBoards(api, "memory", more)
-    boards.play(30)
-    np.testing.assert_array_equal(nb17.bits(boards.masks), more.masks[-1])
-    np.testing.assert_array_equal(more.masks[-1], np.concatenate([games.masks[29]] * 3))
-
-
-def test_games_on_the_first_boards_are_the_same(games, api):
+def test_games_on_the_first_boards_or_repeated_in_one_batch_are_the_same(games, api):
     number = np.flatnonzero(games.ends.any(axis=0))[0] + 1  # the last of them begins a second game
     fewer = nb17.on_boards(games, np.arange(number), games.steps)
-    for racer in (nb17.VersionBoards(api, "bytes", fewer), nb17.WholeRung("cpp", fewer)):
-        racer.play(games.steps)
-        np.testing.assert_array_equal(nb17.bits(racer.masks), games.masks[-1, :number])
+    more = nb17.on_boards(games, np.tile(np.arange(games.num_envs), 3), 30)
+    assert len(more.begins) == 3 * games.ends[:30].sum() > 0
+    versions = [nb17.VersionBoards(api, "memory", played) for played in (fewer, more)]
+    for racer in (*versions, nb17.WholeRung("cpp", fewer)):
+        racer.play(racer.games.steps)
+        np.testing.assert_array_equal(nb17.bits(racer.masks), racer.games.masks[-1])
+    np.testing.assert_array_equal(fewer.masks[-1], games.masks[-1, :number])
+    np.testing.assert_array_equal(more.masks[-1], np.concatenate([games.masks[29]] * 3))
 
 
 @pytest.mark.needs("llvm-mca")
@@ -128,16 +120,6 @@ def test_a_loop_of_each_version_is_read_and_simulated(flags):
     for version in nb17.LOOPS:
         loops = nb17.side_by_side(version, version, flags).data
         assert "cycles an iteration" in loops, version
-
-
-@pytest.mark.system
-def test_clings_are_the_same(games):
-    api = cling.load()
-    cling.include("course/steps.cpp")
-    for name in ("first", "memory"):
-        boards = nb17.VersionBoards(api, name, games)
-        boards.play(games.steps)
-        np.testing.assert_array_equal(nb17.bits(boards.masks), games.masks[-1])
 
 
 @every_version
@@ -168,8 +150,6 @@ def test_none_reads_or_writes_where_it_must_not(games, tmp_path):
     input_file, output_file = tmp_path / "games", tmp_path / "masks"
     nb17.write(games, input_file)
     for name in nb17.VERSIONS:
-        command = [program, name, games.num_envs, games.steps, input_file, output_file]
-        done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
+        succeed([program, name, games.num_envs, games.steps, input_file, output_file])
         masks = np.frombuffer(output_file.read_bytes(), np.uint8).reshape(games.num_envs, -1)
         np.testing.assert_array_equal(nb17.bits(masks), games.masks[-1])

@@ -37,16 +37,9 @@ def opened(open_page, address):
     return play
 
 
-@pytest.fixture(scope="module")
-def names():
-    """The agents, in the order in which the page lists them."""
-    return list(agents.known())
-
-
 def played(page):
-    return [
-        word for line in page.locator("#moves li").all_inner_texts() for word in line.split()[1:]
-    ]
+    lines = page.locator("#moves li").all_inner_texts()
+    return [word for line in lines for word in line.split()[1:]]
 
 
 def wait_for_plies(page, count):
@@ -158,8 +151,8 @@ def test_a_position_is_set_up_and_ends_by_mate_or_agreement(opened):
     assert "1. Rd8# 1-0" in pgn(page)
 
 
-def test_the_agent_begins_where_you_are_black(opened, names):
-    page = opened()
+def test_the_agent_begins_where_you_are_black(opened):
+    page, (_, first, *_) = opened(), agents.known()  # the page lists them in this order
     page.locator("#white").select_option("1")
     page.locator("#black").select_option("you")
     wait_for_plies(page, 1)
@@ -170,16 +163,16 @@ def test_the_agent_begins_where_you_are_black(opened, names):
     wait_for_status(page, "Black is to move.")  # a reply writes a status of its own
     page.locator("#white").select_option("0")  # of the next game
     wait_for_status(page, "new game")
-    assert f'[White "{names[1]}"]' in pgn(page)
+    assert f'[White "{first}"]' in pgn(page)
 
 
-def test_two_agents_play_each_other_until_a_new_game_begins(opened, names):
-    page = opened()
+def test_two_agents_play_each_other_until_a_new_game_begins(opened):
+    page, (black, white, *_) = opened(), agents.known()
     page.locator("#white").select_option("1")
     page.get_by_role("button", name="New game").click()
     wait_for_plies(page, 4)
     assert page.get_by_role("button", name="Hint").is_disabled()
-    assert f'[White "{names[1]}"]\n[Black "{names[0]}"]' in pgn(page)
+    assert f'[White "{white}"]\n[Black "{black}"]' in pgn(page)
     page.screenshot(path=SCREENSHOTS / "play_watched.png", full_page=True)
     page.locator("#white").select_option("you")
     page.get_by_role("button", name="New game").click()

@@ -14,6 +14,7 @@ from rungs._src.train.network import PolicyValueNetwork
 from rungs.errors import ConfigurationError
 from rungs_course import cli, rating
 from rungs_course.measure import results
+from tests.saved import contents
 
 PLIES = 24  # after which games are adjudicated here
 
@@ -59,10 +60,8 @@ def test_it_plays_all_opponents_by_each_rule_and_both_rules_each_other(rated):
     table, out, lines = rated
     played = results.load(out / "matches.csv")
     recorded = "recorded agent 0, Gumbel, 2 simulations"
-    mine = [
-        f"agent 7, {search}"
-        for search in ("no search", "Gumbel, 2 simulations", "PUCT, 2 simulations")
-    ]
+    searches = ("no search", "Gumbel, 2 simulations", "PUCT, 2 simulations")
+    mine = [f"agent 7, {search}" for search in searches]
     expected = [(recorded, "random")]
     expected += [(player, other) for player in mine for other in ("random", recorded)]
     expected += [(mine[1], mine[2])]
@@ -102,13 +101,6 @@ def test_its_tables_are_what_the_games_say(rated):
     assert table["elo"].to_list() == pytest.approx(expected["elo"].to_list())
 
 
-def test_an_agent_does_not_play_itself(root, tmp_path, monkeypatch):
-    monkeypatch.setattr(rating, "find_program", lambda name: None)
-    path = root / "data" / "agents" / "0.pt"
-    table = rating.rate(path, tmp_path, root=root, simulations=[0], games=2)
-    assert set(table["player"]) == {"agent 0, no search", "random"}
-
-
 def test_only_a_ratings_own_files_are_replaced(root, tmp_path, monkeypatch):
     monkeypatch.setattr(rating, "find_program", lambda name: None)
     path, settings = root / "data" / "agents" / "0.pt", {"simulations": [0], "games": 2}
@@ -116,13 +108,12 @@ def test_only_a_ratings_own_files_are_replaced(root, tmp_path, monkeypatch):
         (tmp_path / name).write_text("precious")
         with pytest.raises(ConfigurationError, match=name):
             rating.rate(path, tmp_path, root=root, **settings)
-        assert (tmp_path / name).read_text() == "precious"
+        assert contents(tmp_path) == {name: b"precious"}
         (tmp_path / name).unlink()
-    (tmp_path / "notes").write_text("precious")
     for _ in range(2):
-        rating.rate(path, tmp_path, root=root, **settings)
+        table = rating.rate(path, tmp_path, root=root, **settings)
     assert len(results.load(tmp_path / "matches.csv")) == 1
-    assert (tmp_path / "notes").read_text() == "precious"
+    assert set(table["player"]) == {"agent 0, no search", "random"}  # it does not play itself
 
 
 @pytest.mark.needs("stockfish")
@@ -194,12 +185,8 @@ def test_curves_of_unlike_runs_are_refused_by_what_differs(tmp_path):
 
 
 def test_matches_of_a_quarter_of_an_hour_count_together():
-    evaluations = pd.DataFrame(
-        {
-            "seconds": [0, 400, 899, 901, 1700, 3000, 3601],
-            "stockfish": [0, 0.2, 0.4, 0.5, 0.7, 1, 0.9],
-        }
-    )
+    rows = [(0, 0), (400, 0.2), (899, 0.4), (901, 0.5), (1700, 0.7), (3000, 1), (3601, 0.9)]
+    evaluations = pd.DataFrame(rows, columns=["seconds", "stockfish"])
     table = rating.by_quarter(evaluations, 60).set_index("end")
     assert table["score"].round(3).to_dict() == {15: 0.3, 30: 0.6, 60: 0.95}
     assert table["games"].to_dict() == {15: 120, 30: 120, 60: 120}

@@ -8,16 +8,14 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from traitlets.config import Config
 
-from tests.browser import ROOT, make_command, served
+from tests.browser import ROOT, served
 from tests.course import notebooks as tiny
 from tests.processes import poll
 
 pytest.importorskip("voila")
 pytestmark = pytest.mark.system
 
-VOILA_JSON = ROOT / "lib" / "rungs_course" / "voila" / "voila.json"
 # What asks for a kernel's channel, as a browser does.
 UPGRADE = {
     "Connection": "Upgrade",
@@ -47,7 +45,6 @@ def answer(server, path, method="GET", **headers):
 
 
 def kernels(server):
-    """The process ids of kernels that a server has started."""
     pids = set()
     for task in Path(f"/proc/{server.process.pid}/task").iterdir():
         pids |= set((task / "children").read_text().split())
@@ -98,20 +95,3 @@ def test_the_lab_is_for_who_has_its_token_at_this_machine(lab):
     assert status == 201
     assert len(kernels(lab) - before) == 1
     assert answer(lab, f"/api/kernels/{json.loads(text)['id']}", "DELETE", **token)[0] == 204
-
-
-def test_kernels_that_nobody_uses_are_ended_by_default():
-    from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager
-
-    from rungs_course.runner.kernel_client import WatchfulClient
-
-    voila = AsyncMappingKernelManager(config=Config(json.loads(VOILA_JSON.read_text())))
-    assert 0 < voila.cull_idle_timeout <= 600
-    factory = voila.kernel_manager_factory(parent=voila)
-    assert factory.client_factory is WatchfulClient
-
-    command = make_command("lab")[2]
-    (seconds,) = re.findall(r"MappingKernelManager\.cull_idle_timeout=(\d+)", command)
-    settings = {"MappingKernelManager": {"cull_idle_timeout": int(seconds)}}
-    lab = AsyncMappingKernelManager(config=Config(settings))
-    assert 0 < lab.cull_idle_timeout <= 4 * 3600

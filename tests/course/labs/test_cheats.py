@@ -4,7 +4,6 @@ Protection by the place of oracle, inputs and clock is tested without a sandbox,
 protection by a sandbox needs bubblewrap.
 """
 
-import json
 import os
 import socket
 import subprocess
@@ -14,13 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from rungs_course.labs import grading, judging, sandbox
+from rungs_course.labs import judging, sandbox
 from rungs_course.labs.judging import assess
 from rungs_course.labs.lab import Call, find
 from rungs_course.labs.remote import Answer, Clocks
 from rungs_course.labs.sandbox import Sandbox, Trusted
 from tests.processes import poll
-from tests.saved import rows_of
 
 pytestmark = pytest.mark.system
 
@@ -354,22 +352,3 @@ def test_no_process_stays_behind():
 @pytest.mark.parametrize("lab", ["05", "13"])  # of ranks, and by Numba
 def test_an_honest_answer_is_right_in_a_sandbox(lab):
     assert assess(lab, solution(lab), Sandbox()).right
-
-
-@pytest.mark.parametrize("trust", [True, pytest.param(False, marks=needs_sandbox)])
-def test_what_is_handed_in_is_judged_anew(trust, tmp_path):
-    folder, out = tmp_path / "in", tmp_path / "grades.csv"
-    folder.mkdir()
-    for student, code in (
-        ("liar", "def third_times(keys):\n    return keys\n"),
-        ("honest", solution("01")),
-    ):
-        entry = {"right": True, "tries": 1, "share": 9.0, "code": code}
-        (folder / f"{student}.json").write_text(json.dumps({"01": entry}))
-    assert grading.grade(folder, out, say=lambda line: None, trust=trust) == 0
-    rows = {(row["student"], row["lab"]): row for row in rows_of(out)}
-    assert rows["liar", "01"]["state"] == "wrong"
-    assert not rows["liar", "01"]["share"]
-    assert rows["honest", "01"]["state"] in ("right", "target reached")
-    assert float(rows["honest", "01"]["share"]) > 0
-    assert rows["honest", "03a"]["state"] == "not handed in"

@@ -10,7 +10,6 @@ from rungs_course.labs import check, predict, submissions
 from rungs_course.labs.explaining import bottleneck, explain, innermost_loop
 from rungs_course.labs.inside.building import build
 from rungs_course.labs.lab import find
-from rungs_course.labs.verdict import Verdict
 
 NANOSECONDS = {"yours": 4.0, "baseline": 16.0, "solution": 2.0}
 LAB = find("17b")
@@ -106,13 +105,6 @@ def test_nothing_is_raced_before_a_prediction():
     assert not verdict.reached
     with pytest.raises(ConfigurationError, match="17b"):
         _ = verdict.share
-
-
-def test_the_open_lab_is_scored_by_its_bound():
-    costs = {name: [value] * 11 for name, value in (NANOSECONDS | {"bound": 1.0}).items()}
-    verdict = Verdict(find("open"), costs=costs)
-    assert verdict.share.middle == pytest.approx(0.25)
-    assert verdict.reached
 
 
 @pytest.mark.system
