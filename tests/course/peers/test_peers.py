@@ -1,10 +1,7 @@
 """Other environments as their users step them, their actions in ours, and where they are."""
 
 import importlib
-import inspect
-import pkgutil
 import re
-import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -19,43 +16,25 @@ from rungs.errors import CompilerError, ConfigurationError, UnavailableError
 from rungs_course import peers
 from rungs_course.paths import ROOT
 from rungs_course.peers import agreement, cartpole, open_spiel, pettingzoo, pgx, pufferlib
-from rungs_course.peers.peer import ChessPeer, Step
+from rungs_course.peers.peer import Step
+from tests.processes import succeed
 
 
-class TestRegistry:
-    def test_it_has_every_chess_peer_and_no_other(self):
-        names = set()
-        for module in pkgutil.iter_modules(peers.__path__, f"{peers.__name__}."):
-            for name, member in vars(importlib.import_module(module.name)).items():
-                is_peer = isinstance(member, type) and issubclass(member, ChessPeer)
-                if is_peer and not inspect.isabstract(member) and member.__module__ == module.name:
-                    names.add(f"{module.name}:{name}")
-        assert sorted(names) == sorted(peers.CHESS.values())
-        for name in peers.CHESS:
-            assert isinstance(peers.peer_class(name).STEP, Step)
+def test_every_peer_says_the_parts_of_its_step_and_an_unknown_one_is_refused():
+    assert all(isinstance(peers.peer_class(name).STEP, Step) for name in peers.CHESS)
+    with pytest.raises(ConfigurationError, match="'Fritz'"):
+        peers.peer_class("Fritz")
 
-    def test_an_unknown_peer_is_refused(self):
-        with pytest.raises(ConfigurationError, match="'Fritz'"):
-            peers.peer_class("Fritz")
 
-    def test_their_extras_install_them_or_they_say_what_does(self):
-        pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-        for name, project in peers.PROJECTS.items():
-            extras = pyproject["optional-dependencies"]
-            requirements = pyproject["dependencies"] + extras.get(project.extra, [])
-            distributions = [re.match(r"[\w-]+", line)[0] for line in requirements]
-            installed = project.distribution in [d.replace("_", "-") for d in distributions]
-            elsewhere = project.distribution in project.besides or bool(project.folder)
-            assert installed != elsewhere, name
-
-    def test_what_is_not_installed_is_not_imported_with_it(self):
-        modules = [place.partition(":")[0] for place in peers.CHESS.values()]
-        code = f"import sys, {', '.join(modules)}; print(*sys.modules)"
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-        imported = set(done.stdout.split())
-        assert imported >= set(modules), done.stderr
-        packages = {"pyspiel", "pettingzoo", "pgx", "jax", "envpool", "nchess", "chess_env_rl"}
-        assert not packages & imported
+def test_their_extras_install_them_or_they_say_what_does():
+    pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    for name, project in peers.PROJECTS.items():
+        extras = pyproject["optional-dependencies"]
+        requirements = pyproject["dependencies"] + extras.get(project.extra, [])
+        distributions = [re.match(r"[\w-]+", line)[0] for line in requirements]
+        installed = project.distribution in [d.replace("_", "-") for d in distributions]
+        elsewhere = project.distribution in project.besides or bool(project.folder)
+        assert installed != elsewhere, name
 
 
 def new_peer(name, num_envs):
@@ -93,7 +72,7 @@ def test_envpool_leaves_the_environment_as_it_is():
         pytest.skip("EnvPool is not installed")
     code = "import os; from rungs_course.peers.envpool import EnvPoolChess\n"
     code += "before = dict(os.environ); EnvPoolChess(1).reset(0); assert os.environ == before"
-    subprocess.run([sys.executable, "-c", code], check=True)
+    succeed([sys.executable, "-c", code])
 
 
 @pytest.mark.system
@@ -143,17 +122,11 @@ def test_our_cartpole_counts_all_steps_of_a_call():
     assert peer.played() == 7 * 4
 
 
-@pytest.mark.parametrize(
-    ("name", "module"),
-    [
-        ("OpenSpiel", "pyspiel"),
-        ("PettingZoo", "pettingzoo.classic"),
-        ("Pgx", "jax"),
-        ("EnvPool", "envpool"),
-        ("NChess", "nchess"),
-        ("chess-env-rl", "chess_env_rl"),
-    ],
-)
+MODULES = {"OpenSpiel": "pyspiel", "PettingZoo": "pettingzoo.classic", "Pgx": "jax"}
+MODULES |= {"EnvPool": "envpool", "NChess": "nchess", "chess-env-rl": "chess_env_rl"}
+
+
+@pytest.mark.parametrize(("name", "module"), MODULES.items())
 def test_what_is_not_installed_says_so(name, module, monkeypatch):
     monkeypatch.setitem(sys.modules, module, None)
     makers = [peers.peer_class(name)]
@@ -164,51 +137,51 @@ def test_what_is_not_installed_says_so(name, module, monkeypatch):
             make(1)
 
 
-class TestClones:
-    @pytest.mark.parametrize(
-        ("name", "variable", "module"),
-        [("chessenv", "RUNGS_CHESSENV", "fastchessenv"), ("pgx1", "RUNGS_PGX1", "pgx1")],
-    )
-    def test_one_is_found_by_its_folder(self, name, variable, module, tmp_path, monkeypatch):
-        monkeypatch.delenv(variable, raising=False)
-        monkeypatch.setattr(sys, "path", [*sys.path])
-        monkeypatch.setitem(sys.modules, module, None)
-        with pytest.raises(UnavailableError, match=variable):
-            peers.peer_class(name)(1)
-        monkeypatch.delitem(sys.modules, module)
-        (tmp_path / f"{module}.py").write_text("import clone_not_built")
-        monkeypatch.setenv(variable, str(tmp_path))
-        assert peers.versions()[name] == "commit unknown"
-        with pytest.raises(UnavailableError, match="clone_not_built"):
-            peers.peer_class(name)(1)
+@pytest.mark.parametrize(
+    ("name", "variable", "module"),
+    [("chessenv", "RUNGS_CHESSENV", "fastchessenv"), ("pgx1", "RUNGS_PGX1", "pgx1")],
+)
+def test_a_clone_is_found_by_its_folder_and_its_version_is_its_commit(
+    name, variable, module, tmp_path, monkeypatch
+):
+    monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(UnavailableError, match=variable):
+        peers.peer_class(name)(1)
+    monkeypatch.delitem(sys.modules, module)
+    (tmp_path / f"{module}.py").write_text("import clone_not_built")
+    monkeypatch.setenv(variable, str(tmp_path))
+    with pytest.raises(UnavailableError, match="clone_not_built"):
+        peers.peer_class(name)(1)
+    assert peers.versions()[name] == "commit unknown"
+    clone = tmp_path / "clone"
+    git = ["git", "-C", clone, "-c", "user.name=a", "-c", "user.email=b"]
+    succeed(["git", "init", "--quiet", clone])
+    succeed([*git, "commit", "--quiet", "--allow-empty", "-m", "c"])
+    monkeypatch.setenv(variable, str(clone))
+    commit = peers.versions()[name].removeprefix("commit ")
+    assert len(commit) > 6
+    assert succeed([*git, "rev-parse", "HEAD"]).startswith(commit)
 
-    def test_one_has_its_commit_as_version(self, tmp_path, monkeypatch):
-        git = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=b"]
-        for command in (["init"], ["commit", "--allow-empty", "-m", "c"]):
-            subprocess.run([*git, *command, "--quiet"], check=True)
-        head = subprocess.check_output([*git, "rev-parse", "HEAD"], text=True)
-        monkeypatch.setenv("RUNGS_PGX1", str(tmp_path))
-        commit = peers.versions()["pgx1"].removeprefix("commit ")
-        assert len(commit) > 6
-        assert head.startswith(commit)
 
-    def test_pufferlibs_is_named_and_holds_what_is_compiled(self, tmp_path, monkeypatch):
-        def refused(error, match):
-            with pytest.raises(error, match=match):
-                peers.peer_class("PufferLib")(1)
+def test_pufferlibs_clone_is_named_and_holds_what_is_compiled(tmp_path, monkeypatch):
+    def refused(error, match):
+        with pytest.raises(error, match=match):
+            peers.peer_class("PufferLib")(1)
 
-        monkeypatch.delenv(pufferlib.FOLDER, raising=False)
-        refused(UnavailableError, "RUNGS_PUFFERLIB")
-        monkeypatch.setenv(pufferlib.FOLDER, str(tmp_path))
-        refused(UnavailableError, r"chess\.h")
-        header = tmp_path / "ocean" / "chess" / "chess.h"
-        header.parent.mkdir(parents=True)
-        header.write_text("#error not chess")
-        refused(UnavailableError, r"raylib\.h")
-        raylib = tmp_path / "raylib-5.5" / "include" / "raylib.h"
-        raylib.parent.mkdir(parents=True)
-        raylib.touch()
-        refused(CompilerError, "not chess")
+    def write(path, text=""):
+        path.parent.mkdir(parents=True)
+        path.write_text(text)
+
+    monkeypatch.delenv(pufferlib.FOLDER, raising=False)
+    refused(UnavailableError, "RUNGS_PUFFERLIB")
+    monkeypatch.setenv(pufferlib.FOLDER, str(tmp_path))
+    refused(UnavailableError, r"chess\.h")
+    write(tmp_path / "ocean" / "chess" / "chess.h", "#error not chess")
+    refused(UnavailableError, r"raylib\.h")
+    write(tmp_path / "raylib-5.5" / "include" / "raylib.h")
+    refused(CompilerError, "not chess")
 
 
 def test_pufferlibs_moves_are_ours():
