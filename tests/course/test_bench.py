@@ -137,17 +137,12 @@ def test_the_page_has_the_factors_of_other_pages_below_their_outputs():
 
 
 @pytest.mark.parametrize(
-    ("name", "settings", "named"),
-    [
-        ("Fritz", {}, "Fritz"),
-        ("cpp", {"boards": []}, "boards"),
-        ("cpp", {"boards": [0]}, "boards"),
-        ("cpp", {"repeats": 0}, "repeats"),
-    ],
+    ("name", "boards", "repeats", "named"),
+    [("Fritz", [1], 1, "Fritz"), ("cpp", [], 1, "boards"), ("cpp", [1], 0, "repeats")],
 )
-def test_what_can_not_be_raced_is_refused(name, settings, named):
+def test_what_can_not_be_raced_is_refused(name, boards, repeats, named):
     with pytest.raises(ConfigurationError, match=named):
-        bench.measure(name, **({"boards": [1], "repeats": 1, "seed": 0} | settings))
+        bench.measure(name, boards=boards, repeats=repeats, seed=0)
 
 
 @pytest.mark.system

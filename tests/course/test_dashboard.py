@@ -55,13 +55,15 @@ def origin(folder, name):
     return chosen(rungs_course.explore(folder), name)[1].value
 
 
-def test_a_missing_table_or_program_is_named(folder, monkeypatch):
+def test_a_missing_table_program_or_folder_is_named(folder, monkeypatch):
     monkeypatch.setattr(valgrind, "have_valgrind", lambda: False)
     explorer = rungs_course.explore(folder)
     for name, table in (("ladder", "07_race.csv"), ("ranks", "05_works.csv")):
         assert table in panel(explorer, name).value
         assert str(folder) in panel(explorer, name).value
     assert "valgrind" in panel(explorer, "roofline, live").value
+    with pytest.raises(ConfigurationError, match="nowhere"):
+        rungs_course.explore(folder / "nowhere")
 
 
 def test_labs_that_are_right_are_listed(folder, tmp_path, monkeypatch):
@@ -85,11 +87,6 @@ def test_a_panel_shows_where_its_tables_come_from(folder):
     (run / "results").mkdir(parents=True)
     (folder / "13_times.csv").rename(run / "results" / "13_times.csv")
     assert str(run / "results") in origin(run, "CartPole")
-
-
-def test_a_folder_without_results_is_refused(tmp_path):
-    with pytest.raises(ConfigurationError, match="nowhere"):
-        rungs_course.explore(tmp_path / "nowhere")
 
 
 @pytest.mark.parametrize("machine", [path.name for path in RECORDED.iterdir() if path.is_dir()])

@@ -16,18 +16,6 @@ from rungs_course.notebooks import nb11_full_system as nb11
 from rungs_course.notebooks import nb11_loops as loops
 
 
-def part_times(seconds):
-    """Times of learners that take the given seconds for each part of an update of 10 positions."""
-    rows = [
-        (name, repeat, 10, part, part_seconds)
-        for name, parts in seconds.items()
-        for repeat in range(3)
-        for part, part_seconds in zip(PARTS, parts, strict=True)
-    ]
-    names = ["racer", "repeat", "positions", "part", "seconds"]
-    return pd.DataFrame(rows, columns=names)
-
-
 class TestNullEnv:
     def test_it_stays_where_a_real_one_began(self):
         null, real = (nb11.make(name, 8) for name in ("null", "cpp"))
@@ -57,7 +45,14 @@ class TestNullEnv:
 
 
 def test_the_table_says_rates_gains_and_shares():
-    times = part_times({"torch": (1.0, 1.0, 2.0, 6.0), "cpp-bfloat16": (1.0, 0.0, 1.0, 0.5)})
+    seconds = {"torch": (1.0, 1.0, 2.0, 6.0), "cpp-bfloat16": (1.0, 0.0, 1.0, 0.5)}
+    rows = [
+        (name, repeat, 10, *part)
+        for name, parts in seconds.items()
+        for repeat in range(3)
+        for part in zip(PARTS, parts, strict=True)
+    ]
+    times = pd.DataFrame(rows, columns=["racer", "repeat", "positions", "part", "seconds"])
     work = operations(PolicyValueNetwork())
     peaks = {"float32": 1000.0, "bfloat16": 4000.0}
     table = nb11.learners_table(times, PpoSettings(), peaks).set_index("learner")

@@ -184,8 +184,11 @@ def figures(outputs):
     return [output for output in outputs if isinstance(output, Figure)]
 
 
-def test_the_recorded_figure_comes_first_in_the_same_axes(run, displayed, record):
+def test_the_recorded_figure_comes_first_in_the_same_axes_and_a_disturbed_one_is_marked(
+    run, displayed, reasons, record
+):
     record(FRAME.assign(seconds=[1.0, 40.0]), "07_race.csv")
+    reasons.update(OTHERS)
     run.figure("race", draw, FRAME)
     recorded, this = figures(displayed)
     assert "full" in displayed[displayed.index(recorded) - 1]
@@ -193,15 +196,7 @@ def test_the_recorded_figure_comes_first_in_the_same_axes(run, displayed, record
     assert list(this.axes[0].lines[0].get_ydata()) == [3.0, 4.0]
     assert recorded.axes[0].get_ylim() == this.axes[0].get_ylim()
     assert this.axes[0].get_ylim()[1] > 40
-
-
-def test_a_disturbed_figure_is_marked_and_the_recorded_one_is_not(run, displayed, reasons, record):
-    record(FRAME.assign(seconds=1.0), "07_race.csv")
-    reasons.update(OTHERS)
-    run.figure("race", draw, FRAME)
-    recorded, disturbed = figures(displayed)
-    assert not recorded.texts
-    assert len(disturbed.texts) == 1
+    assert (len(recorded.texts), len(this.texts)) == (0, 1)
     assert "40%" in displayed[-2]
 
 
@@ -244,16 +239,11 @@ def test_what_comes_after_a_disturbed_figure_is_measured_anew(run, reasons, monk
 
 def test_threads_that_share_cores_by_design_are_known(run, monkeypatch):
     arguments = []
-
-    def disturbances(*_, threads_share_cores):
-        arguments.append(threads_share_cores)
-        return {}
-
-    monkeypatch.setattr(notebook, "disturbances", disturbances)
+    monkeypatch.setattr(notebook, "disturbances", lambda *_, **given: arguments.append(given) or {})
     with run.crowded():
         pass
     assert not run.disturbed
-    assert arguments == [False, True, False]
+    assert [given["threads_share_cores"] for given in arguments] == [False, True, False]
 
 
 LOOPS = "cpp/rungs/cpu_loops.hpp"
@@ -296,17 +286,17 @@ def test_several_parts_and_whole_files_are_in_the_order_of_the_page():
 
 
 @pytest.mark.parametrize(
-    ("file", "names", "named"),
+    "code",
     [
-        ("cpp/none.hpp", (), "cpp/none.hpp"),
-        ("README.md", (), "README.md"),
-        (LOOPS, ("accepts",), "accepts"),  # only declared, and called
-        ("lib/rungs_course/plots.py", ("axes.nothing",), "axes.nothing"),
+        ("cpp/none.hpp",),
+        ("README.md",),
+        (LOOPS, "accepts"),  # only declared, and called
+        ("lib/rungs_course/plots.py", "axes.nothing"),
     ],
 )
-def test_what_is_no_code_is_named(file, names, named):
-    with pytest.raises(ConfigurationError, match=named):
-        source(file, *names)
+def test_what_is_no_code_is_named(code):
+    with pytest.raises(ConfigurationError, match=code[-1]):
+        source(*code)
 
 
 @pytest.fixture

@@ -81,15 +81,10 @@ def test_a_page_and_its_figures_are_of_what_is_recorded(
     assert all(picture.startswith(b"\x89PNG") for picture in pictures.values())
 
 
-@pytest.fixture
-def race():
-    """Three repeats of two rungs; the second is 100, 200 and 400 times as fast."""
+def test_the_ladder_is_medians_of_ratios_repeat_by_repeat():
     rows = [("python", i, 1000, 1.0 + i) for i in range(3)]
     rows += [("threads", i, 1000, (1.0 + i) / gain) for i, gain in enumerate((100, 200, 400))]
-    return pd.DataFrame(rows, columns=["racer", "repeat", "plies", "seconds"])
-
-
-def test_the_ladder_is_medians_of_ratios_repeat_by_repeat(race):
+    race = pd.DataFrame(rows, columns=["racer", "repeat", "plies", "seconds"])
     table = ladder_table(race, num_envs=100)
     assert table["rung"].tolist() == ["python", "threads"]
     python, threads = table.to_dict("records")

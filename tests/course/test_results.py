@@ -86,10 +86,10 @@ def test_recorded_results_of_this_machine_come_first(tmp_path):
     assert names == [naming.slug(), "aaa", "zzz"]
 
 
-@pytest.mark.parametrize(
-    ("features", "virtual"),
-    [("fpu hypervisor", True), ("fpu sse", False), ("fp asimd", None), ("", None)],
-)
+FEATURES = {"fpu hypervisor": True, "fpu sse": False, "fp asimd": None, "": None}
+
+
+@pytest.mark.parametrize(("features", "virtual"), FEATURES.items())
 def test_virtual_only_where_the_system_tells(monkeypatch, features, virtual):
     monkeypatch.setattr("rungs._src.machine.describe.cpu_features", lambda: features)
     assert describe()["virtual"] is virtual

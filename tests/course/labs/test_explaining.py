@@ -77,12 +77,11 @@ def test_the_baseline_is_counted_as_itself():
         assert count == baseline_count
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def no_prediction(monkeypatch):
     monkeypatch.setattr(submissions, "_predictions", {})
 
 
-@pytest.mark.usefixtures("no_prediction")
 def test_a_prediction_is_a_pair_of_positive_numbers():
     predict("17b", gain=3)
     assert submissions.prediction_of(LAB) is None
@@ -98,7 +97,6 @@ def test_a_prediction_is_a_pair_of_positive_numbers():
 
 
 @pytest.mark.system
-@pytest.mark.usefixtures("no_prediction")
 def test_nothing_is_raced_before_a_prediction():
     verdict = check("17b", LAB.code("solution"))
     assert verdict.right
