@@ -115,7 +115,9 @@ def test_games_on_the_first_boards_or_repeated_in_one_batch_are_the_same(games, 
 
 
 @pytest.mark.needs("llvm-mca")
-@pytest.mark.parametrize("flags", ["-O3", "-O3 -march=native"])
+@pytest.mark.parametrize(
+    "flags", [pytest.param("-O3", marks=pytest.mark.system), "-O3 -march=native"]
+)
 def test_a_loop_of_each_version_is_read_and_simulated(flags):
     for version in nb17.LOOPS:
         loops = nb17.side_by_side(version, version, flags).data
