@@ -34,6 +34,13 @@ class TestPpo:
         (row,) = ppo.seconds_until(table, 475).itertuples()
         assert (row.reached, row.seeds, row.steps, row.seconds) == (2, 3, 150, 3.0)
 
+    @pytest.mark.parametrize(("until", "evaluations"), [(0, [0]), (501, [0, 1, 2])])
+    def test_training_ends_with_the_reward(self, ppo, until, evaluations):
+        settings = {"steps": 64, "evaluations": 2, "episodes": 1, "n_steps": 8, "batch_size": 32}
+        table = ppo.learning({"a": ("cpp", 4)}, 1, until=until, **settings)
+        assert table["evaluation"].tolist() == evaluations
+        assert table["steps"].tolist() == [32 * number for number in evaluations]
+
     @pytest.mark.system
     def test_rungs_with_the_same_bits_train_the_same_agent(self, ppo):
         names = ["cpp", "numba", "torch", "DummyVecEnv"]

@@ -2,6 +2,7 @@
 
 import functools
 import hashlib
+import math
 import time
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -37,10 +38,17 @@ def vec_env(rung: Any, num_envs: int, seed: int) -> VecEnv:
 
 
 def learn(
-    make: Callable[[], VecEnv], *, seed: int, steps: int, evaluations: int, episodes: int
+    make: Callable[[], VecEnv],
+    *,
+    seed: int,
+    steps: int,
+    evaluations: int,
+    episodes: int,
+    until: float = math.inf,
+    **ppo: Any,
 ) -> pd.DataFrame:
     """Trains an agent, and plays it on Gymnasium's own CartPole after equal parts of the steps, and
-    before the first.
+    before the first; ends once its reward is `until`. `ppo` overrides PPO's settings.
 
     Returns a row per evaluation: `steps`, `seconds` of training until then, without evaluations,
     and `reward`, the mean of episodes.
@@ -48,7 +56,7 @@ def learn(
     with torch_threads(1):  # so small a network gains nothing from more
         env, judge = make(), DummyVecEnv([_make] * episodes)
         try:
-            model, rows, seconds = _ppo(env, seed), [], 0.0
+            model, rows, seconds = _ppo(env, seed, **ppo), [], 0.0
             for part in range(evaluations + 1):
                 if part:
                     start = time.perf_counter()
@@ -57,6 +65,8 @@ def learn(
                 judge.seed(seed)
                 reward, _ = evaluate_policy(model, judge, n_eval_episodes=episodes, warn=False)
                 rows.append((model.num_timesteps, seconds, reward))
+                if reward >= until:  # type: ignore[operator]  # a mean, as episodes are not listed
+                    break
         finally:
             env.close()
             judge.close()
@@ -139,8 +149,8 @@ class _Timed(VecEnvWrapper):
         return outcome
 
 
-def _ppo(env: VecEnv, seed: int) -> PPO:
-    settings: dict[str, Any] = _COMMON | (_MANY if env.num_envs >= MANY else _FEW)
+def _ppo(env: VecEnv, seed: int, **changed: Any) -> PPO:
+    settings: dict[str, Any] = _COMMON | (_MANY if env.num_envs >= MANY else _FEW) | changed
     return PPO("MlpPolicy", env, seed=seed, device="cpu", **settings)
 
 
