@@ -174,6 +174,9 @@ PLOTS = {
         recorded("13_times", racer="cpp"), recorded("13_turning", racer="cpp")
     ),
     "CartPole's work": lambda: nb13.draw_workloads(recorded("13_work", racer="cpp")),
+    "physics": lambda: nb13.draw_physics(
+        load("13_work").rename(columns={"racer": "physics", "workload": "racer"})
+    ),
     "CartPole's layouts": lambda: nb13.draw_layouts(load("13_layouts")),
     "CartPole's learning": lambda: nb13.draw_learning(load("13_learning")),
     "messages": lambda: messages(CORES),

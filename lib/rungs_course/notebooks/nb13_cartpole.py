@@ -45,16 +45,26 @@ def draw_step_times(times: pd.DataFrame, turning: pd.DataFrame):
 
 def draw_workloads(times: pd.DataFrame):
     """Draws the time of a step over its work, a panel for each rung (study's figures 5 and 6)."""
-    rungs_timed = list(times.groupby("racer", sort=False))
+    times = times.assign(environments=times["num_envs"].map("{:,} environments".format))
+    return _panels(times, "racer", "environments", "workload", "substeps per step")
+
+
+def draw_physics(times: pd.DataFrame):
+    """Draws the time of a step over the number of environments, a panel for each physics."""
+    return _panels(times, "physics", "racer", "num_envs", "environments")
+
+
+def _panels(times: pd.DataFrame, panel: str, line: str, x: str, things: str):
+    """Draws column `call` over `x`, a panel and a line for each value of these columns."""
+    groups = list(times.groupby(panel, sort=False))
     figure, panels = plots.axes(
-        3.6 * len(rungs_timed), 3.8, ncols=len(rungs_timed), sharey=True, squeeze=False
+        3.6 * len(groups), 3.8, ncols=len(groups), sharey=True, squeeze=False
     )
-    for panel, (racer, rows) in zip(panels[0], rungs_timed, strict=True):
-        rows = rows.assign(environments=rows["num_envs"].map("{:,} environments".format))
-        plots.median_lines(panel, rows, "environments", "workload", "call")
-        plots.numbers_below(panel, "substeps per step", rows["workload"])
-        panel.set(yscale="log", title=racer, ylabel="")
-        panel.legend(frameon=False)
+    for axes, (name, rows) in zip(panels[0], groups, strict=True):
+        plots.median_lines(axes, rows, line, x, "call")
+        plots.numbers_below(axes, things, rows[x])
+        axes.set(yscale="log", title=name, ylabel="")
+        axes.legend(frameon=False)
     panels[0, 0].set_ylabel("seconds per step of all environments")
     return figure
 
