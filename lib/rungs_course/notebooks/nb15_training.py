@@ -100,6 +100,7 @@ def estimates(metrics: pd.DataFrame) -> pd.DataFrame:
 
 def draw_learning(evaluations: pd.DataFrame, over: str):
     """Draws the score against the random opponent as it grows, with 95 % intervals."""
+    evaluations = evaluations[evaluations["update"] > 0]
     figure, axes = plots.axes(height=4.4)
     groups = plots.lines(evaluations.groupby("rung", sort=False))
     if over == "steps":
@@ -115,6 +116,8 @@ def draw_learning(evaluations: pd.DataFrame, over: str):
     axes.set_ylim(0.4, 1.0)
     axes.set_ylabel("score per game against random play")
     plots.training_below(figure, axes, over)
+    plots.numbers_below(axes, axes.get_xlabel())  # logarithmic: a faster rung moves the curve
+    axes.autoscale(axis="x")
     titles = {"steps": "Over steps all rungs have the same score", "seconds": "Score over time"}
     axes.set_title(titles[over])
     return figure
