@@ -60,12 +60,15 @@ def _panels(times: pd.DataFrame, panel: str, line: str, x: str, things: str):
     figure, panels = plots.axes(
         3.6 * len(groups), 3.8, ncols=len(groups), sharey=True, squeeze=False
     )
-    for axes, (name, rows) in zip(panels[0], groups, strict=True):
-        plots.median_lines(axes, rows, line, x, "call")
+    looks = {name: look for name, _, look in plots.lines(times.groupby(line, sort=False))}
+    for axes, (title, rows) in zip(panels[0], groups, strict=True):
+        for name, timed in rows.groupby(line, sort=False):
+            plots.median_line(axes, timed.groupby(x)["call"], f"{name}", looks[name])
         plots.numbers_below(axes, things, rows[x])
-        axes.set(yscale="log", title=name, ylabel="")
-        axes.legend(frameon=False)
+        axes.set(yscale="log", title=title, ylabel="")
     panels[0, 0].set_ylabel("seconds per step of all environments")
+    handles, names = panels[0, -1].get_legend_handles_labels()  # the last panel has every line
+    figure.legend(handles, names, loc="outside lower center", ncols=4, frameon=False)
     return figure
 
 
