@@ -334,8 +334,8 @@ RUNGS_API rungs_status rungs_search_finish(rungs_search* search);
 
 /* Writes what a game's tree holds of one node to the game's row of the results, even in the middle
  * of a search. The node is `length` actions below the root, along `path`, which may be null if
- * `length` is 0. Policy and choice are 0 and -1; so is everything if no simulation has gone on from
- * the node, or has reached it. Errors: ARGUMENT; ORDER (the game has not begun). */
+ * `length` is 0. Policy and choice are 0 and -1; so is everything if no simulation has reached the
+ * node. Errors: ARGUMENT; ORDER (the game has not begun). */
 RUNGS_API rungs_status rungs_search_look(rungs_search* search, int64_t game, const int16_t* path,
                                          int64_t length);
 
