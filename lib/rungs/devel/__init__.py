@@ -40,7 +40,6 @@ from rungs._src.programs import COMPILING, run_program, start_program
 from rungs._src.provenance import commit, commit_of, now, provenance
 from rungs._src.registry import DEFAULT_RUNG
 from rungs._src.threads import openmp
-from rungs._src.threads.pool import workers_of
 
 __all__ = [
     "CACHE_LINE",
@@ -108,5 +107,4 @@ __all__ = [
     "watched",
     "wheel",
     "whole_lines",
-    "workers_of",
 ]

@@ -1,17 +1,12 @@
 """The roofline: this machine's roofs, rungs below them, the study's, and products of matrices."""
 
-import functools
-import time
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import ipywidgets
 import numpy as np
 import pandas as pd
 
-from rungs.devel import described, loader, workers_of
-from rungs.errors import MismatchError
-from rungs_course import compiled, plots
+from rungs_course import plots
 from rungs_course.machine.roofline import Processor, attainable, ridge
 from rungs_course.measure.over_boards import one_point
 from rungs_course.widgets import WHOLE_LABEL, predict_first, rung_controls
@@ -190,115 +185,22 @@ def predict_roofline(
     return predict_first(draw, measure, controls, guess)
 
 
-# The idea that each version of `cpp/course/gemm_ladder.hpp` adds; last PyTorch's own.
-IDEAS = {
-    "naive": "the plain formula",
-    "rows": "rows instead of columns",
-    "blocked": "blocks in the cache",
-    "registers": "tiles in registers",
-    "threads": "all cores",
-    "torch": "PyTorch's library",
-}
-
-
-def multiply(
-    version: str, a: np.ndarray, b: np.ndarray, result: np.ndarray, threads: int, count: int = 1
-) -> float:
-    """Multiplies two (n, n) float32 matrices into `result` `count` times; returns the seconds of
-    each time.
+def draw_products(table: pd.DataFrame):
+    """Draws which share of the peak each version of a product reaches, here and in the slides, from
+    the columns "% of peak" and "slides: % of peak".
     """
-    if version == "torch":
-        return _by_torch(a, b, result, threads, count)
-    api = compiled.load_course()
-    number = described(api).enumerations["Product"][version]
-    arrays = [array.ctypes.data for array in (a, b, result)]
-    workers = workers_of(loader.load(), threads)
-    start = time.perf_counter()
-    for _ in range(count):
-        api.rungs_learn_product(number, *arrays, len(a), *workers)
-    return (time.perf_counter() - start) / count
-
-
-def _by_torch(a, b, result, threads: int, count: int) -> float:
-    import torch  # takes seconds, and brings an OpenMP runtime
-
-    from rungs_course.learners import torch_threads
-
-    left, right, out = map(torch.from_numpy, (a, b, result))
-    with torch_threads(threads):
-        start = time.perf_counter()
-        for _ in range(count):
-            torch.mm(left, right, out=out)
-        return (time.perf_counter() - start) / count
-
-
-def matrices(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Returns two random (n, n) float32 matrices."""
-    a, b = np.random.default_rng(seed).uniform(-1, 1, (2, n, n)).astype(np.float32)
-    return a, b
-
-
-def racer(
-    version: str, threads: int, a: np.ndarray, b: np.ndarray, seconds: float
-) -> Callable[[], float]:
-    """Makes a turn of about `seconds` of `multiply`, which returns the seconds of a product.
-
-    Raises `MismatchError` where the product is wrong.
-    """
-    result = np.empty_like(a)
-    turn = functools.partial(multiply, version, a, b, result, threads)
-    once = turn()
-    _check(version, result, a.astype(np.float64) @ b)
-    return functools.partial(turn, max(1, int(seconds / once)))
-
-
-def _check(name: str, product: np.ndarray, exact: np.ndarray) -> None:
-    """Raises MismatchError where sums of n products are off by more than n roundings."""
-    bound = len(exact) * np.finfo(np.float32).eps
-    error = np.abs(product - exact).max()
-    if not error <= bound:
-        raise MismatchError(f"{name}: the product of {len(exact)} is off by {error:.1e}")
-
-
-def products_table(frame: pd.DataFrame, peaks: dict[int, float]) -> pd.DataFrame:
-    """Returns a row per size and racer of the race of products: `n`, `version`, `threads`,
-    `per_second` (the median), `idea`, and `share` of the peak of that number of threads.
-    """
-    keys = ["n", "version", "threads"]
-    table = frame.groupby(keys, sort=False)["per_second"].median().reset_index()
-    table["idea"] = table["version"].map(IDEAS)
-    table["share"] = table["per_second"] / table["threads"].map(peaks)
-    return table
-
-
-def draw_products(table: pd.DataFrame, peaks: dict[int, float]):
-    """Draws how many operations a second each version does, and the peaks, by number of threads,
-    that bound them.
-    """
-    sizes = list(table["n"].unique())
-    rows = len(table) // len(sizes)
-    figure, axes = plots.axes(9.0, 1.6 + 0.4 * rows, ncols=len(sizes), sharey=True, squeeze=False)
-    for panel, n in zip(axes[0], sizes, strict=True):
-        here = table[table["n"] == n]
-        rates = here["per_second"] / 1e9
-        right: dict[str, Any] = {"xytext": (9, 0), "textcoords": "offset points", "va": "center"}
-        right["bbox"] = {"facecolor": "white", "linewidth": 0, "pad": 1}
-        for place, (rate, row) in enumerate(zip(rates, here.itertuples(), strict=True)):
-            color, marker = (plots.ORANGE, "D") if row.threads > 1 else (plots.BLUE, "o")
-            panel.plot(rate, place, marker, color=color, markersize=7)
-            panel.annotate(f"{rate:.3g}, {row.share:.0%}", (rate, place), **right)
-        for threads, peak in peaks.items():
-            panel.axvline(peak / 1e9, color=plots.BLACK, linestyle="--", zorder=0)
-            on = "1 core" if threads == 1 else f"{threads} cores"
-            side = "right" if threads == min(peaks) else "left"
-            text = panel.text(peak / 1e9, -0.7, f" {on} ", ha=side, fontsize="small")
-            text.set_in_layout(False)
-        panel.set_xscale("log")
-        panel.xaxis.set_major_formatter("{x:,g}")
-        panel.set_xlim(rates.min() / 2, max(peaks.values()) / 1e9 * 8)
-        panel.set_xlabel("Gflop/s (logarithmic), and share of the peak")
-        panel.set_title(f"matrices of {n} × {n}", pad=16)
-    names = [f"{row.idea}  [{row.version}, {row.threads}]" for row in here.itertuples()]
-    axes[0, 0].set_yticks(range(rows), names)
-    axes[0, 0].set_ylim(rows - 0.4, -0.6)
+    figure, axes = plots.axes(8.0, 1.2 + 0.4 * len(table))
+    theirs = table["slides: % of peak"]
+    for share, marker, color, label in (
+        (theirs.where(theirs > 0), "D", plots.ORANGE, "the slides"),
+        (table["% of peak"], "o", plots.BLUE, "here"),
+    ):
+        axes.plot(share, range(len(table)), marker, color=color, label=label)
+    axes.axvline(100, color=plots.BLACK, linestyle="--", zorder=0)
+    axes.set_yticks(range(len(table)), table.index)
+    axes.set_ylim(len(table) - 0.4, -0.6)
+    axes.set_xscale("log")
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.set_xlabel("share of the peak, % (logarithmic)")
+    plots.legend_beside(axes)
     return figure
