@@ -88,6 +88,13 @@ PROJECTS = {
         folder="RUNGS_PUFFERLIB",
         tuned="C of 2026, for speed on processors: magic bitboards, OpenMP",
     ),
+    "libchess": Project(
+        "libchess",
+        "",
+        f"{__name__}.libchess:LibchessGames",
+        folder="RUNGS_LIBCHESS",
+        tuned="C++ of 2018 to 2025, rules for engines; the chess study's first C++",
+    ),
 }
 
 # The classes by which a race and the conformance suite play each project's chess, and ours.

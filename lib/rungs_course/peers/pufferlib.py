@@ -10,8 +10,6 @@ repository.
 import contextlib
 import ctypes
 import functools
-import os
-from pathlib import Path
 from typing import Any, ClassVar
 
 import chess
@@ -19,58 +17,38 @@ import numpy as np
 
 from rungs.chess import NUM_ACTIONS, action_of
 from rungs.conformance import Outcome
-from rungs.devel import cache, gpp, openmp, paths
+from rungs.devel import openmp
 from rungs.devel.envs import check_not_asked
 from rungs.errors import ConfigurationError, UnavailableError, UnsupportedError
-from rungs.machine import cpu_features
-from rungs_course.peers import PROJECTS
+from rungs_course.peers import clones
 from rungs_course.peers.peer import ChessPeer, Step
-
-FOLDER = PROJECTS["PufferLib"].folder
 
 # Its `OBS_SIZE`, `NUM_ACTIONS`, `PASS_ACTION`, `O_SIDE`, and the moves that it has room for.
 _OBSERVATION, _ACTIONS, _PASS, _SIDE, _MOST_MOVES = 167, 97, 96, 64, 256
-_SOURCE = paths.CPP / "course" / "puffer_chess.c"
-# Its own build has -O2 and no -march; drawing is left out, as raylib's library isn't here.
-_FLAGS = (
-    *("-x", "c", "-O3", "-march=native", "-DNDEBUG", "-w", "-fopenmp", "-shared", "-fPIC"),
-    *("-fvisibility=hidden", "-ffunction-sections", "-Wl,--gc-sections"),
-)
 # Of each function: what it returns, and its arguments.
 _POINTER, _INT = ctypes.c_void_p, ctypes.c_int
 _FUNCTIONS: dict[str, tuple[Any, ...]] = {
-    "open": (_POINTER, _INT, *5 * [_POINTER]),
-    "reset": (None, _POINTER, _INT),
-    "begin": (None, _POINTER, ctypes.c_char_p),
-    "step": (None, _POINTER, _INT, _INT, _POINTER, _POINTER),
-    "legal": (None, _POINTER, _INT, _POINTER, _POINTER),
-    "close": (None, _POINTER),
+    "rungs_puffer_open": (_POINTER, _INT, *5 * [_POINTER]),
+    "rungs_puffer_reset": (None, _POINTER, _INT),
+    "rungs_puffer_begin": (None, _POINTER, ctypes.c_char_p),
+    "rungs_puffer_step": (None, _POINTER, _INT, _INT, _POINTER, _POINTER),
+    "rungs_puffer_legal": (None, _POINTER, _INT, _POINTER, _POINTER),
+    "rungs_puffer_close": (None, _POINTER),
 }
 
 
 def load() -> ctypes.CDLL:
     """Compiles and loads the chess of the clone that `RUNGS_PUFFERLIB` names."""
-    folder = os.environ.get(FOLDER)
-    if not folder:
-        raise UnavailableError(f"PufferLib: {FOLDER} names no folder")
-    header = Path(folder) / "ocean" / "chess" / "chess.h"
-    raylib = sorted(Path(folder).glob("raylib*/include/raylib.h"))
+    folder = clones.folder_of("PufferLib")
+    header = folder / "ocean" / "chess" / "chess.h"
+    raylib = sorted(folder.glob("raylib*/include/raylib.h"))
     for needed, there in (("ocean/chess/chess.h", header.is_file()), ("raylib.h", bool(raylib))):
         if not there:
-            raise UnavailableError(f"PufferLib: {FOLDER}={folder}: no {needed} in it")
-    flags = [*_FLAGS, f"-I{header.parent}", f"-I{raylib[-1].parent}"]
-    identity = (header.read_text(), _SOURCE.read_text(), flags, gpp.version(), cpu_features())
+            raise UnavailableError(f"PufferLib: {folder}: no {needed} in it")
+    # Its own build has -O2 and no -march.
+    flags = ["-x", "c", "-fopenmp", f"-I{header.parent}", f"-I{raylib[-1].parent}"]
     openmp.load(openmp.GCC)
-    path = cache.built(
-        "puffer_chess",
-        identity,
-        lambda path: gpp.run([gpp.COMPILER, *flags, str(_SOURCE), "-o", str(path)]),
-    )
-    library = ctypes.CDLL(str(path))
-    for name, (returns, *arguments) in _FUNCTIONS.items():
-        function = getattr(library, f"rungs_puffer_{name}")
-        function.restype, function.argtypes = returns, arguments
-    return library
+    return clones.load("puffer_chess.c", [header], flags, _FUNCTIONS)
 
 
 @functools.cache
