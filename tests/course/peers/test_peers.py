@@ -174,9 +174,9 @@ def test_pufferlibs_clone_is_named_and_holds_what_is_compiled(tmp_path, monkeypa
         path.parent.mkdir(parents=True)
         path.write_text(text)
 
-    monkeypatch.delenv(pufferlib.FOLDER, raising=False)
+    monkeypatch.delenv("RUNGS_PUFFERLIB", raising=False)
     refused(UnavailableError, "RUNGS_PUFFERLIB")
-    monkeypatch.setenv(pufferlib.FOLDER, str(tmp_path))
+    monkeypatch.setenv("RUNGS_PUFFERLIB", str(tmp_path))
     refused(UnavailableError, r"chess\.h")
     write(tmp_path / "ocean" / "chess" / "chess.h", "#error not chess")
     refused(UnavailableError, r"raylib\.h")
@@ -190,6 +190,15 @@ def test_pufferlibs_clone_is_named_and_holds_what_is_compiled(tmp_path, monkeypa
         monkeypatch.setenv("RUNGS_LIBCHESS", str(tmp_path))
         with pytest.raises(UnavailableError, match=r"Position\.h"):
             peers.peer_class("libchess")(1)
+
+
+def test_libchess_is_named_and_holds_its_header(tmp_path, monkeypatch):
+    monkeypatch.delenv("RUNGS_LIBCHESS", raising=False)
+    with pytest.raises(UnavailableError, match="RUNGS_LIBCHESS"):
+        peers.peer_class("libchess")(1)
+    monkeypatch.setenv("RUNGS_LIBCHESS", str(tmp_path))
+    with pytest.raises(UnavailableError, match=r"Position\.h"):
+        peers.peer_class("libchess")(1)
 
 
 def test_pufferlibs_moves_are_ours():
