@@ -65,7 +65,7 @@ def outcomes(games):
 @every_version
 def test_a_version_counts_trees_as_published(api, games, name):
     boards = nb17.VersionBoards(api, name, games)
-    for fen, depth, leaves in trees(1_000 if name == "first" else 5_000, 20):
+    for fen, depth, leaves in trees(1_000 if name == "first" else 5_000, 4):
         assert boards.perft(fen, depth) == leaves, fen
 
 
@@ -97,7 +97,7 @@ def leaves_of(board, depth):
 
 
 def test_the_mailbox_in_python_counts_trees_as_published():
-    for fen, depth, leaves in trees(500, 50):
+    for fen, depth, leaves in trees(500, 10):
         assert leaves_of(Mailbox(fen), depth) == leaves, fen
 
 

@@ -13,7 +13,8 @@ independent of what:
 
 A run is cut into chunks, each of which follows from its oracle and seed alone: the same games for
 all oracles with chunks of one size. The log has a line of JSON for each; a run that was stopped
-plays those that are missing, and all of them where this file or one in `cpp` has changed.
+plays those that are missing, and all of them where this file, one in `cpp` or the published
+positions have changed.
 
     python -m tests.proof.differential --log FILE [--oracle NAME ...] [--plies N] [--processes N]
 """
@@ -252,7 +253,8 @@ def run(log, names, plies=None, processes=1, oracles=ORACLES):
     `plies` are those of each oracle, rounded up to whole chunks; None for those of `oracles`.
     """
     lines = read_log(log)
-    files = [Path(__file__), *sorted(each for each in paths.CPP.rglob("*") if each.is_file())]
+    files = [Path(__file__), PUBLISHED]
+    files += sorted(each for each in paths.CPP.rglob("*") if each.is_file())
     source = hashlib.sha256(b"\0".join(each.read_bytes() for each in files)).hexdigest()[:12]
     lines = [line for line in lines if line["source"] == source]
     done = {(line["name"], line["seed"]) for line in lines}
