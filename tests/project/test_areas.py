@@ -42,21 +42,11 @@ def test_every_file_of_the_system_tier_is_of_an_area(tracked):
     assert of_none == OF_EVERYTHING
 
 
-@pytest.mark.parametrize(
-    ("paths", "selected"),
-    [
-        (["cpp/learn/row.hpp", "tests/x/test_y.py"], {"tests/x/test_y.py", "tests/proof/cpp"}),
-        (["tests/x/test_y.py"], {"tests/x/test_y.py"}),
-        ([], set()),
-    ],
-)
-def test_a_change_selects_its_areas_and_test_files_select_themselves(paths, selected):
-    tests = areas.tests_of(paths)
-    assert tests >= selected
-    assert bool(tests) == bool(selected)
-
-
-def test_a_path_of_no_area_selects_everything():
+def test_a_change_selects_its_areas_a_test_file_itself_and_a_path_of_no_area_everything():
+    test = "tests/x/test_y.py"
+    assert areas.tests_of([]) == set()
+    assert areas.tests_of([test]) == {test}
+    assert areas.tests_of(["cpp/learn/row.hpp", test]) >= {test, "tests/proof/cpp"}
     assert areas.tests_of(["docs/library.md", "pyproject.toml"]) is None
 
 

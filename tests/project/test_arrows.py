@@ -117,21 +117,16 @@ def test_modules_import_only_what_lies_below_them():
     assert not against(arrows, COURSE)
 
 
-def test_notebooks_modules_import_none_of_another_notebook():
+def test_notebooks_modules_import_none_of_another_and_pages_none_of_a_later_notebook():
     modules = [*(TEACHING / "notebooks").glob("nb*.py")]
+    pages = [*(ROOT / "notebooks").rglob("[0-9]*.ipynb")]
     assert modules
-    for module in modules:
-        names = re.findall(r"^ *(?:from|import) .*\bnb(\d\d)_", module.read_text(), re.MULTILINE)
-        assert {*names} <= {module.name[2:4]}, module.name
-
-
-def test_pages_import_no_module_of_a_later_notebook():
-    folder = ROOT / "notebooks"
-    pages = [*folder.glob("[0-9]*.ipynb"), *folder.glob("*/[0-9]*.ipynb")]
     assert pages
+    imports = re.compile(r'^ *"?(?:from|import) .*\bnb(\d\d)_', re.MULTILINE)
+    for module in modules:
+        assert {*imports.findall(module.read_text())} <= {module.name[2:4]}, module.name
     for page in pages:
-        names = re.findall(r'^ *"(?:from|import) .*\bnb(\d\d)_', page.read_text(), re.MULTILINE)
-        assert all(name <= page.name for name in names), page.name
+        assert all(name <= page.name for name in imports.findall(page.read_text())), page.name
 
 
 def test_what_is_private_does_not_import_the_public_modules_made_of_it():
@@ -143,13 +138,8 @@ def test_what_is_private_does_not_import_the_public_modules_made_of_it():
     assert not public & {a or b for file in files for a, b in names.findall(file.read_text())}
 
 
-def test_the_library_does_not_know_the_course():
-    files = [*LIBRARY.rglob("*.py")]
-    assert files
-    assert not [file for file in files if imported(file, "rungs_course")]
-
-
-def test_the_course_imports_nothing_private_of_the_library():
+def test_the_library_does_not_know_the_course_which_imports_nothing_private():
+    assert not [file for file in LIBRARY.rglob("*.py") if imported(file, "rungs_course")]
     files = [*TEACHING.rglob("*.py"), *(ROOT / "notebooks").rglob("*.ipynb")]
     assert files
     private = re.compile(r'^[ "]*(?:from|import) rungs(?:\._| import .*\b_)', re.MULTILINE)

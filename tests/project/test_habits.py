@@ -6,7 +6,6 @@ import importlib.metadata
 import itertools
 import os
 import re
-import subprocess
 import symtable
 import tomllib
 from pathlib import Path
@@ -21,19 +20,17 @@ from packaging.utils import canonicalize_name
 
 from rungs._src.registry import rungs_of
 from rungs_course.labs.lab import labs
+from tests.processes import succeed
 
 ROOT = Path(__file__).parents[2]
-PLAIN = TransformerManager()  # makes plain Python of magics
 COURSE = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
 SOLUTIONS = sorted((ROOT / "notebooks" / "solutions").glob("*.ipynb"))
-NOTEBOOKS = sorted((ROOT / "notebooks").rglob("*.ipynb"))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 
 def tracked(*patterns):
     command = ["git", "-C", str(ROOT), "ls-files", "--", *patterns]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return [path for name in done.stdout.splitlines() if (path := ROOT / name).exists()]
+    return [path for name in succeed(command).splitlines() if (path := ROOT / name).exists()]
 
 
 def dependencies():
@@ -44,50 +41,41 @@ def dependencies():
 
 
 @functools.cache
-def heads():
-    """All labs, each with the head of its notebook."""
-    return [(lab, lab.head()) for lab in labs().values()]
+def notebooks_of_labs():
+    """The names of the labs' notebooks, each with the notebook that it belongs to."""
+    return [(lab.notebook.name, lab.head().notebook) for lab in labs().values()]
+
+
+def is_bound(symbol):
+    return symbol.is_assigned() or symbol.is_imported()
 
 
 @pytest.mark.parametrize("path", COURSE, ids=lambda path: path.stem)
 class TestNotebook:
-    def cells(self, path):
-        return [cell for cell in nbformat.read(path, 4).cells if cell.cell_type == "code"]
-
-    def test_its_parameters_are_one_cell_of_plain_literals_that_are_read(self, path):
-        (cell,) = [c for c in self.cells(path) if "parameters" in c.metadata.get("tags", [])]
-        names = set()
-        for statement in ast.parse(cell.source).body:
-            assert isinstance(statement, ast.Assign), cell.source
+    def test_its_parameters_are_one_cell_of_plain_literals_that_are_read_and_stay(self, path):
+        cells = [cell for cell in nbformat.read(path, 4).cells if cell.cell_type == "code"]
+        (first,) = [cell for cell in cells if "parameters" in cell.metadata.get("tags", [])]
+        names, read = set(), set()
+        for statement in ast.parse(first.source).body:
+            assert isinstance(statement, ast.Assign), first.source
             ast.literal_eval(statement.value)
             names.add(statement.targets[0].id)
         assert {"size", "seed", "out", "figures"} <= names
-        read = {
-            node.id
-            for other in self.cells(path)
-            for node in ast.walk(ast.parse(PLAIN.transform_cell(other.source)))
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
-        }
+        for cell in cells:
+            if cell is first:
+                continue
+            code = TransformerManager().transform_cell(cell.source)  # without magics
+            table = symtable.symtable(code, path.stem, "exec")
+            bound = {each.get_name() for each in table.get_symbols() if is_bound(each)}
+            assert not names & bound, cell.source
+            nodes = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Name)]
+            read |= {node.id for node in nodes if isinstance(node.ctx, ast.Load)}
         assert names <= read
 
-    def test_its_parameters_are_unchanged_at_its_end(self, path):
-        (first,) = [c for c in self.cells(path) if "parameters" in c.metadata.get("tags", [])]
-        parameters = {statement.targets[0].id for statement in ast.parse(first.source).body}
-        for cell in self.cells(path):
-            if cell.source == first.source:
-                continue
-            code = TransformerManager().transform_cell(cell.source)
-            symbols = symtable.symtable(code, path.stem, "exec").get_symbols()
-            bound = {
-                each.get_name() for each in symbols if each.is_assigned() or each.is_imported()
-            }
-            assert not parameters & bound, cell.source
-
     def test_it_links_its_labs_and_the_answers_to_its_exercises(self, path):
-        own = [lab for lab, head in heads() if head.notebook == path.stem]
         last = nbformat.read(path, 4).cells[-1].source
-        for lab in own:
-            assert f"](labs/{lab.notebook.name})" in last
+        for name, notebook in notebooks_of_labs():
+            assert notebook != path.stem or f"](labs/{name})" in last
         assert f"](solutions/{path.name})" in last.split("## Exercises")[1]
 
     def test_its_questions_have_one_right_answer_and_explain_every_choice(self, path):
