@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-from tests.proof.mutants import AREAS, TIERS
+from tests.proof.mutants import MUTANTS, TIERS
 
 ROOT = Path(__file__).parents[2]
-MUTANTS = [mutant for some in AREAS.values() for mutant in some]
 
 
 def test_every_mutant_changes_what_is_there_otherwise_than_the_rest():

@@ -16,6 +16,7 @@ class Mutant:
     """One small fault, as a substitution of text.
 
     Attributes:
+        area: the file of TOML that it is of.
         file: which file of the source tree it changes.
         fault: what it breaks, in a line.
         old: a text that is there exactly once.
@@ -25,6 +26,7 @@ class Mutant:
         hangs: whether it is noticed by tests that never end.
     """
 
+    area: str
     file: str
     fault: str
     old: str
@@ -41,13 +43,9 @@ class Mutant:
         return text.replace(self.old, self.new)
 
 
-def _load(area: Path) -> list[Mutant]:
-    files = tomllib.loads(area.read_text())
-    return [
-        Mutant(file, fault, **fields | {"tests": tuple(fields["tests"])})
-        for file, faults in files.items()
-        for fault, fields in faults.items()
-    ]
-
-
-AREAS = {area.stem: _load(area) for area in sorted(Path(__file__).parent.glob("*.toml"))}
+MUTANTS = [
+    Mutant(area.stem, file, fault, **fields | {"tests": tuple(fields["tests"])})
+    for area in sorted(Path(__file__).parent.glob("*.toml"))
+    for file, faults in tomllib.loads(area.read_text()).items()
+    for fault, fields in faults.items()
+]
