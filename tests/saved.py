@@ -2,8 +2,10 @@
 
 import contextlib
 import csv
+import functools
 import hashlib
 import json
+import operator
 import resource
 
 import pytest
@@ -30,10 +32,7 @@ def deleting(*keys):
     """Returns a function that deletes an entry of the nested dicts and lists given to it."""
 
     def change(saved):
-        *path, last = keys
-        for key in path:
-            saved = saved[key]
-        del saved[last]
+        del functools.reduce(operator.getitem, keys[:-1], saved)[keys[-1]]
 
     return change
 
@@ -42,10 +41,7 @@ def setting(value, *keys):
     """Returns a function that sets an entry of the nested dicts and lists given to it."""
 
     def change(saved):
-        *path, last = keys
-        for key in path:
-            saved = saved[key]
-        saved[last] = value
+        functools.reduce(operator.getitem, keys[:-1], saved)[keys[-1]] = value
 
     return change
 
