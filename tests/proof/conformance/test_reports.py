@@ -12,16 +12,14 @@ from rungs._src.conformance.suite import load
 PAGES = sorted((Path(__file__).parents[3] / "docs" / "peers").glob("*.md"))
 BLOCK = re.compile(r"```python\n(.*?)```\n\n```text\n(.*?)```", re.DOTALL)
 PROGRAMS = [
-    pytest.param(
-        *block,
-        id=f"{page.stem}-{number}",
-        marks=[pytest.mark.release] if page.stem == "pgx" else [],  # which compiles for minutes
-    )
+    pytest.param(*block, id=f"{page.stem}-{number}")
     for page in PAGES
     for number, block in enumerate(BLOCK.findall(page.read_text()), 1)
 ]
 
 
+# What they run is others', of the versions that are locked.
+@pytest.mark.release
 @pytest.mark.system
 @pytest.mark.parametrize(("program", "prints"), PROGRAMS)
 def test_a_reports_program_prints_what_it_says(program, prints):
