@@ -7,45 +7,11 @@
  * format of the mask; the opponent; the numbers of starts, of environments and of steps; the seed.
  * The starts follow, RUNGS_FEN_BYTES each, and an int64 for each environment of each step.
  */
-#include <rungs.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#ifdef _WIN32
-#include <windows.h>
-#define SYMBOL(library, name) ((void*)GetProcAddress(library, name))
-#define OPENED(path) LoadLibraryA(path)
-typedef HMODULE library_handle;
-#else
-#include <dlfcn.h>
-#define SYMBOL(library, name) dlsym(library, name)
-#define OPENED(path) dlopen(path, RTLD_NOW)
-typedef void* library_handle;
-#endif
+#include "library.h"
 
 enum { CHESS, FORMAT, MASK, OPPONENT, STARTS, ENVS, STEPS, SEED, HEAD };
 
-static library_handle library;
 static FILE* out;
-
-static void require(int holds, const char* what) {
-  if (holds) return;
-  fprintf(stderr, "%s\n", what);
-  exit(1);
-}
-
-static void* symbol(const char* name) {
-  void* found = SYMBOL(library, name);
-  require(found != NULL, name);
-  return found;
-}
-
-/* A function of the library, with the type that the header gives it. */
-#define RUNGS(name) ((__typeof__(&name))symbol(#name))
-
-static void check(rungs_status status) {
-  require(status == RUNGS_OK, RUNGS(rungs_error_message)());
-}
 
 static void read_all(void* to, size_t bytes, FILE* file) {
   require(fread(to, 1, bytes, file) == bytes, "a file of games is too short");
@@ -120,9 +86,7 @@ static void play_cartpole(const int64_t* head, FILE* file) {
 
 int main(int count, char** arguments) {
   require(count > 3, "games LIBRARY OUT FILE...");
-  library = OPENED(arguments[1]);
-  require(library != NULL, "the library can't be loaded");
-  require(RUNGS(rungs_abi_version)() == RUNGS_ABI_VERSION, "the library is of another version");
+  open_library(arguments[1]);
   out = fopen(arguments[2], "wb");
   require(out != NULL, "there is no place for what is put out");
   for (int i = 3; i < count; ++i) {

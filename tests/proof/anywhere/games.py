@@ -5,7 +5,7 @@ It needs Rungs alone: so it tries any installation, on any system and any proces
 
 import hashlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import rungs
@@ -18,22 +18,28 @@ SETTINGS = (
     ("cartpole", {}),
     ("cartpole", {"dtype": "float32"}),
 )
+ENVS, STEPS, SEED = 300, 30, 1
+
+
+def steps(env) -> Iterator[tuple]:
+    """Plays an environment; yields the actions of each step, and then all that it put out."""
+    is_chess = hasattr(env, "sample_actions")
+    observation, _ = env.reset(seed=SEED)
+    for step in range(STEPS):
+        chosen = env.sample_actions(step) if is_chess else observation[:, 2] > 0
+        actions = chosen.astype("int64")
+        observation, *outputs, info = env.step(actions)
+        yield actions, observation, *outputs, *([info["action_mask"]] if is_chess else [])
 
 
 def play(rung: str = "threads", between: Callable[[], object] = lambda: None) -> None:
     """Plays on a rung, with something else between two steps; ends the process if games differ."""
     digest = hashlib.sha256()
     for env_id, settings in SETTINGS:
-        env = rungs.make(env_id, rung, 300, **settings)
-        observation, info = env.reset(seed=1)
-        for step in range(30):
-            between()
-            chosen = env.sample_actions(step) if env_id == "chess" else observation[:, 2] > 0
-            observation, reward, terminated, truncated, info = env.step(chosen.astype(int))
-            for output in (observation, reward, terminated, truncated):
+        for _, *outputs in steps(rungs.make(env_id, rung, ENVS, **settings)):
+            for output in outputs:
                 digest.update(output.tobytes())
-            if env_id == "chess":
-                digest.update(info["action_mask"].tobytes())
+            between()
     if digest.hexdigest() != RECORDED.read_text().strip():
         sys.exit(f"{digest.hexdigest()} is not what was recorded")
 

@@ -8,33 +8,11 @@
  *
  * The network of the search finds all actions equal and all positions drawn.
  */
-#include <dlfcn.h>
-#include <rungs.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-static void* library;
+#include "../anywhere/library.h"
+
 static uint32_t random_state = 1;
-
-static void require(int holds, const char* what) {
-  if (holds) return;
-  fprintf(stderr, "%s\n", what);
-  exit(1);
-}
-
-/* A function of the library, with the type that the header gives it. */
-#define RUNGS(name) ((__typeof__(&name))symbol(#name))
-
-static void* symbol(const char* name) {
-  void* found = dlsym(library, name);
-  require(found != NULL, name);
-  return found;
-}
-
-static void check(rungs_status status) {
-  require(status == RUNGS_OK, RUNGS(rungs_error_message)());
-}
 
 static int64_t drawn(int64_t below) {
   random_state = random_state * 1664525 + 1013904223;
@@ -110,8 +88,7 @@ static int64_t search(int policy, int64_t games, int moves) {
 
 int main(int argc, char** arguments) {
   require(argc >= 4, "work LIBRARY WHAT NUMBER...");
-  library = dlopen(arguments[1], RTLD_NOW);
-  require(library != NULL, "the library can't be opened");
+  open_library(arguments[1]);
   const char* const what = arguments[2];
   int64_t number[3] = {0};
   for (int i = 3; i < argc && i < 6; ++i) number[i - 3] = atoll(arguments[i]);
