@@ -11,11 +11,13 @@ from urllib.parse import unquote, urlsplit
 import nbformat
 import pytest
 
+from rungs._src.programs import find_program
 from rungs_course import paths
 from rungs_course.errors import BookError
 from rungs_course.outline import number_of, numbered
 from rungs_course.runner import book, bundle, manifest
 from tests.browser import ROOT, SCREENSHOTS, needs_chromium
+from tests.saved import rows_of
 
 pytestmark = pytest.mark.system
 
@@ -35,6 +37,8 @@ def test_every_notebook_runs_from_top_to_bottom(smoke):
         if entry["status"] == "done":
             assert list((smoke / "results").glob(f"{number_of(name)}_*.csv")), name
             assert list((smoke / "figures").glob(f"{number_of(name)}_*.png")), name
+    if find_program("node") and not bundle.missing():
+        assert "node" in {row["racer"] for row in rows_of(smoke / "results" / "07_race.csv")}
 
 
 class Page(HTMLParser):

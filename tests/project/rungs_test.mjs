@@ -7,7 +7,7 @@ import { Agent, Network } from "../../js/agent.js";
 import { Game, START } from "../../js/game.js";
 import { toUci } from "../../js/moves.js";
 import { randoms } from "../../js/randoms.js";
-import { MAX_LEGAL, NUM_ACTIONS, REASONS, RungsError, evenly, load } from "../../js/rungs.js";
+import { MAX_LEGAL, REASONS, RungsError, evenly, load } from "../../js/rungs.js";
 
 const rungs = await load(readFileSync(process.env.RUNGS_WASM));
 const AGENT = readFileSync(process.env.RUNGS_AGENT);
@@ -17,11 +17,6 @@ const QUEEN_MATES = 64 * (8 * 3) + 21; // four squares north from f3
 const ROOK_MATES = 64 * (8 * 6) + 3; // seven squares north from d1
 const refused = (code, message) => (error) =>
   error instanceof RungsError && error.code === code && message.test(error.message);
-
-test("perft counts what is published", () => {
-  assert.equal(rungs.perft(START, 4), 197281n);
-  assert.throws(() => rungs.perft("8/8", 1), refused("FEN", /8\/8/));
-});
 
 test("a mate ends a game, and the next begins", () => {
   const envs = rungs.chess({ startFens: [MATE_IN_ONE], mask: "list", observation: "planes" });
@@ -36,28 +31,6 @@ test("a mate ends a game, and the next begins", () => {
   assert.equal(envs.fen(0), MATE_IN_ONE);
   assert.equal(envs.player[0], 0);
   envs.close();
-});
-
-test("masks agree, whatever their format", () => {
-  const made = ["bool", "bits", "list"].map((mask) => rungs.chess({ numEnvs: 5, mask }));
-  const [bool, bits, list] = made;
-  for (const envs of made) envs.reset(3);
-  const random = randoms();
-  for (let step = 0; step < 100; ++step) {
-    for (let i = 0; i < 5; ++i) {
-      const allowed = bool.mask.subarray(NUM_ACTIONS * i, NUM_ACTIONS * (i + 1));
-      const actions = [...allowed.keys()].filter((action) => allowed[action]);
-      const listed = list.mask.subarray(MAX_LEGAL * i, MAX_LEGAL * (i + 1));
-      assert.deepEqual([...listed.slice(0, actions.length)], actions);
-      const words = bits.mask.subarray(73 * i, 73 * (i + 1));
-      const set = [...allowed.keys()].filter(
-        (action) => (words[action >> 6] >> BigInt(action & 63)) & 1n,
-      );
-      assert.deepEqual(set, actions);
-    }
-    const actions = bool.sampleActions(random);
-    for (const envs of made) envs.step(actions);
-  }
 });
 
 test("a saved state goes on alike, and each seed is a game of its own", () => {
@@ -77,13 +50,6 @@ test("a saved state goes on alike, and each seed is a game of its own", () => {
   state[200] ^= 255;
   assert.throws(() => envs.restore(state), refused("STATE", /./));
   assert.throws(() => envs.restore(state.subarray(1)), refused("STATE", /bytes/));
-});
-
-test("an environment is what it is in a larger batch", () => {
-  const all = rungs.chess({ numEnvs: 4, openingMin: 10, openingMax: 10 });
-  const part = rungs.chess({ numEnvs: 2, firstEnv: 2, openingMin: 10, openingMax: 10 });
-  for (const envs of [all, part]) envs.reset(9);
-  assert.deepEqual([part.fen(0), part.fen(1)], [all.fen(2), all.fen(3)]);
 });
 
 test("what is wrong is refused, and named", () => {

@@ -1,10 +1,9 @@
-"""The C API in WebAssembly: what it needs of its host, and that it plays, in Node and browsers."""
+"""The C API in WebAssembly: what it needs of its host, and that it plays, in Node."""
 
 import functools
 import hashlib
 import importlib.util
 import io
-import itertools
 import json
 import os
 import re
@@ -13,9 +12,7 @@ from pathlib import Path
 
 import chess
 import chess.pgn
-import nbformat
 import numpy as np
-import pandas as pd
 import pytest
 from gymnasium.vector import AutoresetMode
 
@@ -26,13 +23,9 @@ from rungs._src.chess.observation import OBSERVATIONS, format_name
 from rungs._src.chess.perft import read_epd
 from rungs._src.chess.settings import checked_start
 from rungs._src.selfplay import agent as files
-from rungs.devel import run_program
 from rungs_course import agents
-from rungs_course import paths as course_paths
 from rungs_course.paths import ROOT, WASM
 from rungs_course.peers.agreement import ending
-from rungs_course.runner import bundle
-from tests.browser import browser, needs_chromium
 from tests.library.chess.test_fen import ACCEPTED, REFUSED, accepts
 from tests.library.chess.test_sameness import EVERY_RUNGS_GAMES
 from tests.library.native import c_handles
@@ -71,6 +64,18 @@ def agent(tmp_path_factory):
     file = tmp_path_factory.mktemp("agent") / "agent.bin"
     file.write_bytes(agents.packed(files.load(agents.recorded_in() / "1.pt"), []))
     return file
+
+
+def run_script(code, **given):
+    """Runs a module of JavaScript that finds what is given by name; returns what it prints."""
+    constants = "".join(f"const {name} = {json.dumps(given[name])};\n" for name in given)
+    imports = """
+import { readFileSync } from "node:fs";
+import { Game } from "./js/game.js";
+import { RungsError, load } from "./js/rungs.js";
+"""
+    script = imports + constants + code
+    return succeed(["node", "--input-type=module", "--eval", script], cwd=ROOT)
 
 
 @NEEDS_NODE
@@ -157,21 +162,6 @@ def test_node_plays_in_lockstep_with_cpp(module, tmp_path):
 
 
 @NEEDS_NODE
-def test_the_ladders_page_has_rows_of_node(module, monkeypatch):
-    page = nbformat.read(ROOT / "notebooks" / "07_ladder.ipynb", 4)
-    (race_in_node,) = [cell.source for cell in page.cells if '"node", "--' in cell.source]
-    monkeypatch.setattr(course_paths, "WASM", module)
-    names = {"json": json, "pd": pd, "rungs": rungs, "paths": course_paths}
-    names |= {"run_program": run_program, "board_counts": (1, 8), "node_seconds": 0}
-    names |= {"repeats": 2, "races": []}
-    exec(race_in_node, names)
-    rows = pd.concat(names["races"])
-    expected = {*itertools.product((1, 8), range(2))}
-    assert {*zip(rows["num_envs"], rows["repeat"], strict=True)} == expected
-    assert (rows["seconds"] > 0).all()
-
-
-@NEEDS_NODE
 def test_node_counts_the_published_leaves(module, tmp_path):
     cases = [
         (case.fen, depth, leaves)
@@ -181,55 +171,14 @@ def test_node_counts_the_published_leaves(module, tmp_path):
         if leaves <= most
     ]
     (tmp_path / "cases.json").write_text(json.dumps(cases))
-    code = f"""
-import {{ readFileSync }} from "node:fs";
-import {{ load }} from "./js/rungs.js";
-
-const [module, cases] = {json.dumps([str(module), str(tmp_path / "cases.json")])};
+    code = """
 const rungs = await load(readFileSync(module));
 const wrong = ([fen, depth, leaves]) => Number(rungs.perft(fen, depth)) !== leaves;
-console.log(JSON.stringify(JSON.parse(readFileSync(cases)).filter(wrong)));
+console.log(JSON.stringify(JSON.parse(readFileSync(file)).filter(wrong)));
 """
-    found = succeed(["node", "--input-type=module", "--eval", code], cwd=ROOT)
+    found = run_script(code, module=str(module), file=str(tmp_path / "cases.json"))
     assert json.loads(found) == []
-    assert len(cases) > 1000
-
-
-@needs_chromium
-def test_a_page_opened_from_a_folder_plays_the_recorded_games(module, tmp_path, monkeypatch):
-    source, out = tmp_path / "source", tmp_path / "out"
-    for folder in (source, out):
-        folder.mkdir()
-    files = {path.name: path.read_bytes for path in write_games(source)}
-    monkeypatch.setattr(bundle, "SOURCES", source)
-    monkeypatch.setattr(bundle, "FILES", {"rungs.wasm": module.read_bytes} | files)
-    scripts = "".join(f'<script src="{name}.js"></script>' for name in bundle.FILES)
-    (source / "games.html").write_text(
-        f'<title>games</title>{scripts}<script type="module" src="games.js"></script>'
-    )
-    (source / "games.js").write_text(
-        f"""
-import {{ file }} from "{ROOT}/js/files.js";
-import {{ load }} from "{ROOT}/js/rungs.js";
-import {{ play }} from "{ANYWHERE}/played.mjs";
-
-const rungs = await load(await file("rungs.wasm"));
-const played = [];
-for (const name of {list(files)})
-  play(rungs, (await file(name)).buffer, (bytes) => played.push(bytes.slice()));
-const digest = await crypto.subtle.digest("SHA-256", await new Blob(played).arrayBuffer());
-const pairs = [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0"));
-document.title = pairs.join("");
-""".lstrip()
-    )
-    bundle.build(out)
-    with browser() as chromium:
-        page, wrong = chromium.new_page(), []
-        page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.goto((out / "games.html").as_uri())
-        page.wait_for_function("document.title.length === 64", timeout=120_000)
-        assert page.title() == RECORDED.read_text().strip()
-        assert not wrong
+    assert len(cases) > 500
 
 
 @NEEDS_NODE
@@ -244,10 +193,10 @@ def test_the_modules_of_javascript_do_what_they_say(module, agent):
 
 @NEEDS_NODE
 def test_games_are_written_as_python_chess_writes_them(module, tmp_path):
-    """Classical and 2,000 of Chess960; a move is given in UCI or SAN, castling in either form."""
+    """Classical and of Chess960; a move is given in UCI or SAN, castling in either form."""
     rng = np.random.default_rng(1)
     starts = [chess.STARTING_FEN, KIWIPETE, KIWIPETE, PROMOTING]
-    starts += [chess.Board.from_chess960_pos(int(i)).fen() for i in rng.integers(960, size=2000)]
+    starts += [chess.Board.from_chess960_pos(int(i)).fen() for i in rng.integers(960, size=250)]
     games, expected, castled = [], [], 0
     for number, start in enumerate(starts):
         board = chess.Board(start)
@@ -290,29 +239,26 @@ def test_javascript_takes_the_fens_that_python_takes(module, tmp_path):
             letters[at] = str(rng.choice(["", *"KQkqHAhrnbpP/18 0+_~-e36wb", "  ", "\t", "\u0665"]))
         fens.append("".join(letters))
     (tmp_path / "fens.json").write_text(json.dumps(fens))
-    script = f"""
-import {{ readFileSync }} from "node:fs";
-import {{ Game }} from "{ROOT}/js/game.js";
-import {{ RungsError, load }} from "{ROOT}/js/rungs.js";
-const rungs = await load(readFileSync({json.dumps(str(module))}));
-const [game, search] = [new Game(rungs), rungs.search({{ simulations: 1 }})];
-const accepts = (read) => (fen) => {{
-  try {{ read(fen); }} catch (error) {{
+    code = """
+const rungs = await load(readFileSync(module));
+const [game, search] = [new Game(rungs), rungs.search({ simulations: 1 })];
+const accepts = (read) => (fen) => {
+  try { read(fen); } catch (error) {
     if (error instanceof RungsError && error.code === "FEN") return false;
     throw error;
-  }}
+  }
   return true;
-}};
+};
 const readers = [
   (fen) => rungs.perft(fen, 0),
   (fen) => game.begin(fen),
   (fen) => search.begin(0, fen),
-  (fen) => rungs.chess({{ startFens: [fen], mask: "list" }}).close(),
+  (fen) => rungs.chess({ startFens: [fen], mask: "list" }).close(),
 ];
-const fens = JSON.parse(readFileSync({json.dumps(str(tmp_path / "fens.json"))}));
+const fens = JSON.parse(readFileSync(file));
 console.log(JSON.stringify(readers.map((read) => fens.map(accepts(read)))));
 """
-    found = json.loads(succeed(["node", "--input-type=module", "--eval", script]))
+    found = json.loads(run_script(code, module=str(module), file=str(tmp_path / "fens.json")))
     start = functools.partial(checked_start, "fen", listed=True)
     for read, answers in zip((board_of, start, start, start), found, strict=True):
         assert [
@@ -373,14 +319,12 @@ def test_the_same_sources_make_the_same_file(module, tmp_path):
 
 @NEEDS_NODE
 def test_it_is_small_and_asks_its_host_for_a_clock_and_files_alone(module):
-    code = f"""
-import {{ readFileSync }} from "node:fs";
-
-const module = new WebAssembly.Module(readFileSync({json.dumps(str(module))}));
-const [imports, exports] = [WebAssembly.Module.imports(module), WebAssembly.Module.exports(module)];
-console.log(JSON.stringify([imports, exports]));
+    code = """
+const compiled = new WebAssembly.Module(readFileSync(module));
+const { imports, exports } = WebAssembly.Module;
+console.log(JSON.stringify([imports(compiled), exports(compiled)]));
 """
-    imports, exports = json.loads(succeed(["node", "--input-type=module", "--eval", code]))
+    imports, exports = json.loads(run_script(code, module=str(module)))
     assert {each["module"] for each in imports} == {"wasi_snapshot_preview1"}
     names = {each["name"] for each in imports}
     assert names <= {"clock_time_get", "fd_close", "fd_seek", "fd_write"}
