@@ -28,22 +28,23 @@ SANITIZED += ["-fopenmp", "-ffp-contract=off", "-D_GLIBCXX_ASSERTIONS"]
 OPTIMIZED = ["-O2", "-fopenmp", "-ffp-contract=off"]
 # What the address sanitizer finds, too, or no code here has; it takes a quarter of the compile.
 REPEATED = "null,object-size,pointer-overflow,vptr,nonnull-attribute,returns-nonnull-attribute"
-MACHINES = {
+BUILDS = {
     "native": [*SANITIZED, f"-fno-sanitize={REPEATED}", "-march=native"],
     "x86-64": [*SANITIZED, "-march=x86-64"],
     "plain": [*SANITIZED, "-march=native", "-DRUNGS_SCALAR_LANES"],
     "arm": [*OPTIMIZED, "-static"],
+    "threads": ["-O1", "-g1", "-fsanitize=thread", "-fopenmp", "-march=native"],
 }
 ARM_COMPILER, ARM = "aarch64-linux-gnu-g++", "qemu-aarch64"
 NEEDS_ARM = pytest.mark.needs(ARM_COMPILER, ARM)
 
 
-def built(program, machine):
-    """Returns the command that runs a program, which is compiled once for each machine."""
-    source, flags = HERE / f"{program}.cpp", [*FLAGS, *MACHINES[machine]]
-    if machine == "arm":
+def built(program, build):
+    """Returns the command that runs a program, which is compiled once for each of `BUILDS`."""
+    source, flags = HERE / f"{program}.cpp", [*FLAGS, *BUILDS[build]]
+    if build == "arm":
         return [ARM, gpp.build(f"{program}-arm", source, flags, ARM_COMPILER)]
-    return [gpp.build(f"{program}-{machine}", source, flags)]
+    return [gpp.build(f"{program}-{build}", source, flags)]
 
 
 @pytest.fixture
@@ -55,9 +56,7 @@ def checks():
 ON_ARM = pytest.param("arm", marks=[pytest.mark.system, pytest.mark.release, NEEDS_ARM])
 
 
-@pytest.fixture(
-    params=["native", *system_tier("plain"), *system_tier("x86-64", release=True), ON_ARM]
-)
+@pytest.fixture(params=["native", *system_tier("plain", "x86-64", release=True), ON_ARM])
 def vector_checks(request):
     """The command that runs what vectors compute and write."""
     return built("checks", request.param)
@@ -92,11 +91,10 @@ def test_a_team_does_every_chunk_once(checks):
 
 
 @pytest.mark.system
-def test_a_team_has_no_races():
-    flags = [*FLAGS, "-O1", "-g1", "-fsanitize=thread", "-fopenmp", "-march=native"]
-    program = gpp.build("checks-thread", HERE / "checks.cpp", flags)
-    assert run(program, "threads", 2000) == "played\n"
-    assert run(program, "search", 6, DATA / "tricky.epd") == "searched\n"
+def test_boards_and_searches_have_no_races():
+    program = built("checks", "threads")
+    assert run(*program, "threads", 2000) == "played\n"
+    assert run(*program, "search", 6, DATA / "tricky.epd") == "searched\n"
 
 
 def test_trees_stay_in_their_memory_and_add_up(checks):
@@ -113,8 +111,7 @@ def test_the_learner_stays_in_its_memory_and_threads_change_nothing(machine):
 
 @pytest.mark.system
 def test_the_learner_has_no_races():
-    flags = [*FLAGS, "-O1", "-g1", "-fsanitize=thread", "-fopenmp", "-march=native"]
-    assert run(gpp.build("learner-thread", HERE / "learner.cpp", flags), 2) == "learnt\n"
+    assert run(*built("learner", "threads"), 2) == "learnt\n"
 
 
 def test_any_text_is_refused_or_a_position(checks, tmp_path):

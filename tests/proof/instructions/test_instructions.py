@@ -19,6 +19,7 @@ def test_what_differs_beyond_a_limit_is_listed():
     assert line.startswith("a leaf")
 
 
+@pytest.mark.release
 @pytest.mark.system
 @pytest.mark.needs("valgrind")
 def test_instructions_are_those_recorded():
