@@ -5,17 +5,19 @@ import hashlib
 import importlib.util
 import os
 import re
+import shutil
 import struct
+import sys
 import zipfile
 from pathlib import Path
 
+import chess
 import pytest
 
 from rungs._src import paths
 from rungs._src.machine.cpu import cpu_features
 from rungs._src.native.variants import file_name, of_machine
 from tests.processes import succeed
-from tests.project.test_package import NEEDS_ARM, play_on_arm
 from tests.proof.anywhere.games import RECORDED
 from tests.proof.anywhere.recorded import write_games
 from tools import wheels
@@ -23,7 +25,9 @@ from tools import wheels
 ROOT = Path(__file__).parents[2]
 # Debian's, as `make tools` installs them.
 MUSL = "/lib/ld-musl-x86_64.so.1"
-ARM_MUSL = str(ROOT / "build" / "arm" / MUSL[1:].replace("x86_64", "aarch64"))
+ARM = ROOT / "build" / "arm"
+ARM_PYTHON = ARM / "usr" / "bin" / "python3"
+ARM_MUSL = ARM / MUSL[1:].replace("x86_64", "aarch64")
 WINE = "/usr/lib/wine/wine64"
 # A wheel takes minutes to compile: one is enough to see that zig makes them as it should.
 QUICK = ("manylinux_2_17_aarch64",)
@@ -124,9 +128,21 @@ def check_macho(library, tag):
 
 
 @pytest.mark.needs("qemu-aarch64")
-@NEEDS_ARM
+@pytest.mark.skipif(not ARM_PYTHON.exists(), reason="`make tools` brings Python for ARM")
 def test_the_one_for_linux_on_arm_plays_the_recorded_games(unpacked, tmp_path):
-    play_on_arm(unpacked("manylinux_2_17_aarch64")[0], tmp_path)
+    """In Debian's Python on a simulated ARM processor."""
+    wheel, _ = unpacked("manylinux_2_17_aarch64")
+    python = ["qemu-aarch64", "-L", ARM, ARM_PYTHON]
+    version = succeed([*python, "-c", "import sys; print(*sys.version_info[:2], sep='.')"])
+    pip = [sys.executable, "-m", "pip", "--quiet", "install", "--no-deps", "--target", tmp_path]
+    pip += ["--python-version", version.strip(), "--only-binary=:all:"]
+    pip += ["--constraint", ROOT / "constraints.txt", "--platform=linux_aarch64"]
+    pip += [f"--platform=manylinux_2_{glibc}_aarch64" for glibc in (17, 28)]
+    needed = ["numpy", "gymnasium", "cloudpickle", "typing_extensions", "farama_notifications"]
+    succeed([*pip, wheel, *needed, "filelock", "platformdirs"])
+    shutil.copytree(Path(chess.__file__).parent, tmp_path / "chess")  # which has no wheel
+    games = RECORDED.with_name("games.py")
+    assert succeed([*python, games], env={"PYTHONPATH": str(tmp_path)}) == "armv8\n"
 
 
 @pytest.fixture(scope="module")
@@ -148,7 +164,7 @@ def test_each_library_that_can_run_here_plays_the_recorded_games(unpacked, games
     flags, runner = RUNNERS[tag]
     _, folder = unpacked(tag)
     program = tmp_path / "games.exe"
-    source = ROOT / "tests" / "proof" / "anywhere" / "games.c"
+    source = RECORDED.with_name("games.c")
     options = ["-std=gnu99", "-Wall", "-Wextra", "-Werror", f"-I{paths.CPP}/include", *flags]
     succeed([*wheels.compiler(wheels.TARGETS[tag].triple, "cc"), *options, source, "-o", program])
     has, out = {*cpu_features().split()}, tmp_path / "out"
