@@ -14,10 +14,10 @@ import pytest
 from rungs._src.programs import find_program
 from rungs_course import paths
 from rungs_course.errors import BookError
+from rungs_course.measure import results
 from rungs_course.outline import number_of, numbered
 from rungs_course.runner import book, bundle, manifest
 from tests.browser import ROOT, SCREENSHOTS, needs_chromium
-from tests.saved import rows_of
 
 pytestmark = pytest.mark.system
 
@@ -38,7 +38,7 @@ def test_every_notebook_runs_from_top_to_bottom(smoke):
             assert list((smoke / "results").glob(f"{number_of(name)}_*.csv")), name
             assert list((smoke / "figures").glob(f"{number_of(name)}_*.png")), name
     if find_program("node") and not bundle.missing():
-        assert "node" in {row["racer"] for row in rows_of(smoke / "results" / "07_race.csv")}
+        assert "node" in set(results.load(smoke / "results" / "07_race.csv")["racer"])
 
 
 class Page(HTMLParser):
