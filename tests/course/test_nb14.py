@@ -1,14 +1,16 @@
 """Notebook 14: the cost model, whose numbers are found again in times made from them."""
 
+import chess
 import numpy as np
 import pandas as pd
 import pytest
 
-from rungs.errors import WorkerDiedError
+from rungs.chess import action_on
+from rungs.errors import MismatchError, WorkerDiedError
 from rungs_course.measure.cost import position_bytes
 from rungs_course.measure.link import Link, fit
 from rungs_course.notebooks import nb14_cost_model as nb14
-from rungs_course.notebooks import nb14_ranks
+from rungs_course.notebooks import nb14_ranks, nb14_search
 from rungs_course.notebooks.nb14_cost_model import Line, Update, all_reduce_seconds
 
 LINK = Link(latency=5e-5, bandwidth=2e9)
@@ -154,6 +156,50 @@ def test_a_saving_is_the_share_that_stepping_had():
     inferring = nb14.inferring_at(0.3, 2.0, 0.5)
     assert nb14.saving(2.0, 0.5, inferring) == pytest.approx(0.3)
     assert nb14.inferring_at(0.5, 2.0, 1.5) < 0  # at most a quarter can be saved
+
+
+def board_after(*moves):
+    board = chess.Board()
+    for move in moves:
+        board.push_uci(move)
+    return board
+
+
+class TestSearch:
+    @staticmethod
+    def games(*played):
+        """Plays some boards' moves in games of each kind; returns these and their positions."""
+        pytest.importorskip("pyspiel")
+        number = len(played)
+        games = nb14_search.Boards(number, seed=0), nb14_search.States(number)
+        boards = [chess.Board() for _ in played]
+        for moves in zip(*(board.move_stack for board in played), strict=True):
+            pairs = zip(moves, boards, strict=True)
+            actions = np.array([action_on(move, board) for move, board in pairs])
+            for game in games:
+                game.play(actions)
+            for move, board in zip(moves, boards, strict=True):
+                board.push(move)
+        return *games, [game.positions() for game in games]
+
+    def test_both_find_what_the_library_finds_also_below_a_mate(self):
+        played = board_after("f2f3", "e7e5", "g2g4"), board_after("e2e4", "e7e5", "g1f3")
+        boards, states, starts = self.games(*played)
+        nb14_search.check(boards, states, starts, simulations=200, seed=1)
+
+        def equal(legal):
+            return [[1 / len(actions) for _ in actions] for actions in legal]
+
+        (root, _), seconds = nb14_search.search(boards, starts[0], 200, equal)
+        mate = root.actions.index(action_on(chess.Move.from_uci("d8h4"), played[0]))
+        assert root.sums[mate] == root.visits[mate] == max(root.visits)
+        assert min(seconds.values()) > 0
+
+    def test_games_that_differ_are_not_timed(self):
+        boards, states, (ours, _) = self.games(chess.Board())
+        *_, (_, theirs) = self.games(board_after("e2e4", "e7e5"))
+        with pytest.raises(MismatchError, match="States: visits of game 0"):
+            nb14_search.check(boards, states, [ours, theirs], simulations=50, seed=1)
 
 
 @pytest.mark.system
