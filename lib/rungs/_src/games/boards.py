@@ -25,9 +25,9 @@ from rungs._src.core.memory import zeroed_lines
 from rungs._src.games.game import Game, GameRandom
 from rungs._src.native import gpp
 from rungs._src.native.abi import described
+from rungs._src.native.team import Team
 from rungs._src.threads import openmp
 from rungs._src.threads.pool import pool_of, thread_count
-from rungs._src.threads.team import Team
 from rungs.errors import CompilerError, ConfigurationError, GameError
 
 _MAX_FLOAT = float(np.finfo(np.float32).max)

@@ -7,8 +7,8 @@ from rungs._src.chess.settings import ChessSettings
 from rungs._src.core.memory import zeroed_lines
 from rungs._src.native import loader
 from rungs._src.native.abi import Api, described
+from rungs._src.native.team import Team
 from rungs._src.threads.pool import pool_of, thread_count
-from rungs._src.threads.team import Team
 
 
 class ThreadsBoards(CppBoards):

@@ -7,6 +7,7 @@ be woken on. C++ tries both, and uses what takes less time: see `cpp/rungs/payof
 import ctypes
 import sys
 from collections.abc import Callable
+from typing import Any
 
 from rungs._src.native.abi import Api, described
 from rungs._src.threads import openmp
@@ -32,7 +33,7 @@ class Team:
         It has as many threads as PyTorch's own loops: GCC's runtime would end and start some
         whenever the number changes.
         """
-        torch = sys.modules.get("torch")
+        torch: Any = sys.modules.get("torch")
         number = torch.get_num_threads() if hasattr(torch, "get_num_threads") else 1
         if not 1 < number <= self._threads:
             return _NONE
