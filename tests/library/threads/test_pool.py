@@ -11,9 +11,17 @@ import numpy as np
 import pytest
 
 import rungs
+from rungs._src.native.team import Team
 from rungs._src.threads import pool
 from rungs.errors import UnavailableError
 from tests.processes import succeed
+
+
+@pytest.fixture(autouse=True)
+def _no_team(monkeypatch):
+    """Takes no threads of PyTorch's, which another test of the process may have imported."""
+    monkeypatch.setattr(Team, "arguments", lambda team: (0, 0))
+
 
 SETTINGS = {"chess": {"mask": "bits", "opponent": "random"}, "cartpole": {}}
 NUM_ENVS = {"chess": 300, "cartpole": 5000}
