@@ -190,9 +190,9 @@ def draw_products(table: pd.DataFrame):
     the columns "% of peak" and "slides: % of peak".
     """
     figure, axes = plots.axes(8.0, 1.2 + 0.4 * len(table))
-    theirs = table["slides: % of peak"]
+    published = table["slides: % of peak"]
     for share, marker, color, label in (
-        (theirs.where(theirs > 0), "D", plots.ORANGE, "the slides"),
+        (published.where(published > 0), "D", plots.ORANGE, "the slides"),
         (table["% of peak"], "o", plots.BLUE, "here"),
     ):
         axes.plot(share, range(len(table)), marker, color=color, label=label)
@@ -202,5 +202,6 @@ def draw_products(table: pd.DataFrame):
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter("{x:g}")
     axes.set_xlabel("share of the peak, % (logarithmic)")
+    axes.set_title("Products of matrices below the peak")
     plots.legend_beside(axes)
     return figure
