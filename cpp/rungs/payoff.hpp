@@ -2,11 +2,12 @@
 //
 // What other threads save depends on what the rest of the program and of the machine does: after a
 // matrix product or next to another process they may cost more than they save. So calls are timed.
-// The way that took the least time is kept, and the others are tried now and then. What a trial
-// costs, a call in sum longer than the best way's, is a debt, which is paid back by a 256th of the
-// time of later calls before the next one. So trials cost less than a hundredth of the time. A way
-// that is kept saves up for calls that take milliseconds, because a helper was descheduled in them;
-// when it has lost more than it saved, it is left for the next best, with the loss as its debt.
+// The way that took the least time is kept, and the others are tried now and then. The time that a
+// way loses on trial, compared with the best one, is its debt, which is paid back by a 256th of the
+// time of later calls before it is tried again. So trials cost less than a hundredth of the time.
+// Helpers that are kept save up, compared with the caller alone, for calls that take milliseconds,
+// because a helper was descheduled in them. When they have lost more than they saved, the caller
+// works alone, and the loss is their debt.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -39,7 +40,7 @@ struct Payoff {
 
   struct Way {
     std::int64_t usual;  // what a call takes; 0: not known yet
-    std::int64_t debt;   // what it has lost against the best other way; below 0: saved
+    std::int64_t debt;   // what it has lost and not paid back; below 0: what it has saved
 
     // Follows fast calls more than slow ones, whose causes would slow other ways down, too.
     void follow(std::int64_t taken) {
@@ -66,7 +67,7 @@ struct Payoff {
 
   Way& of(Helpers helpers) { return ways[static_cast<int>(helpers)]; }
 
-  // The debt at which a way is left for another, whose calls take `usual`.
+  // The debt at which a way is left for one whose calls take `usual`.
   static std::int64_t max_debt(std::int64_t usual) { return kMillisecond / 10 + usual / 2; }
 
   void change(Helpers to) {
@@ -82,12 +83,14 @@ struct Payoff {
     if (own.debt > max_debt(usual)) {
       change(best);
     } else if (calls >= kTrialCalls && time >= kTrial) {
-      const bool better = own.usual < usual;
-      (better ? of(best) : own).debt = max_debt(usual);
-      if (better)
+      // Whichever is left is tried again as late as after a trial that failed.
+      if (own.usual < usual) {
+        of(best).debt = max_debt(usual);
         best = current;
-      else
+      } else {
+        own.debt = max_debt(usual);
         change(best);
+      }
     }
   }
 
