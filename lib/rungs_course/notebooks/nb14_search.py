@@ -119,8 +119,8 @@ class Node:
         reach *= math.sqrt(total)
         statistics = zip(self.priors, self.visits, self.sums, strict=True)
         scores = [
-            (found / visits if visits else 0.0) + reach * prior / (1 + visits)
-            for prior, visits, found in statistics
+            (values / visits if visits else 0.0) + reach * prior / (1 + visits)
+            for prior, visits, values in statistics
         ]
         return scores.index(max(scores))
 
@@ -188,8 +188,8 @@ def in_play(num_games: int, plies: int, seed: int) -> tuple[Boards, States]:
         boards.play(actions)
         states.play(actions)
         pairs = zip(boards.positions()[1], states.positions()[1], strict=True)
-        for i, (ours, theirs) in enumerate(pairs):
-            assert_same(f"legal moves of game {i}", np.sort(TO_OURS[theirs]), np.array(ours))
+        for i, (of_board, of_state) in enumerate(pairs):
+            assert_same(f"legal moves of game {i}", np.sort(TO_OURS[of_state]), np.array(of_board))
     return boards, states
 
 

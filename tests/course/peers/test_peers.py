@@ -183,14 +183,6 @@ def test_pufferlibs_clone_is_named_and_holds_what_is_compiled(tmp_path, monkeypa
     write(tmp_path / "raylib-5.5" / "include" / "raylib.h")
     refused(CompilerError, "not chess")
 
-    def test_libchess_is_named_and_holds_its_header(self, tmp_path, monkeypatch):
-        monkeypatch.delenv("RUNGS_LIBCHESS", raising=False)
-        with pytest.raises(UnavailableError, match="RUNGS_LIBCHESS"):
-            peers.peer_class("libchess")(1)
-        monkeypatch.setenv("RUNGS_LIBCHESS", str(tmp_path))
-        with pytest.raises(UnavailableError, match=r"Position\.h"):
-            peers.peer_class("libchess")(1)
-
 
 def test_libchess_is_named_and_holds_its_header(tmp_path, monkeypatch):
     monkeypatch.delenv("RUNGS_LIBCHESS", raising=False)
