@@ -12,7 +12,7 @@ import signal
 import sys
 import rungs
 {first}
-envs = [rungs.make("chess", rung, num_envs=512) for rung in ("cpp", "threads")]
+envs = [rungs.make("chess", "cpp", 512), rungs.make("chess", "threads", 512, threads=2)]
 for env in envs:
     env.reset(seed=7)
 
@@ -26,6 +26,7 @@ def play(steps):
 team = play(4)
 assert "torch" in sys.modules or not team
 import torch
+torch.set_num_threads(2)
 torch.ones(1 << 20).exp()
 print(bool(play(100)))
 child = os.fork()
