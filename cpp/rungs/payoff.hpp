@@ -5,6 +5,8 @@
 // The way that took the least time is kept, and the others are tried now and then. The time that a
 // way loses on trial, compared with the best one, is its debt, which is paid back by a 256th of the
 // time of later calls before it is tried again. So trials cost less than a hundredth of the time.
+// A way's first lost trials may be chance, in a race of milliseconds: an eighth of the first one's
+// debt has to be paid back, a quarter of the second's, half of the third's.
 // Helpers that are kept save up, compared with the caller alone, for calls that take milliseconds,
 // because a helper was descheduled in them. When they have lost more than they saved, the caller
 // works alone, and the loss is their debt.
@@ -41,6 +43,7 @@ struct Payoff {
   struct Way {
     std::int64_t usual;  // what a call takes; 0: not known yet
     std::int64_t debt;   // what it has lost and not paid back; below 0: what it has saved
+    std::int64_t lost;   // trials
 
     // Follows fast calls more than slow ones, whose causes would slow other ways down, too.
     void follow(std::int64_t taken) {
@@ -80,18 +83,13 @@ struct Payoff {
     Way& own = of(current);
     const std::int64_t usual = of(best).usual;
     own.debt += taken - usual;
-    if (own.debt > max_debt(usual)) {
-      change(best);
-    } else if (calls >= kTrialCalls && time >= kTrial) {
-      // Whichever is left is tried again as late as after a trial that failed.
-      if (own.usual < usual) {
-        of(best).debt = max_debt(usual);
-        best = current;
-      } else {
-        own.debt = max_debt(usual);
-        change(best);
-      }
-    }
+    const bool ruinous = own.debt > max_debt(usual);
+    if (!ruinous && (calls < kTrialCalls || time < kTrial)) return;
+    const Helpers loser = ruinous || own.usual >= usual ? current : best;
+    Way& way = of(loser);
+    way.debt = std::max(way.debt, max_debt(usual)) >> std::max<std::int64_t>(0, 3 - way.lost++);
+    if (loser == best) best = current;
+    change(best);
   }
 
   // After a call by the best way.
