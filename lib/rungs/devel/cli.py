@@ -10,14 +10,3 @@ from rungs._src.cli import (
     run_command,
     to_path,
 )
-
-__all__ = [
-    "add_conformance",
-    "add_parameters",
-    "add_quiet",
-    "add_run_options",
-    "parameters",
-    "play_suite",
-    "run_command",
-    "to_path",
-]

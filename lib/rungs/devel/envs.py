@@ -18,32 +18,3 @@ from rungs._src.conformance.environment import check_not_asked
 from rungs._src.conformance.run import FAILS, NOT_OFFERED, PASSES, run_aside
 from rungs._src.search.search import Evaluator
 from rungs._src.search.settings import MAX_SIMULATIONS, POLICIES, Policy
-
-__all__ = [
-    "FAILS",
-    "HISTORY",
-    "MAX_SIMULATIONS",
-    "NOT_OFFERED",
-    "NUMBER_PLANES",
-    "OUTPUTS",
-    "PASSES",
-    "POLICIES",
-    "POSITION",
-    "SCHEDULES",
-    "Boards",
-    "ChessEnv",
-    "CppBoards",
-    "Evaluator",
-    "HostCarts",
-    "MaskFormat",
-    "Policy",
-    "PythonBoards",
-    "check_not_asked",
-    "engine_name",
-    "environments",
-    "illegal_action",
-    "native",
-    "parse_fen",
-    "run_aside",
-    "share_ends",
-]

@@ -12,25 +12,3 @@ from rungs._src.selfplay.players import (
     stronger_rule,
 )
 from rungs._src.selfplay.training import METRICS
-
-__all__ = [
-    "MASK",
-    "MATCHES",
-    "METRICS",
-    "NOISELESS",
-    "POOL",
-    "RULES",
-    "Agent",
-    "EnginePlayer",
-    "Match",
-    "Player",
-    "RandomPlayer",
-    "Table",
-    "agent",
-    "frozen_in",
-    "learning",
-    "matches",
-    "search_in_words",
-    "stronger_rule",
-    "training",
-]

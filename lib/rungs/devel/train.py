@@ -11,28 +11,3 @@ from rungs._src.train.ranks import Ranks, all_ranks
 from rungs._src.train.runs import CHECKPOINT
 from rungs._src.train.torch_file import tensor_flaw
 from rungs._src.train.training import ENGINE_TIMEOUT, EVALUATIONS, METRICS
-
-__all__ = [
-    "CHECKPOINT",
-    "ENGINE_TIMEOUT",
-    "EVALUATIONS",
-    "LEARNERS",
-    "METRICS",
-    "NUM_PIECES",
-    "PARTS",
-    "Adam",
-    "Batch",
-    "LearnerKind",
-    "Padded",
-    "Positions",
-    "Ranks",
-    "Rollout",
-    "TensorCarts",
-    "TorchPpo",
-    "advantages",
-    "all_ranks",
-    "kind",
-    "ppo_loss",
-    "scores_in_place",
-    "tensor_flaw",
-]
