@@ -46,12 +46,7 @@ def run_command(
     add_commands: Callable[[argparse._SubParsersAction], None],
     arguments: list[str] | None = None,
 ) -> int:
-    """Parses a command line of `prog` and runs its command; returns the exit status.
-
-    That is 0, 1 (it failed), 2 (it could not begin: wrong use, or a missing package), or 130
-    (Ctrl-C). The last line on stderr gives the reason; with `--debug` the traceback comes before
-    it.
-    """
+    """Runs a command of `prog`; returns 0, 1 (it failed), 2 (it didn't begin) or 130 (Ctrl-C)."""
     debug, extra = False, ""
     if isinstance(sys.stdout, io.TextIOWrapper):  # a path or a move need not be UTF-8
         sys.stdout.reconfigure(errors="backslashreplace")

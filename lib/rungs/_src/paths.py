@@ -27,10 +27,7 @@ def search_current_folder_last() -> None:
 
 
 def refuse_hiding(names: Iterable[str]) -> None:
-    """Raises ImportError where a file in the first folder of `sys.path` hides one of some modules.
-
-    That folder is the script's, or the current one.
-    """
+    """Raises ImportError where a file in the first folder of `sys.path` hides a module."""
     if sys.flags.safe_path:
         return
     folder = Path(sys.path[0]).absolute()

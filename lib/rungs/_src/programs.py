@@ -48,11 +48,7 @@ def run_program(
     install: str = "",
     **settings: Any,
 ) -> subprocess.CompletedProcess[str]:
-    """Runs a program; returns its exit status and its output, as text, whatever bytes it is.
-
-    After `seconds` it is killed, with all processes of its session, and UnavailableError raised.
-    Its stdout and stderr are each read to `_MAX_CHARACTERS`; then it can't print more.
-    """
+    """Runs a program; returns its status and output as text, or kills it after `seconds`."""
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     pipes |= {"stderr": subprocess.PIPE, "encoding": "utf-8", "errors": "replace"} | settings
     process = start_program(command, install, start_new_session=True, **pipes)

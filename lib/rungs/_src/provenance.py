@@ -17,10 +17,7 @@ _GIT_SECONDS = 60.0  # it compares all files, perhaps over a network
 
 
 def provenance(parameters: dict, measured: Mapping = {}) -> dict:
-    """Returns parameters, machine (with `measured` facts), versions, commit and date of a result.
-
-    The version of a package that is not installed is None.
-    """
+    """Returns parameters, machine, `measured` facts, versions, commit and date of a result."""
     facts = describe() | {"rungs": __version__} | {name: _version(name) for name in _PACKAGES}
     facts |= {"g++": _compiler(), "commit": commit(), "date": now(), **measured}
     for name, value in parameters.items():

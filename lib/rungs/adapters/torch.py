@@ -139,7 +139,6 @@ class TorchEnv(Uncopyable):
         self.env.close()
 
     def _played(self, actions: Tensor) -> _Outputs:
-        """Plays (N,) actions and returns the operator's outputs."""
         array = on_device(actions, (self.env.num_envs,), _CPU).numpy()
         out = self._fresh.next() if self._fresh else None
         self.env.step(array, **({"out": out} if out else {}))

@@ -93,7 +93,6 @@ class ChessEnv(Uncopyable, EnvBase):
             self.rand_action = self._legal_action
 
     def _describe(self) -> None:
-        """Makes TorchRL's specs of our spaces."""
         num_envs, device = self.env.num_envs, self.device
         mask: Any = Unbounded((num_envs, NUM_PLANES), device, torch.int64)
         if self.env.settings.mask == "bool":
@@ -194,7 +193,6 @@ class ChessEnv(Uncopyable, EnvBase):
         return dict(zip(_FLAGS, none, strict=True))
 
     def _set_current(self, observation: Array, info: dict) -> None:
-        """Keeps the boards' current observation and mask."""
         mask = as_tensor(info["action_mask"])
         self._current.update(observation=as_tensor(observation), action_mask=mask)
         if mask.dtype == torch.bool:

@@ -1,9 +1,4 @@
-"""The keywords that `rungs.make("cartpole", ...)` accepts, for editors and type checkers.
-
-The settings themselves, with defaults and checks, are declared where they belong:
-`CartPoleSettings`, `CartPoleVectorEnv` and the classes of the rungs. A test compares these
-types with them.
-"""
+"""The keywords of `rungs.make("cartpole", ...)` for editors and type checkers."""
 
 from collections.abc import Sequence
 from typing import Literal, TypeAlias, TypedDict

@@ -1,7 +1,4 @@
-"""The physics of Gymnasium's CartPole-v1, bit for bit as in `cpp/cartpole/physics.hpp`.
-
-For numbers, arrays and tensors, and for Numba to compile.
-"""
+"""The physics of Gymnasium's CartPole-v1 for Python and Numba, as `cpp/cartpole/physics.hpp`."""
 
 import math
 import operator

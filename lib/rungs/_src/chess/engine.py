@@ -146,10 +146,7 @@ def _options(options: object) -> dict[str, str | int | bool]:
 
 
 class EngineProcess:
-    """A running engine: started for its first move, and again after it failed.
-
-    It and the processes of its group die with `close`, this object or the process that made it.
-    """
+    """A running engine, which a failure restarts; `close`, its owner and our process end it."""
 
     def __init__(self, engine: UciEngine):
         self.engine = engine

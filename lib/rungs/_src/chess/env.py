@@ -1,8 +1,4 @@
-"""One chess environment in Python, on python-chess: the oracle for every faster rung.
-
-The legal moves are generated once a ply and serve the end-of-game test, the mask and the check of
-the next action.
-"""
+"""One chess environment in Python, on python-chess: the oracle for every faster rung."""
 
 import collections
 import copy
@@ -63,10 +59,7 @@ class ChessEnv:
         return range(every * (self.settings.autoreset_mode == AutoresetMode.NEXT_STEP))
 
     def step(self, action: int, reply: int | None, out: Buffers, i: int) -> bool:
-        """Plays an action and the opponent's reply; writes row `i` of every output.
-
-        Returns whether the episode ended.
-        """
+        """Plays an action and the reply, and writes row `i`; returns if the episode ended."""
         out.reward[i] = out.terminated[i] = out.truncated[i] = out.ended[i] = out.reason[i] = 0
         ends = False
         if self.ended:
@@ -95,12 +88,10 @@ class ChessEnv:
         out.player[i] = not self.board.turn
 
     def agent_is_black(self) -> bool:
-        """Returns whether the agent is Black, where it has an opponent."""
         # Colours alternate by episode, and neighbouring boards have opposite ones.
         return (self.number + self.episode) % 2 == 1
 
     def copy(self) -> "ChessEnv":
-        """Returns an independent copy, which goes on as this one would."""
         other = copy.copy(self)
         other.board, other._past = self.board.copy(), self._past.copy()
         return other
@@ -287,7 +278,6 @@ class ChessEnv:
         out[71] = not us
 
     def _write_mask(self, buffers: Buffers, i: int) -> None:
-        """Writes the actions that `step` accepts next to row `i`."""
         out, taken = buffers.mask[i], self.taken()
         if self.settings.mask == "list":
             out[: len(taken)] = taken

@@ -13,12 +13,7 @@ HANDED_OVER = ("observation", "mask")
 
 
 class FreshOutputs:
-    """Memory for observations and masks that their reader may keep and write to.
-
-    It is reused once no array or tensor refers to any part of it. All other outputs are the
-    environment's arrays. On a GPU all outputs are new in each step: PyTorch's allocator reuses
-    memory.
-    """
+    """Memory for outputs that readers may keep, reused once no array or tensor refers to it."""
 
     def __init__(self, env: ChessVectorEnv):
         self._env = env
@@ -30,7 +25,7 @@ class FreshOutputs:
     def next(self) -> Buffers:
         """Returns where the next step or reset is to write, as its `out`."""
         env = self._env
-        if env.device is not None:
+        if env.device is not None:  # PyTorch's allocator reuses memory
             return env.boards.allocate(env.num_envs)
         memory = self._spare.pop() if self._spare else zeroed_lines(self._size).data
         # All arrays made of it refer to `owner`, and so do their views: NumPy follows arrays down

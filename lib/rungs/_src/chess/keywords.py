@@ -1,8 +1,4 @@
-"""The keywords that `rungs.make("chess", ...)` accepts, for editors and type checkers.
-
-The settings themselves, with defaults and checks, are declared where they belong: `ChessSettings`,
-`ChessVectorEnv` and the classes of the rungs. A test compares these types with them.
-"""
+"""The keywords of `rungs.make("chess", ...)` for editors and type checkers."""
 
 from collections.abc import Sequence
 from typing import Literal, TypeAlias, TypedDict

@@ -74,10 +74,7 @@ def perft_python(fen: str, depth: int) -> int:
 def divide(
     fen: str, depth: int, count: Callable[[str, int], int] = perft_cpp
 ) -> Iterator[tuple[str, int]]:
-    """Yields the moves of a position in UCI, sorted, and the leaves at `depth` plies below each.
-
-    Castling that only Chess960 has is the king's move to its rook.
-    """
+    """Yields the moves of a position in UCI, sorted, and the leaves at `depth` plies below each."""
     depth = integer("depth", depth, 1, _MAX_DEPTH)
     board = board_of(fen)
     for name, move in sorted((move.uci(), move) for move in board.legal_moves):

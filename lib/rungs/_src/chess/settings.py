@@ -201,12 +201,7 @@ def _starts(fens: Any, listed: bool) -> tuple[str, ...]:
 
 
 def checked_start(name: str, fen: Any, listed: bool) -> str:
-    """Returns a FEN in its canonical form; an InvalidFenError with `name` if its game can't go on.
-
-    With `listed`, more than 218 legal actions must be impossible there and later, as a list has no
-    room for them: no side has more pieces than promotions make. C++ checks the same of saved
-    boards.
-    """
+    """Returns a FEN in its canonical form; an InvalidFenError with `name` if it can't start."""
     if not isinstance(fen, str):
         raise InvalidFenError(f"{name}={shown(fen)} is not a FEN")
     try:

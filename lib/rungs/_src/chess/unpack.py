@@ -1,8 +1,4 @@
-"""From packed bits to what a network reads, for NumPy arrays and for PyTorch tensors on any device.
-
-Packed, a mask is an eighth and a stack of planes a thirty-second of the memory to write and to send
-to a GPU: unpack them there. A list of actions is unpacked to a mask, too.
-"""
+"""From packed bits or lists to what networks read, for arrays and for tensors on any device."""
 
 import numpy as np
 

@@ -407,7 +407,6 @@ class ChessVectorEnv(BatchEnv[ArrayT]):
     def _overwrite(
         self, copies: Any, target: np.ndarray, own_randomness: bool
     ) -> tuple[ArrayT, dict[str, Any]]:
-        """Overwrites boards with copies."""
         self._copyable().put(copies, target, own_randomness)
         self._num_ended = int(self._ended.sum())
         return self._buffers.observation, self._info()
@@ -431,7 +430,6 @@ class ChessVectorEnv(BatchEnv[ArrayT]):
         self._game.close()
 
     def _write_to(self, buffers: Buffers) -> None:
-        """Sets the buffers that outputs are written to."""
         self._buffers, self._ended = buffers, buffers.ended
         # Cached tuple that `step` returns, and its `info`.
         self._step_outputs = (
@@ -450,11 +448,7 @@ class ChessVectorEnv(BatchEnv[ArrayT]):
 
     @contextlib.contextmanager
     def _writing_to(self, buffers: Buffers) -> Iterator[None]:
-        """Writes outputs to `buffers`, from now on unless the block raises.
-
-        Raises:
-            ConfigurationError: `buffers` are not like this environment's.
-        """
+        """Writes outputs to `buffers`, which must be like ours, unless the block raises."""
         before = self._buffers
         if type(buffers) is not type(before) or not buffers.is_like(before):
             raise ConfigurationError("out is not one of this environment's rollout()")

@@ -118,7 +118,6 @@ class RungBatch(Batch):
         self.act([0 if move is None else self.actions(i)[move] for i, move in enumerate(moves)])
 
     def act(self, actions: list[int]) -> None:
-        """Steps all boards by their actions."""
         movers = self._info["player"].tolist()
         self.observation, reward, terminated, truncated, self._info = self.env.step(
             np.array(actions)
@@ -205,7 +204,6 @@ class RungEnvironment(Environment):
 
 
 def rung_names() -> list[str]:
-    """Returns the names of our rungs of chess."""
     return [rung.name for rung in rungs_of("chess")]
 
 
@@ -219,10 +217,7 @@ def check(name: str) -> None:
 
 
 def named(names: list[str]) -> dict[str, tuple[str, bool]]:
-    """Returns, by name in the table, the name for `make`, and whether it may be missing here.
-
-    The name "rungs" stands for all rungs that are available here.
-    """
+    """Returns by label a name for `make`, and if it may be missing; "rungs" are all of ours."""
     chosen: dict[str, tuple[str, bool]] = {}
     for name in names:
         several = name == "rungs"

@@ -13,10 +13,7 @@ Table = list[tuple[str, ...]]
 
 
 def summary(suite: Suite, results: Results) -> Table:
-    """Counts passes: a row per group, a column per environment, below a row of names.
-
-    "5 of 6" is of the cases that the environment supports; "-" where it supports none.
-    """
+    """Counts passes of supported cases: a row per group, a column per environment."""
     group_of = {case.id: case.group for case in suite.cases}
     table: Table = [("group", "kind", *results)]
     for group in suite.groups.values():
@@ -58,12 +55,10 @@ def text(suite: Suite, results: Results, versions: dict[str, str]) -> str:
 
 
 def markdown(suite: Suite, results: Results, versions: dict[str, str]) -> str:
-    """Returns results as Markdown; see `text`."""
     return "# Who plays chess\n\n" + _write(suite, results, versions, _markdown, "## {}")
 
 
 def as_json(suite: Suite, results: Results, versions: dict[str, str]) -> str:
-    """Returns all results as JSON; see `text`."""
     listed = {
         name: {
             "version": versions[name],

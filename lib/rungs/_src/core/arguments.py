@@ -86,18 +86,12 @@ def seeds_of(seed: Seed, which: slice) -> Seed:
 
 
 def seed_and_number(seed: Seed, i: int, first: int) -> tuple[int, int]:
-    """Returns the seed and number by which environment `i` of a batch draws random numbers.
-
-    One with a seed of its own draws what environment 0 of a batch with that seed draws.
-    """
+    """Returns by which environment `i` draws: with a seed of its own, as environment 0."""
     return (int(seed[i]), 0) if isinstance(seed, np.ndarray) else (seed, first + i)
 
 
 def seed_fields(seed: Seed) -> tuple[int, int | None]:
-    """Returns `seed` and `seeds` of a batch in C++: one for all and None, or 0 and an address.
-
-    The array must outlive the batch's use of that address.
-    """
+    """Returns `seed` and `seeds` of a batch in C++: one for all, or the address of an array."""
     return (0, seed.ctypes.data) if isinstance(seed, np.ndarray) else (seed, None)
 
 
@@ -170,7 +164,6 @@ def _without_bools(name: str, value: object) -> np.ndarray:
 
 
 def _int64(name: str, array: np.ndarray) -> np.ndarray:
-    """Returns a copy of integers as int64."""
     if array.dtype.kind not in "iu" or array.dtype == np.uint64:
         raise ConfigurationError(f"{name}: dtype {array.dtype}, not int64")
     return np.array(array, np.int64, order="C")

@@ -14,10 +14,7 @@ UNFINISHED = ".rungs-unfinished-"
 
 @contextlib.contextmanager
 def atomic_write(path: Path) -> Iterator[Path]:
-    """Yields a path in the folder of `path` (made if missing), then moves that file to `path`.
-
-    Where the block raises, or the process is killed, `path` stays as it was.
-    """
+    """Yields a path, whose file replaces `path` (its folder is made) unless the block raises."""
     with reraise_as_storage_error(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=path.parent, prefix=UNFINISHED) as folder:

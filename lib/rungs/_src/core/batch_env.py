@@ -67,7 +67,6 @@ class BatchEnv(OneCaller, VectorEnv[ArrayT, Any, ArrayT], abc.ABC, Generic[Array
         return _tensors().on_device(actions, shape, self.device)
 
     def _checked_steps(self, steps: int) -> int:
-        """Returns the checked number of steps of `step_many`."""
         self._check_begun("step_many")
         if self.autoreset_mode == AutoresetMode.DISABLED:
             raise ConfigurationError("step_many needs episodes to follow each other: not DISABLED")

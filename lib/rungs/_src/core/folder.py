@@ -54,11 +54,7 @@ def resolved(path: Path) -> Path:
 
 
 class Folder:
-    """A folder that is ours and locked by this process; see `locked_output_dir`.
-
-    `names` are patterns of the files that are written there; `files` are those that we wrote,
-    relative to `path`.
-    """
+    """A folder of ours, locked; patterns of its files' names, and the files that we wrote there."""
 
     def __init__(self, path: Path, kind: str, names: tuple[str, ...], files: list[str]):
         self.path, self.kind, self.names, self.files = path, kind, names, files
@@ -93,8 +89,7 @@ def locked_output_dir(
 ) -> Iterator[Folder]:
     """Marks and locks a folder of files called `names`, made if missing, while the block runs.
 
-    It is marked at once, so that no other run begins in a part of it; the mark stays if
-    `Folder.clear` or `Folder.note` was called. Only a folder of ours may hold files called
+    The mark stays if the block used the folder. Only a folder of ours may hold files called
     `refused` (by default `names`).
     """
     path = resolved(path)

@@ -14,11 +14,7 @@ _lock = threading.RLock()
 
 
 def once(make: Callable[P, T]) -> Callable[P, T]:
-    """Caches a function's result by its arguments, which must be hashable; errors are not cached.
-
-    `functools.cache` calls the function again where a second thread calls before the first has a
-    result, and each gets its own. Here the second waits.
-    """
+    """Caches results by arguments; unlike in `functools.cache`, a second thread waits."""
     results: dict[Hashable, T] = {}
 
     @functools.wraps(make)

@@ -36,11 +36,7 @@ def close_bars() -> None:
 
 
 class Progress:
-    """The progress of a task of `total` steps, `done` of them before, as a context manager.
-
-    Where a bar is displayed (`is_shown`), the text of `advance` stands next to the bar, and
-    replaces the text before; in a log each text is a line.
-    """
+    """The progress of a task, `done` of `total` steps: a bar with a text, or lines in a log."""
 
     def __init__(self, task: str, total: float, say: Say, done: float = 0):
         self._say = say

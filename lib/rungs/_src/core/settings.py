@@ -79,11 +79,7 @@ def _checked(field: dataclasses.Field, value: Any) -> Any:
 def split_settings(
     keywords: dict[str, Any], kind: type[Settings], make: Callable, common: Callable
 ) -> tuple[Settings, dict[str, Any]]:
-    """Splits keywords into an environment's settings, checked, and those of its rung.
-
-    The keyword-only parameters of `make` are the rung's settings; those of `common`, the
-    environment, are listed too where neither has a setting.
-    """
+    """Splits keywords into an environment's settings, checked, and those that `make` accepts."""
     names = {field.name for field in dataclasses.fields(kind)}  # type: ignore[arg-type]  # likewise
     settings = kind(**{name: value for name, value in keywords.items() if name in names})
     rung_settings = {name: value for name, value in keywords.items() if name not in names}

@@ -32,10 +32,7 @@ def seed_number(seed: Seed) -> int | list[int]:
 def unpack(
     state: bytes, expected: dict, limits: dict[str, int], count: int
 ) -> tuple[Seed, dict[str, int], bytes]:
-    """Returns the seed (or `count` seeds), the numbers and the payload of a state.
-
-    Its identity must contain `expected`; each number is from 0 to its value in `limits`.
-    """
+    """Returns seed or `count` seeds, numbers up to `limits`, and payload of an `expected` state."""
     if not isinstance(state, bytes | bytearray | memoryview):
         raise InvalidStateError(f"a state is bytes, not {type(state).__name__}")
     state = bytes(state)

@@ -33,10 +33,7 @@ def check_dense(actions: torch.Tensor) -> None:
 
 
 def as_tensor(output: np.ndarray | torch.Tensor) -> torch.Tensor:
-    """Returns an output as a tensor of the same memory, in a dtype that PyTorch computes with.
-
-    64-bit words become int64; uint16, NumPy's form of bfloat16, becomes bfloat16.
-    """
+    """Returns an output as a tensor of its memory: uint64 as int64, and uint16 as bfloat16."""
     tensor = torch.from_numpy(output) if isinstance(output, np.ndarray) else output
     if tensor.dtype == torch.uint16:
         return tensor.view(torch.bfloat16)
@@ -51,7 +48,6 @@ def chosen_device(name: str) -> torch.device:
 
 
 def moved(array: np.ndarray, device: torch.device) -> torch.Tensor:
-    """Returns an array as a tensor on the device."""
     return torch.from_numpy(array).to(device)
 
 

@@ -51,18 +51,11 @@ class GameBoards:
         self.buffers = Buffers.allocate(kinds, num_envs)
 
     def reset(self, which: np.ndarray | None, seed: Seed, episode: int | None) -> None:
-        """Begins an episode on the boards that `which`, (N,) bool, marks; None marks all.
-
-        `seed` is that of later draws; without `episode` each board's next one begins. After a
-        GameError boards are in any state.
-        """
+        """Begins an episode, or each board's next, where `which`, (N,) bool, is set, or on all."""
         raise NotImplementedError
 
     def step(self, actions: np.ndarray) -> int:
-        """Takes (N,) int64 actions; returns how many episodes ended.
-
-        Where an action is illegal it changes nothing and returns -1 - i for the first such board i.
-        """
+        """Takes (N,) int64 actions; returns the number that ended, or -1 - i of an illegal one."""
         raise NotImplementedError
 
 

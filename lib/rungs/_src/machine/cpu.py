@@ -76,7 +76,6 @@ def cpu_quota() -> float | None:
 
 
 def _quota(folder: Path) -> float | None:
-    """Returns the limit of one control group."""
     with contextlib.suppress(OSError, ValueError, ZeroDivisionError):
         quota, period = (folder / "cpu.max").read_text().split()
         return None if quota == "max" else int(quota) / int(period)

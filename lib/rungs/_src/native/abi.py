@@ -33,11 +33,7 @@ NUMBERS: dict[str, type] = {
 
 
 class Structure(ctypes.Structure):
-    """A structure of C++, constructed with a value for every field and no others.
-
-    A value is a number, a structure, an enumerator's name, an address, None, or an array for a
-    pointer field; the caller keeps the array alive.
-    """
+    """A structure of C++, made of a value for every field; the caller keeps arrays alive."""
 
     __slots__ = ()  # so only fields can be set later
 
@@ -85,13 +81,11 @@ class Description(NamedTuple):
 
 
 def described(api: Any) -> Description:
-    """Returns the description of a library that has the functions `api`."""
     return parse(ctypes.string_at(api.rungs_abi()))
 
 
 @once  # as structures of two descriptions don't fit each other
 def parse(text: bytes) -> Description:
-    """Parses a description; raises as `described`."""
     kinds = ("structure", "enumeration", "constant", "function", "function")
     description = Description(*map(_Named, kinds))
     fields: dict[str, list[list[str]]] = {}

@@ -24,15 +24,10 @@ _OTHERS_MAY_WRITE = 0o022
 
 
 def built(name: str, identity: object, build: Callable[[Path], object]) -> Path:
-    """Returns the path of a file in the cache, which is built first if it is missing or damaged.
-
-    It is built once and atomically, however many processes ask at the same time; it depends on the
-    `repr` of `identity`. An existing file is only read, without a lock, so the cache may be
-    read-only.
-    """
+    """Returns the path of a file in the cache, built once where it is missing or damaged."""
     folder = directory()
     name = f"{name}-{hashlib.sha256(repr(identity).encode()).hexdigest()[:16]}"
-    path = _intact(folder, name)
+    path = _intact(folder, name)  # without a lock, as the cache may be read-only
     if path:
         return path
     with _locked(folder, name):

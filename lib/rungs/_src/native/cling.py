@@ -29,7 +29,6 @@ FLAGS = "-O3 -march=native -std=c++20 -fopenmp"
 
 
 def is_here() -> bool:
-    """Returns whether cppyy is installed."""
     return importlib.util.find_spec("cppyy") is not None
 
 
@@ -45,11 +44,7 @@ def interpreter() -> Any:
 
 
 def load() -> Api:
-    """Compiles the functions of `cpp/bindings`; each releases the interpreter lock.
-
-    The first call in a process takes some seconds, the first on a machine a few more for the
-    precompiled header.
-    """
+    """Compiles the functions of `cpp/bindings`, which takes some seconds in each process."""
     if headers.fingerprint() != _compile():
         raise CompilerError(
             "the headers in cpp/ have changed since this process compiled them, and C++ can't be "
@@ -68,7 +63,6 @@ def load_mpi() -> Api:
 
 
 def load_learn() -> Api:
-    """Compiles the functions of `load` and of `cpp/bindings/learn.cpp`."""
     functions = load()
     include(headers.LEARN)
     return functions

@@ -20,16 +20,11 @@ FLAGS = f"{LIBRARY} -fopenmp"
 
 
 def load(march: str = "native") -> Api:
-    """Loads the functions of `cpp/bindings` from a shared library, built if it isn't there.
-
-    A source file that has changed is noticed within a tenth of a second: then another library is
-    built and loaded.
-    """
+    """Loads the functions of `cpp/bindings`, built first if the sources have changed."""
     return loaded("gpp", headers.C_API, [*FLAGS.split(), f"-march={march}"])
 
 
 def load_learn() -> Api:
-    """Loads the functions of `cpp/bindings/learn.cpp`."""
     return loaded("learn", [headers.LEARN], [*LIBRARY.split(), "-pthread", "-march=native"])
 
 
@@ -56,12 +51,7 @@ def load_device() -> Api:
 def loaded(
     name: str, sources: Sequence[str], flags: Sequence[str], last: Sequence[str] = ()
 ) -> Api:
-    """Loads the functions of sources below `cpp/`, built into one library if it isn't there.
-
-    Two sources are compiled at a time, so the one that takes longest comes first. A compiled source
-    serves every library that has it with the same flags. `last` are further flags of the last
-    source and of the linker.
-    """
+    """Loads the functions of sources; `last` are flags of the last one and of the linker, too."""
     commands = [(source, *flags) for source in sources]
     commands[-1] += tuple(last)
     return _loaded(name, tuple(commands), (*flags, *last), _identity())
@@ -90,7 +80,7 @@ def _loaded(
     identity: tuple[str, ...],
 ) -> Api:
     def link(path: Path) -> None:
-        with ThreadPoolExecutor(2) as pool:
+        with ThreadPoolExecutor(2) as pool:  # so the source that takes longest comes first
             objects = list(pool.map(lambda command: _compiled(command, identity), commands))
         run([COMPILER, *map(str, objects), *flags, "-o", str(path)])
 
@@ -114,12 +104,10 @@ def build(name: str, source: Path, flags: list[str], compiler: str = COMPILER) -
 
 
 def is_here() -> bool:
-    """Returns whether there is a g++."""
     return shutil.which(COMPILER) is not None
 
 
 def version(compiler: str = COMPILER) -> str:
-    """Returns a compiler's version line."""
     line, *_ = run([compiler, "--version"]).splitlines() or [""]
     if not line:
         raise CompilerError(f"{compiler} --version prints nothing: it is no compiler")

@@ -45,10 +45,7 @@ def load_learn(compiler: str | None = None) -> Api:
 
 
 def load_openmp(compiler: str | None = None) -> Api:
-    """Loads the functions with OpenMP's; as `load`.
-
-    Where a wheel was built without g++, it lacks them, and g++ or Cling compiles them.
-    """
+    """Loads the functions with OpenMP's, which g++ or Cling compiles where a wheel lacks them."""
     chose = chosen(compiler)
     if chose == WHEEL and not wheel.has_openmp():
         chose = installed_compiler()
@@ -72,12 +69,7 @@ def load_mpi() -> Api:
 
 
 def prepare(compiler: str | None = None) -> None:
-    """Loads OpenMP's runtime where code is compiled that needs it.
-
-    The first runtime loaded serves the process, and g++'s code, once loaded, stays with it. PyTorch
-    brings one that Cling's code can't call, so call this before PyTorch is imported. All of a
-    wheel's code but the rung `openmp`'s needs none.
-    """
+    """Loads OpenMP's runtime where code needs one: Cling's can't use PyTorch's."""
     if (chose := chosen(compiler)) != WHEEL:
         with contextlib.suppress(UnavailableError, OSError):  # raised again where it is needed
             openmp.load(_CALLS[chose])

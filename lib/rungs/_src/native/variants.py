@@ -49,10 +49,7 @@ def flags_for(variant: Variant, compiler: str) -> tuple[str, ...]:
 
 
 def file_name(variant: Variant, openmp: bool = False) -> str:
-    """Returns the path of a variant's library, or of the one with OpenMP's loops.
-
-    C programs link with the file `lib/librungs.so`, and get the best that their processor can run.
-    """
+    """Returns the path of a variant's library, or of the one with OpenMP's loops."""
     if openmp:
         return f"librungs-openmp-{variant.name}.so"
     return str(PurePosixPath("lib", variant.folder, "librungs.so"))

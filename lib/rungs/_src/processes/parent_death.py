@@ -15,10 +15,7 @@ _SET_PARENT_DEATH_SIGNAL = 1
 
 
 def signalled_at_parents_death(number: int) -> Callable[[], object]:
-    """Makes a `preexec_fn` after which the child gets signal `number` when its parent ends.
-
-    Systems other than Linux have no such signal; there only its parent ends the child.
-    """
+    """Makes a `preexec_fn` by which Linux signals the child when its parent ends."""
     if sys.platform != "linux":
         return lambda: None
     return functools.partial(ctypes.CDLL(None).prctl, _SET_PARENT_DEATH_SIGNAL, number)
@@ -30,11 +27,7 @@ _KEEPER = ("sh", "-c", "read nothing; kill -KILL 0")
 
 
 class ProcessGroup:
-    """A group of processes, killed by `kill`, with this object, and with this process.
-
-    Its `number` is for `subprocess.Popen(process_group=...)`. Ctrl-C in a terminal does not reach
-    it; a process that leaves the group, as a daemon does, is not ended.
-    """
+    """A group of processes that ends by `kill`, with this object and with this process."""
 
     def __init__(self):
         keeper = start_program(

@@ -11,16 +11,13 @@ import chess  # noqa: F401 (before a script's folder comes first, which may have
 
 
 def main() -> None:
-    """Runs one rank: `python -m rungs._src.processes.rank FOLDER [-m] SCRIPT ARGUMENTS...`.
-
-    A file in FOLDER, named by host, rank and process id, stands for this rank: it is removed when
-    the rank is done, and holds the traceback of an exception.
-    """
+    """Runs one rank: `python -m rungs._src.processes.rank FOLDER [-m] SCRIPT ARGUMENTS...`."""
     folder, *command = sys.argv[1:]
     from mpi4py import MPI
     from mpi4py.run import run_command_line
 
     rank = MPI.COMM_WORLD.rank
+    # It stands for this rank until that is done, and then holds the traceback of an exception.
     note = Path(folder) / f"{socket.gethostname()} {rank} {os.getpid()}"
     note.touch()
     atexit.register(note.unlink)

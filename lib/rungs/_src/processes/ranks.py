@@ -28,10 +28,7 @@ def launch(
     hosts: str = "",
     module: bool = False,
 ) -> None:
-    """Runs a script, or a module, on `ranks` ranks, with its output as ours, and waits for it.
-
-    `hosts` are names or addresses for `mpiexec -hosts`, separated by commas; by default this one.
-    """
+    """Runs a script, or a module, on ranks of `hosts`, by default this one, and waits for it."""
     if ranks < 1:
         raise ConfigurationError(f"ranks={ranks} is not at least 1")
     if module:
@@ -103,11 +100,7 @@ def _copy(stream, to, printed: list) -> None:
 
 
 def _watch(folder: Path, job: subprocess.Popen, died: list) -> None:
-    """Notes this machine's first rank that ends before it is done: mpiexec kills all others.
-
-    On a busy machine others may have ended, or begun to, when this thread looks: it notes all of
-    them. A rank's sockets close, which is what mpiexec sees, before the rank has ended.
-    """
+    """Notes which ranks of this machine end before they are done: mpiexec then kills all others."""
     poll = select.poll()
     ranks: dict[int, tuple[int, int]] = {}
     try:
@@ -128,7 +121,7 @@ def _watch(folder: Path, job: subprocess.Popen, died: list) -> None:
             for descriptor, _ in poll.poll(0 if ended else 50):
                 poll.unregister(descriptor)
                 ended.append(ranks[descriptor])
-            if ended:
+            if ended:  # a rank's sockets close, which mpiexec sees, before the rank has ended
                 ended += [
                     entry
                     for entry in ranks.values()

@@ -40,11 +40,7 @@ _SLICE = 1.0
 
 
 def preload(*modules: str) -> None:
-    """Starts the server that processes are forked from, which imports modules for all of them.
-
-    Once it runs, it accepts no others: each process then imports them by itself. The server imports
-    nothing from the current folder; processes do where this one does.
-    """
+    """Starts the server that processes are forked from, which imports modules for all of them."""
     with _STARTING:
         _PRELOADED.extend(module for module in modules if module not in _PRELOADED)
         CONTEXT.set_forkserver_preload(_PRELOADED)
@@ -67,18 +63,12 @@ def preload(*modules: str) -> None:
 
 
 def _preloadable(make: Callable) -> list[str]:
-    """Returns a function's module in a list; an empty one if it is not of this package.
-
-    Others may be in the current folder: the server might find another package of the same name.
-    """
+    """Returns a function's module in a list, if it is of this package: others may be hidden."""
     return [make.__module__] if make.__module__.partition(".")[0] == "rungs" else []
 
 
 def end_if_unguarded() -> None:
-    """Ends this process, silently, if another started it and it still imports the script.
-
-    The process that started this one sees `UNGUARDED`, and raises a `rungs.errors.MainGuardError`.
-    """
+    """Ends this process by `UNGUARDED` if another started it and it still imports the script."""
     if getattr(multiprocessing.current_process(), "_inheriting", False):
         os._exit(UNGUARDED)
 
@@ -113,11 +103,9 @@ def failure(
 class Workers:
     """A process per entry of `arguments`, each with an object `make(*entry)`.
 
-    A worker ends with `close`, with this object, and, as it sees its pipe close, with the process
-    that made it, whatever kills that. Processes are forked from a server that has no threads: a
-    fork of this process would copy the locks of threads that it doesn't copy. Only with
-    `daemon=False` may they start processes themselves. A call that takes longer than `timeout`
-    seconds kills the worker; its start may take `TIMEOUT` at least.
+    A worker ends with `close`, with this object and with our process. It is forked from a server,
+    as a fork of this process would copy locks of threads that it doesn't copy. Only with
+    `daemon=False` may it start processes. A call of more than `timeout` seconds kills it.
     """
 
     def __init__(
@@ -172,23 +160,16 @@ class Workers:
 
     @property
     def pids(self) -> list[int]:
-        """The process ids of all workers, in order."""
         return [process.pid for process in self._processes if process.pid]
 
     def call(self, function: Callable, arguments: Sequence[tuple]) -> list:
-        """Calls `function(object, *entry)` in every worker, all at once; returns their results.
-
-        Where one dies, raises or takes too long, all are stopped, and every later call raises the
-        same.
-        """
+        """Calls `function(object, *entry)` in all workers; where one fails, all end."""
         return self._exchange(dict(enumerate((function, entry) for entry in arguments)))
 
     def call_one(self, worker: int, function: Callable, *arguments: Any) -> Any:
-        """Calls a function in one worker, as `call`."""
         return self._exchange({worker: (function, arguments)})[0]
 
     def close(self) -> None:
-        """Stops all workers; may be called twice."""
         self._stop()
 
     def _exchange(self, calls: dict[int, tuple]) -> list:

@@ -1,8 +1,4 @@
-"""The search in C++: the trees of `cpp/search`.
-
-NumPy owns all the memory; C++ gets addresses and never allocates. The system provides a page when a
-tree first reaches it.
-"""
+"""The search in C++, the trees of `cpp/search`, in memory that NumPy owns."""
 
 import ctypes
 from typing import Any
@@ -25,12 +21,7 @@ from rungs.errors import ConfigurationError
 
 
 class CppTrees(Trees):
-    """Trees in C++. The games are divided among threads, which affects only the time.
-
-    Args:
-        threads: by default the number of usable cores. More are allowed, with a warning.
-        compiler: what compiles the headers: see `rungs._src.native.loader.load`.
-    """
+    """Trees in C++; the games are divided among threads, which affects only the time."""
 
     def __init__(
         self,
@@ -38,8 +29,8 @@ class CppTrees(Trees):
         settings: SearchSettings,
         batches: int,
         *,
-        threads: int | None = None,
-        compiler: str | None = None,
+        threads: int | None = None,  # at most; by default one per usable core
+        compiler: str | None = None,  # see `rungs._src.native.loader.load`
     ):
         super().__init__(num_games, settings, batches)
         self.threads, self._fewer = thread_count(threads), threads is None
@@ -50,10 +41,8 @@ class CppTrees(Trees):
         trees = 2 if settings.keep else 1  # a kept subtree is copied to the second
         self._nodes = np.zeros((trees, num_games, settings.nodes), structures["Node"])
         edges = (trees, num_games, settings.edges)
-        self._priors, self._edge_actions = (
-            np.zeros(edges, np.float32),
-            np.zeros(edges, np.int16),
-        )
+        self._priors = np.zeros(edges, np.float32)
+        self._edge_actions = np.zeros(edges, np.int16)
         self._stats = np.zeros(edges, structures["Stats"])
         self._observation = np.zeros((num_games, *shape), dtype)
         self._actions = np.full((num_games, MAX_LEGAL), -1, np.int16)

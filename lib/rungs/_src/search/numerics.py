@@ -47,9 +47,7 @@ def log(x: float) -> float:
 
 @dataclasses.dataclass(frozen=True)
 class Draws:
-    """Random numbers of one search, each a function of its purpose; `episode` is the number of
-    games with that index before.
-    """
+    """Random numbers of a search by purpose; `episode` counts games with that index before."""
 
     seed: int
     game: int

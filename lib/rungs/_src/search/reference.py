@@ -1,8 +1,4 @@
-"""The search in plain Python over python-chess: slow, the reference that C++ is tested against.
-
-Every number is computed by the same operations in the same order as in `cpp/search`, so trees are
-equal to the last bit.
-"""
+"""The search over python-chess, the reference: the operations of `cpp/search` in the same order."""
 
 import dataclasses
 import math
@@ -120,15 +116,12 @@ class Game:
         self._begin(env, Draws(self.settings.seed, env.number, env.episode, env.ply))
 
     def start(self, simulations: int) -> None:
-        """Begins a search of `simulations` simulations."""
         self._simulations = self._simulations_left = simulations
         self.leaf = None
         self._noisy_priors: list[float] = []
 
     def simulate(self, out: Buffers, row: int) -> bool:
-        """Simulates until a leaf waits for evaluation, which is written to a row; returns False if
-        no simulations are left.
-        """
+        """Simulates until a leaf waits, which is written to a row; returns whether one does."""
         while self._simulations_left:
             leaf = self._select_leaf(out, row)
             if not leaf.env.reason:
@@ -154,7 +147,6 @@ class Game:
         self._insert_and_backup(leaf, value)
 
     def finish(self, result: Result, i: int) -> None:
-        """Writes the result to row `i`."""
         root, policy = self.nodes[0], self.settings.policy
         edges = sorted(root.edges, key=lambda edge: edge.action)
         if isinstance(policy, Gumbel):
@@ -178,7 +170,6 @@ class Game:
             _write_visits(node, result, i)
 
     def advance(self, action: int) -> None:
-        """Plays an action and keeps the tree below it."""
         edges = self.nodes[0].edges if self.nodes else []
         child = next((edge.child for edge in edges if edge.action == action), None)
         out = Buffers.allocate(self.env.settings.output_kinds(), 1)
@@ -189,7 +180,6 @@ class Game:
             self._keep_subtree(child)
 
     def tree(self) -> Tree:
-        """Copies the tree."""
         number = {id(node): i for i, node in enumerate(self.nodes)}
         edges = [edge for node in self.nodes for edge in node.edges]
         counts = [len(node.edges) for node in self.nodes]

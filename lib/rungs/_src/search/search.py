@@ -41,12 +41,7 @@ Evaluator = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[Any, Any]]
 
 @dataclasses.dataclass(frozen=True)
 class RefreshedEvaluator:
-    """An evaluator that is refreshed before each call, or once before all calls of a search's run.
-
-    Attributes:
-        refresh: reads what the evaluation depends on.
-        evaluate: the evaluator after it.
-    """
+    """An evaluator, and what refreshes it before each call or before all of a search's run."""
 
     refresh: Callable[[], None]
     evaluate: Evaluator
@@ -372,7 +367,6 @@ class Search(OneCaller):
 
 
 def _name(evaluate: Evaluator) -> str:
-    """Returns an evaluator's name for error messages."""
     named = getattr(evaluate, "__qualname__", type(evaluate).__qualname__)
     return f"the evaluator {shortened(str(named))}"
 

@@ -173,10 +173,9 @@ class SearchSettings:
 
 @functools.cache
 def halving(considered: int, simulations: int) -> np.ndarray:
-    """Returns the schedule of sequential halving (Karnin et al., ICML 2013) at the root.
+    """Returns the schedule of sequential halving (Karnin et al., ICML 2013) at the root, int32.
 
-    (considered + 1, simulations) int32: beginning with m actions, simulation n goes to an action
-    with `[m, n]` visits. Row 0 is not used.
+    Beginning with m actions, simulation n goes to an action with `[m, n]` visits.
     """
     return np.array([_halving(m, simulations) for m in range(considered + 1)], np.int32)
 

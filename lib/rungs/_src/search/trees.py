@@ -12,17 +12,14 @@ from rungs._src.search.result import Result, Tree
 from rungs._src.search.settings import SearchSettings
 from rungs.errors import ConfigurationError, IllegalActionError
 
-# Arguments and results of an evaluator: (observation, actions, counts) and (logits, values).
+# Arguments and results of an evaluator: (observation, actions, counts) and (logits, values), the
+# latter (n, K) and (n,) float32 in C order, for n leaves that wait.
 Leaves = tuple[np.ndarray, np.ndarray, np.ndarray]
 Evaluation = tuple[np.ndarray, np.ndarray]
 
 
 class Trees(abc.ABC):
-    """The G games and trees of a `rungs.search.Search`, which has checked all arguments.
-
-    Consecutive games make a batch; batches are searched in turn. A call that raises has changed
-    nothing.
-    """
+    """The G games and trees of a `Search`, which checks arguments; what raises changes nothing."""
 
     def __init__(self, num_games: int, settings: SearchSettings, batches: int):
         self.num_games, self.settings = num_games, settings
@@ -36,10 +33,7 @@ class Trees(abc.ABC):
 
     @abc.abstractmethod
     def begin_boards(self, which: np.ndarray, env: ChessVectorEnv) -> None:
-        """Begins games, (n,) int64 indices, at the positions of the boards of the same indices;
-        raises ConfigurationError if the boards are another rung's, lack the history that
-        observations show, or have more pieces than promotions make.
-        """
+        """Begins games, (n,) int64 indices, at boards; raises ConfigurationError if it can't."""
 
     @abc.abstractmethod
     def start(self, which: np.ndarray, simulations: int) -> None:
@@ -47,21 +41,11 @@ class Trees(abc.ABC):
 
     @abc.abstractmethod
     def simulate(self, batch: int, evaluation: Evaluation | None) -> int:
-        """Expands the waiting leaves of a batch, backs their values up, and simulates until every
-        game waits for its next evaluation or has no simulations left; returns the number of games
-        that wait.
-
-        An evaluation is logits (n, K) float32 and values (n,) float32 of the n leaves that wait, in
-        C order; None where none do.
-        """
+        """Backs waiting leaves up, and simulates; returns how many games of a batch wait next."""
 
     @abc.abstractmethod
     def leaves(self, batch: int, number: int) -> Leaves:
-        """Returns the leaves of a batch that wait for evaluation, in `number` rows.
-
-        Observations are of the format `obs`, actions (number, 218) int16, and counts (number,)
-        int16. The next `simulate` overwrites them.
-        """
+        """Returns the `number` leaves of a batch that wait; `simulate` overwrites them."""
 
     @abc.abstractmethod
     def finish(self, which: np.ndarray, result: Result) -> None:
@@ -69,15 +53,11 @@ class Trees(abc.ABC):
 
     @abc.abstractmethod
     def look(self, game: int, path: np.ndarray, result: Result) -> None:
-        """Writes visits and values of the node at the end of a path, (n,) int16 actions from the
-        root, to a game's row: all but policy and choice; nothing where there is no node.
-        """
+        """Writes visits and values at the end of a path, (n,) int16, to a game's row."""
 
     @abc.abstractmethod
     def advance(self, actions: np.ndarray) -> None:
-        """Plays (G,) int64 actions, where they are not -1, and keeps the subtrees below them;
-        raises IllegalActionError.
-        """
+        """Plays (G,) int64 actions, -1 for none, and keeps subtrees; raises IllegalActionError."""
 
     @abc.abstractmethod
     def fen(self, game: int) -> str:
@@ -92,13 +72,11 @@ class Trees(abc.ABC):
         """Returns the bytes of all trees and leaf buffers."""
 
     def illegal(self, game: int, action: int) -> IllegalActionError:
-        """Makes the error that names an action that is not legal in a game."""
         fen = self.fen(game)
         move = move_of(action, board_of(fen))
         return IllegalActionError.of(game, action, move.uci() if move else None, fen)
 
     def invalid_evaluation(self, game: int) -> ConfigurationError:
-        """Makes the error that names a game whose evaluation is invalid."""
         return ConfigurationError(
             f"game {game}: the evaluator's logits and value must be numbers, the value from -1 to "
             f"1: for {self.fen(game)} they hold NaN or infinity (-inf may be a logit, but not of "

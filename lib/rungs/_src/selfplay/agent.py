@@ -27,9 +27,7 @@ class Agent:
 
 
 def freeze(network: PolicyValueNetwork, name: str, provenance: dict) -> Agent:
-    """Returns a snapshot of a network, equal to what `load` would read from its file; raises
-    ConfigurationError that names a weight that is not finite in half precision.
-    """
+    """Returns a snapshot as `load` would read it; refuses weights too large for half precision."""
     weights = {key: tensor.detach().cpu().half() for key, tensor in network.state_dict().items()}
     for key, tensor in weights.items():
         if not tensor.isfinite().all():
@@ -46,9 +44,7 @@ def save(agent: Agent, path: str | os.PathLike) -> None:
 
 
 def load(path: str | os.PathLike) -> Agent:
-    """Reads an agent; raises ConfigurationError if there is none, and InvalidStateError if the file
-    is corrupt or incomplete, or a weight is not finite.
-    """
+    """Reads an agent; ConfigurationError if there is none, InvalidStateError if it is corrupt."""
     saved = _FILE.read(Path(path))
     if flaw := tensor_flaw(saved["weights"], "weights"):
         raise InvalidStateError(f"{path}: {flaw}")

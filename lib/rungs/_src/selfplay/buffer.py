@@ -22,12 +22,10 @@ _SUM = hashlib.sha256().digest_size
 
 
 class ReplayBuffer:
-    """The positions of the last updates: a share of all updates so far, `window` at most.
+    """The positions of the last updates: a share of all so far, `MIN_WINDOW` to `window` of them.
 
-    It continues after `updates` updates, and keeps `MIN_WINDOW` of them whatever the `share`. Only
-    `run_files`, which the run has written, are removed; a file with the name of a future
-    shard that is not among them raises ConfigurationError, a shard that is needed and can't be read
-    InvalidStateError, and nothing has changed.
+    Of the folder's files only `run_files`, which the run has written, are removed; any other that
+    is in the way is a ConfigurationError, a shard that can't be read an InvalidStateError.
     """
 
     def __init__(
@@ -53,9 +51,7 @@ class ReplayBuffer:
         return sum(map(len, self.shards.values()))
 
     def next_path(self) -> Path:
-        """Returns the path of the next update's shard; raises ConfigurationError if a file is there
-        already.
-        """
+        """Returns the path of the next shard; a ConfigurationError if a file is there."""
         path = self._path(self.updates + 1)
         if path.exists():
             raise _foreign_file(path)

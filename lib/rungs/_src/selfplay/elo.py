@@ -104,11 +104,7 @@ def _check_connected(names: list[str], won: np.ndarray) -> None:
 
 
 def _fit(won: np.ndarray, anchor: int) -> tuple[np.ndarray, np.ndarray]:
-    """Returns maximum-likelihood ratings, (P,), and their covariance, (P, P), by Newton's method.
-
-    Both are in natural units, and 0 for the anchor. `won`, (P, P): each player's points against
-    each other. The log-likelihood, sum of won[i, j] * log(sigmoid(r[i] - r[j])), is concave.
-    """
+    """Returns ratings, (P,), of most likelihood and their covariance, (P, P), in natural units."""
     free = np.arange(len(won)) != anchor
     games = won + won.T
     ratings = np.zeros(len(won))

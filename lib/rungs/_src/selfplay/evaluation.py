@@ -31,17 +31,12 @@ STOCKFISH = "Stockfish, weakest"
 
 
 def named(update: int) -> str:
-    """Returns the name of a run's agent after `update` updates."""
     return f"update {update}"
 
 
 @dataclasses.dataclass
 class Evaluator:
-    """The evaluations of a run: each freezes the network as an agent, which plays matches.
-
-    All agents search with the run's number of simulations and its `match_policy`. The newest also
-    plays without search, as "update N, no search", which measures search's gain.
-    """
+    """The evaluations of a run: each freezes the network as an agent, which plays matches."""
 
     training: SelfPlayTraining
     out: Path
@@ -57,12 +52,7 @@ class Evaluator:
     def evaluate(
         self, network, update: int, provenance: dict, say: Say = silent
     ) -> dict[str, float]:
-        """Freezes a network, plays its matches, and rates all players.
-
-        Returns "elo", "low" and "high" above random play; "random" and, if it is played,
-        "stockfish" (points per game); "search_gain" (Elo above the same network without search);
-        "games"; and "adjudicated", the number of games that material decided at the limit of plies.
-        """
+        """Freezes a network, plays its matches, and rates all; returns a row of the results."""
         frozen, pgn, rated, results = self.files(update)
         agent = files.freeze(network, named(update), provenance)
         files.save(agent, frozen)
@@ -88,18 +78,13 @@ class Evaluator:
         return f"{search}; {rule_in_words(self.training.match_plies)}"
 
     def state(self) -> dict:
-        """Returns the rule of all matches and their results, for `load_state`.
-
-        A row of "rows" has player, opponent, their points, and the number of adjudicated games.
-        """
+        """Returns the rule of matches, and rows: two players, their points, adjudicated games."""
         pairs = self.results.items()
         rows = [[*pair, *points, self.adjudicated[pair]] for pair, points in pairs]
         return {"rule": self.rule(), "rows": rows}
 
     def load_state(self, results: dict) -> None:
-        """Continues from a `state`; raises InvalidStateError if matches had another rule, or a row,
-        which it names, is not the result of a match of this run.
-        """
+        """Continues from a `state`; raises InvalidStateError if it isn't of this run."""
         if results["rule"] != self.rule():
             raise InvalidStateError(
                 f"results: matches were played by {results['rule']!r}, not by {self.rule()!r}"

@@ -24,7 +24,6 @@ class Examples:
         return len(self.count)
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """Returns the arrays by name."""
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
 
     def actions(self) -> np.ndarray:
@@ -37,9 +36,7 @@ class Examples:
         return policies / policies.sum(axis=1, keepdims=True)  # half precision had rounded them
 
     def value_targets(self, value_mix: float) -> np.ndarray:
-        """Returns the targets of a network's values, (N,) float32: `value` with the weight
-        `value_mix`, from 0 to 1, and `outcome` with the rest.
-        """
+        """Returns targets of values, (N,) float32: outcomes, and `value_mix` of values."""
         outcome, value = self.outcome.astype(np.float32), self.value.astype(np.float32)
         return outcome + np.float32(value_mix) * (value - outcome)
 
@@ -77,7 +74,6 @@ DTYPES = {
 
 
 def joined(parts: Iterable[Examples]) -> Examples:
-    """Concatenates positions."""
     rows = [part.arrays() for part in parts]
     empty = {name: np.empty(_shape(name), dtype) for name, dtype in DTYPES.items()}
     return Examples(
@@ -97,10 +93,7 @@ _ROUNDED = 0.01  # half precision, of 218 numbers: 0.0005 of their sum, and 218 
 
 
 def examples_flaw(arrays: dict[str, np.ndarray]) -> str:
-    """Returns why arrays are not valid positions, in a few words that name one; "" if they are.
-
-    They are checked for all that the learners rely on; they may be anything that a file holds.
-    """
+    """Returns why arrays of any kind are no positions to learn from, in words; "" if they are."""
     if arrays.keys() != DTYPES.keys():
         return f"the arrays are {sorted(map(str, arrays))}, not {sorted(DTYPES)}"
     for name, dtype in DTYPES.items():

@@ -29,12 +29,7 @@ class _Waiting:
 
 
 class SelfPlay:
-    """Self-play on all boards of an environment; each call continues from the last one's positions.
-
-    The environment is of chess, with `obs="board"`, `mask="list"`, no opponent and SAME_STEP. The
-    search has `keep=False`: the next plies are then a function of the environment's state and the
-    network alone.
-    """
+    """Self-play on all boards by a search that keeps no trees, as its state doesn't hold them."""
 
     ARRAYS = ("board", "ply", *DTYPES)  # the tensors that `state_dict` returns
 
@@ -45,11 +40,7 @@ class SelfPlay:
         self._observation: np.ndarray | None = None
 
     def play(self, evaluate, plies: int) -> tuple[Examples, dict[str, int]]:
-        """Plays `plies` plies on every board.
-
-        Returns the positions of all games that ended, and the numbers of games that were "decided",
-        "drawn", or "cut" short; the outcome of the latter is a draw.
-        """
+        """Plays plies on all boards; returns positions and numbers of the games that ended."""
         observation = self.env.reset()[0] if self._observation is None else self._observation
         parts, ends, counts = [self._waiting], [], Counter(decided=0, drawn=0, cut=0)
         boards = np.arange(self.env.num_envs)
@@ -89,9 +80,7 @@ class SelfPlay:
         return {"env": self.env.get_state(), "plies": self._plies, **tensors}
 
     def load_state_dict(self, state: dict) -> None:
-        """Continues from another's `state_dict`, on an environment made like that one; raises
-        InvalidStateError that names the invalid array, and nothing has changed.
-        """
+        """Continues from another's `state_dict`, or raises InvalidStateError."""
         tensors = {name: state[name] for name in self.ARRAYS}
         flaw = tensor_flaw(tensors, "games")
         if not flaw:
@@ -111,10 +100,7 @@ class SelfPlay:
 
 
 class RankGames:
-    """The games of all ranks. Rank 0 requests plies; the others `serve` it, and do not learn.
-
-    Before each `play`, of `plies` plies on every board, rank 0's weights are broadcast.
-    """
+    """The games of all ranks, by rank 0's weights; the others `serve` its requests."""
 
     def __init__(self, ranks: Ranks, learner: SearchLearner, games: SelfPlay, plies: int):
         self.ranks, self._learner, self._games, self._plies = ranks, learner, games, plies
@@ -125,11 +111,9 @@ class RankGames:
         return self._do(_PLAY)
 
     def state_dicts(self) -> list[dict]:
-        """Returns `SelfPlay.state_dict` of each rank."""
         return self._do(_STATE)
 
     def load_state_dicts(self, states: list[dict]) -> None:
-        """Continues from `state_dicts`, on every rank."""
         if len(states) != self.ranks.size:
             raise InvalidStateError(f"the run had {len(states)} ranks, not {self.ranks.size}")
         self._games.load_state_dict(states[self.ranks.rank])
@@ -140,7 +124,6 @@ class RankGames:
             self._tasks()[task]()
 
     def end(self) -> None:
-        """Ends `serve` on the other ranks."""
         self.ranks.agree(lambda: _OVER)
 
     def _do(self, task: str):
@@ -194,11 +177,8 @@ def _positions(observation: np.ndarray, result: Result) -> Examples:
 
 
 def _value(result: Result) -> np.ndarray:
-    """Returns the mean of the visited actions' values, weighted by search's policy, (N,) float32.
-
-    `result.value` weights all visits alike, also those of actions that halving has rejected. It is
-    returned where the policy gives the visited actions no weight.
-    """
+    """Returns the mean of visited actions' values, weighted by search's policy, (N,) float32."""
+    # `result.value` weights all visits alike, also those of actions that halving has rejected.
     weights = np.where(result.visits > 0, result.policy, 0)
     total = weights.sum(axis=1)
     weighted = (weights * result.action_values).sum(axis=1)
@@ -208,11 +188,10 @@ def _value(result: Result) -> np.ndarray:
 def _outcomes(
     waiting: _Waiting, board: np.ndarray, ply: np.ndarray, reward: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Returns positions' outcomes for the side to move, (N,) int64, and whether their games are
-    over, (N,) bool.
+    """Returns positions' outcomes for the side to move, 0 if the game goes on, and if it is over.
 
     `board`, `ply` and `reward`, (games,) int64, are of the games that ended: the board, the last
-    ply, and the reward of that ply's player. The outcome of a game that goes on is 0.
+    ply, and the reward of that ply's player.
     """
     if not len(board):
         return np.zeros(len(waiting.board), np.int64), np.zeros(len(waiting.board), bool)

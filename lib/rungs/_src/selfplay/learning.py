@@ -19,9 +19,7 @@ from rungs.errors import CompilerError, ConfigurationError
 
 
 class TorchLearner(TorchBackend):
-    """A network that learns from examples, and evaluates positions for a search meanwhile: the
-    reference, in PyTorch.
-    """
+    """A network that learns from examples and evaluates positions: the reference, in PyTorch."""
 
     def __init__(self, network: PolicyValueNetwork, weights: LossWeights):
         super().__init__(network, weights.learning_rate, weights.max_grad_norm)
@@ -86,11 +84,7 @@ def evaluator(name: str, network: PolicyValueNetwork) -> Evaluator:
 
 
 def cpp_or_torch_evaluator(network: PolicyValueNetwork) -> Evaluator:
-    """Returns a network with the weights of now as an evaluator.
-
-    It is computed in C++, or in PyTorch where there is no C++ for the network's sizes. Batches are
-    the leaves of a few games, so small that PyTorch's calls take most of the time.
-    """
+    """Returns `evaluator`, in PyTorch where there is no C++ for the network's sizes."""
     try:
         return evaluator("cpp", network)
     except (ConfigurationError, CompilerError):
@@ -98,12 +92,7 @@ def cpp_or_torch_evaluator(network: PolicyValueNetwork) -> Evaluator:
 
 
 def losses(network, positions: Examples, value_mix: float) -> tuple[torch.Tensor, torch.Tensor]:
-    """Returns the policy loss and the value loss, means over positions.
-
-    The policy loss is KL(search's policy || the network's) in nats: the cross-entropy, less the
-    entropy of search's policy, which no network can change. The value loss is the squared error;
-    its target is search's value with the weight `value_mix`, plus the outcome with the rest.
-    """
+    """Returns means of KL(search's policy || the network's), in nats, and of squared errors."""
     arrays = (positions.observation, positions.actions(), positions.count)
     observation, actions, count = map(torch.from_numpy, arrays)
     legal = from_lists(actions, count)

@@ -49,7 +49,6 @@ class RandomPlayer:
         self._rng = np.random.default_rng(seed)
 
     def choose(self, table: Table) -> np.ndarray:
-        """See `rungs._src.selfplay.matches.Player`."""
         return random_actions(table.info["action_mask"], self._rng)
 
     def close(self) -> None:
@@ -67,7 +66,6 @@ class EnginePlayer(Uncopyable):
         self._process = EngineProcess(engine)
 
     def choose(self, table: Table) -> np.ndarray:
-        """See `rungs._src.selfplay.matches.Player`."""
         actions = np.zeros(len(table.boards), np.int64)
         for game in np.flatnonzero(table.which):
             board = table.boards[game]
@@ -75,7 +73,6 @@ class EnginePlayer(Uncopyable):
         return actions
 
     def close(self) -> None:
-        """Stops the engine."""
         self._process.close()
 
 

@@ -20,19 +20,15 @@ class Adam:
         self._state: dict[int, dict[str, torch.Tensor]] = {}
 
     def zero_grad(self) -> None:
-        """Sets all gradients to None."""
         for weights in self._weights:
             weights.grad = None
 
     def clip(self, max_norm: float) -> torch.Tensor:
-        """Scales all gradients to a norm, as of one vector, of at most `max_norm`; returns it
-        before.
-        """
+        """Scales gradients to a norm of at most `max_norm`, as of one vector; returns it before."""
         return torch.nn.utils.clip_grad_norm_(self._weights, max_norm)
 
     @torch.no_grad()
     def step(self) -> None:
-        """Takes a step of Adam."""
         if not self._state:
             self._state = {
                 i: {
@@ -67,10 +63,7 @@ class Adam:
 
 
 class FlatAdam:
-    """As `Adam`, with one vector for all parameters, gradients or moments: a step is one operation.
-
-    Parameters are moved there by the constructor, and by `zero_grad` if something else moved them.
-    """
+    """As `Adam`, with all parameters moved into one vector, so that a step is one operation."""
 
     def __init__(self, weights: Iterable[torch.nn.Parameter], learning_rate: float, eps: float):
         self._weights = list(weights)
@@ -83,10 +76,7 @@ class FlatAdam:
         self._adopt_parameters()
 
     def zero_grad(self) -> None:
-        """Makes all gradients zero, as parts of one vector to which `backward` then adds.
-
-        Call it before the network: it may move parameters, with their values.
-        """
+        """Zeroes all gradients; call it before the network, as it may move parameters."""
         self._adopt_parameters()
         self._gradient.zero_()
         for gradient, parameter in zip(self._gradients, self._weights, strict=True):

@@ -1,8 +1,4 @@
-"""How often each side attacks each square: `cpp/learn/attacks.hpp` in PyTorch.
-
-By tables: which squares a piece attacks from where and, for bishops, rooks and queens, which
-squares in between must be empty.
-"""
+"""How often each side attacks each square, by tables: `cpp/learn/attacks.hpp` in PyTorch."""
 
 import functools
 
@@ -15,11 +11,7 @@ _PAWNS = [(1, -1), (1, 1)]  # own; theirs go the other way
 
 
 def attack_states(observation: torch.Tensor) -> torch.Tensor:
-    """Returns how often both sides attack each square, (N, 64) int64, of (N, 72) int8 observations.
-
-    That is 3 times the number of attacks by the side to move, plus the opponent's, each at most 2.
-    A side also attacks the squares of its own pieces, and nothing behind a piece.
-    """
+    """Returns 3 times own attacks plus theirs, at most 2 each, of squares, (N, 64) int64."""
     leaps, source, between, target = _tables(observation.device)
     own_pawns, their_pawns, knights, kings = leaps
     squares = observation[:, :64]

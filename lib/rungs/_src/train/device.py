@@ -10,9 +10,7 @@ from rungs.errors import ConfigurationError, UnavailableError
 
 
 def checked_device(device: str | torch.device) -> torch.device:
-    """Returns the device of a name ("cpu", "cuda", "cuda:0" and so on); raises ConfigurationError
-    for other names, UnavailableError for a CUDA device that does not exist.
-    """
+    """Returns "cpu", "cuda", "cuda:0" and so on as a device, which must exist."""
     try:
         checked = torch.device(device) if isinstance(device, str | torch.device) else None
     except RuntimeError:
@@ -29,9 +27,7 @@ def checked_device(device: str | torch.device) -> torch.device:
 
 
 class Stopwatch:
-    """Adds up the `seconds` between laps by name; first waits for a GPU, which works on after a
-    call returns.
-    """
+    """Adds up the `seconds` between laps by name, once a GPU has finished what it was given."""
 
     def __init__(self, device: torch.device):
         self._device = device

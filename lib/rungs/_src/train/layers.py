@@ -71,11 +71,7 @@ def _add_buffers(layer: nn.Module) -> None:
 
 
 def sums(table: torch.Tensor, rows: torch.Tensor, count: torch.Tensor) -> torch.Tensor:
-    """Returns the sums of rows of a table, (N, k).
-
-    The table is (W, k), W at most 32,767. `rows`, (M,) int64, are rows of it, position by position;
-    `count`, (N,) int64, is the number of each position's rows.
-    """
+    """Returns sums of rows (M,) of a table (W, k), `count` by position, (N, k); W is below 2^15."""
     return _Sums.apply(table, rows, count)
 
 
@@ -86,12 +82,7 @@ def products(
     bag: torch.Tensor,
     count: torch.Tensor,
 ) -> torch.Tensor:
-    """Returns the dot products of rows of a table with the queries of their positions, (M,).
-
-    Queries are (N, k), the table (W, k), W at most 32,767. `rows` and `bag`, (M,) int64, are rows
-    of the table and their positions, in order; `count`, (N,) int64, is the number of each
-    position's rows.
-    """
+    """Returns products of rows (M,) of a table (W, k) with queries (N, k) of their bags, (M,)."""
     return _Products.apply(query, table, rows, bag, count.cumsum(0) - count)
 
 
@@ -127,11 +118,7 @@ class _Products(torch.autograd.Function):
 
 
 def _by_row(vectors, rows, bag, width: int, weights) -> torch.Tensor:
-    """Adds up, for every row of a table, the vectors of the bags that contain it, (W, k).
-
-    That is an embedding bag for each row of the table; `rows`, sorted, gives their lists. `vectors`
-    are (N, k), `rows` and `bag` (M,) int64, and `weights` (M,) or None.
-    """
+    """Adds up, for every row of a table, the vectors (N, k) of the bags that contain it, (W, k)."""
     ordered, order = rows.to(torch.int16).sort(stable=True)
     every = torch.arange(width, dtype=torch.int16, device=rows.device)
     first = torch.searchsorted(ordered, every)

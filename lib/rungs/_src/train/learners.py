@@ -18,9 +18,7 @@ class LearnerKind:
     maker: str  # of its backend, as "module:name"; imported when it is needed
 
     def make(self, network, settings, *, device, ranks) -> Any:
-        """Makes a backend, with the methods of `rungs._src.train.ppo.TorchPpo`; by default of a
-        new network, whose weights are the same for all learners.
-        """
+        """Makes a backend, as `TorchPpo`; by default of a new network, the same for all."""
         module, name = self.maker.split(":")
         maker = getattr(importlib.import_module(module), name)
         return maker(network, settings, device=device, ranks=ranks)

@@ -15,11 +15,9 @@ class Positions(NamedTuple):
     action_count: torch.Tensor  # (N,) int16, the length of each list; with bits (N, 0)
 
     def at(self, rows: torch.Tensor) -> "Positions":
-        """Returns the positions of (B,) int64 rows."""
         return Positions(*(array[rows] for array in self))
 
     def legal(self) -> "Legal":
-        """Returns the legal actions, read from either format."""
         if self.mask.dtype == torch.int64:
             return from_bits(self.mask)
         return from_lists(self.mask, self.action_count)
@@ -157,9 +155,7 @@ class Padded:
 def sampled(
     log_probabilities: torch.Tensor, generator: torch.Generator | None = None
 ) -> torch.Tensor:
-    """Samples an index from each row of (N, K) log-probabilities, (N,) int64; raises DivergedError
-    if a probability is not finite.
-    """
+    """Samples an index per row of (N, K) log-probabilities, (N,) int64; may raise DivergedError."""
     likely = log_probabilities.exp()
     try:
         return torch.multinomial(likely, 1, generator=generator).squeeze(1)

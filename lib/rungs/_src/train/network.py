@@ -1,7 +1,4 @@
-"""A small residual network with a masked policy and a value, over `obs="board"`.
-
-Of 4672 actions some thirty are legal. Only they are scored.
-"""
+"""A small residual network over `obs="board"`: values, and scores of legal actions alone."""
 
 import functools
 from collections.abc import Callable
@@ -55,9 +52,7 @@ class LegalActionNetwork(nn.Module):
 
 
 def check_learns(network: nn.Module) -> None:
-    """Rejects a network with a frozen parameter, as learners train all parameters, and inference
-    mode, in which no network learns.
-    """
+    """Rejects a network with frozen parameters, and inference mode, in which none learns."""
     if torch.is_inference_mode_enabled():
         raise ConfigurationError("torch.inference_mode() is on, in which no network learns")
     for name, parameter in network.named_parameters():
@@ -71,10 +66,7 @@ def check_learns(network: nn.Module) -> None:
 def gathered_scores(
     query: torch.Tensor, legal: Legal, *keys: tuple[torch.Tensor, torch.Tensor]
 ) -> torch.Tensor:
-    """Returns (N, k) queries times the keys of their positions' legal actions, (M,), from copies.
-
-    Each of `keys` is a table (W, k) with (M,) rows of it; an action's key is the sum of its rows.
-    """
+    """Returns (N, k) queries times the sums of actions' keys, (M,), from copies of both."""
     first, *more = (nn.functional.embedding(rows, table) for table, rows in keys)
     # By an embedding, whose gradient is summed in a fixed order; that of indexing is not.
     queries = nn.functional.embedding(legal.board, query)

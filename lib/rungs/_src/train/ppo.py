@@ -74,7 +74,6 @@ class Batch(NamedTuple):
     returns: torch.Tensor  # (P,) float32, the target of the position's value
 
     def at(self, rows: torch.Tensor) -> "Batch":
-        """Returns the minibatch of (B,) int64 rows."""
         positions, *rest = self
         return Batch(positions.at(rows), *(array[rows] for array in rest))
 
@@ -352,9 +351,7 @@ class TorchBackend:
         return total.detach(), parts
 
     def step(self, loss: Callable[..., Loss], *arguments) -> dict[str, torch.Tensor]:
-        """Takes a step of the optimizer down a loss, and returns the loss's parts before it; raises
-        DivergedError, and changes no weight, if the loss or the gradient's norm is not finite.
-        """
+        """Takes a step down a loss, and returns its parts; a DivergedError changes no weight."""
         total, parts = self.differentiate(loss, *arguments)
         norm = self._optimizer.clip(self._max_grad_norm)
         if not math.isfinite(total + norm):  # one wait for a GPU
@@ -368,20 +365,14 @@ class TorchBackend:
         return {"network": self.network.state_dict(), "optimizer": self._optimizer.state_dict()}
 
     def load_state_dict(self, state: dict) -> None:
-        """Continues from another backend's `state_dict`; raises InvalidStateError if it is of
-        another network or optimizer.
-        """
+        """Continues from a `state_dict`; raises InvalidStateError if it can't."""
         check_resumable(self, state)
         self.network.load_state_dict(state["network"])
         self._optimizer.load_state_dict(state["optimizer"])
 
 
 class TorchPpo(TorchBackend):
-    """PPO in PyTorch.
-
-    All of PPO's backends have these methods, the same first weights, loss and optimizer. Here
-    `distribution` computes probabilities from scores.
-    """
+    """PPO in PyTorch; its methods, first weights, loss and optimizer are those of all backends."""
 
     def __init__(
         self,
@@ -415,18 +406,14 @@ class TorchPpo(TorchBackend):
         return self.network.values(observation)
 
     def improve(self, batch: Batch, minibatches: Iterable[torch.Tensor]) -> dict[str, float]:
-        """Takes a step for each of the `minibatches`, (B,) int64 rows of the batch, and returns the
-        means of the loss's parts; the weights are those before a minibatch that raises.
-        """
+        """Takes a step for each minibatch, (B,) int64 rows; returns means of the loss's parts."""
         losses = [self.step(self.loss, batch, rows) for rows in minibatches]
         return {name: float(sum(loss[name] for loss in losses)) / len(losses) for name in losses[0]}
 
     def gradients(
         self, batch: Batch, rows: torch.Tensor
     ) -> tuple[dict[str, torch.Tensor], dict[str, torch.Tensor]]:
-        """Returns the gradients of the loss of 2 rows or more by parameters' names, not yet
-        clipped, and the loss's parts; changes no weight.
-        """
+        """Returns the gradients of 2 rows or more by names, not yet clipped, and the parts."""
         _, parts = self.differentiate(self.loss, batch, rows)
         named = self.network.named_parameters()
         return {name: parameter.grad for name, parameter in named}, parts  # type: ignore[misc]  # all have one
@@ -460,12 +447,7 @@ class _Scores(nn.Module):
 
 
 class Rollout:
-    """`num_steps` steps of all boards, T, and the positions after the last.
-
-    The environment writes each step's outputs to their place here, and the network reads them there
-    or, on another device, from one transfer a step. With the rung cuda and a network on the same
-    GPU nothing is transferred. `masks` are the formats that the environment's masks may have.
-    """
+    """T steps of all boards, which the environment writes to where the network reads them."""
 
     def __init__(
         self,
@@ -521,7 +503,6 @@ class Rollout:
         return Batch(Positions(*positions), *(array.flatten(0, 1) for array in rest))
 
     def to_env(self, actions: torch.Tensor) -> torch.Tensor:
-        """Returns actions on the environment's device."""
         return actions.to(self._env_arrays[0].device)
 
     def step(self, number: int, actions: torch.Tensor) -> Buffers:

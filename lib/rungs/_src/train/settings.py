@@ -151,9 +151,7 @@ def given(options: argparse.Namespace, settings: type) -> dict:
 
 
 def lengthened(saved: RunSettings, **limits: Any) -> Any:
-    """Returns the settings of a run that is resumed, with later ends (`updates`, `seconds`) where
-    they are given; raises ConfigurationError that names another setting, or an earlier end.
-    """
+    """Returns a resumed run's settings with later ends; a ConfigurationError for other changes."""
     for name, limit in limits.items():
         if name not in ("updates", "seconds"):
             raise ConfigurationError(
@@ -166,8 +164,6 @@ def lengthened(saved: RunSettings, **limits: Any) -> Any:
 
 
 def training_of(options: argparse.Namespace, rung_settings: dict) -> Training:
-    """Returns the settings from a command line that was parsed with `add_options`, and a rung's own
-    settings.
-    """
+    """Returns the settings of a command line, parsed with `add_options`, and of a rung."""
     ppo = PpoSettings(**given(options, PpoSettings))
     return Training(**given(options, Training), rung_settings=rung_settings, ppo=ppo)

@@ -26,7 +26,6 @@ class TorchFile:
     deflated: bool = dataclasses.field(default=False, kw_only=True)  # whether files are compressed
 
     def write(self, path: Path, content: dict) -> None:
-        """Writes a file, whole or not at all."""
         file = io.BytesIO()  # on a full disk `torch.save` fails as if by a bug of its own
         torch.save(self._heading() | content, file)
         if self.deflated:
@@ -35,10 +34,7 @@ class TorchFile:
             unfinished.write_bytes(file.getbuffer())
 
     def read(self, path: Path) -> dict:
-        """Reads a file, and returns the entries of its form; raises ConfigurationError if there is
-        none, or it is of another kind or version, and InvalidStateError if it is corrupt or
-        incomplete.
-        """
+        """Reads a file; ConfigurationError if it is of other kind, InvalidStateError if damaged."""
         if not path.exists():
             raise ConfigurationError(f"there is no {path}")
         if not path.is_file():  # reading a pipe would block
@@ -109,9 +105,7 @@ class Backend(Protocol):
 
 
 def check_resumable(backend: Backend, state: dict) -> None:
-    """Rejects the state of another network or optimizer, or with a number that is not finite, which
-    PyTorch would reject half-way, or only when it learns.
-    """
+    """Rejects states of other networks or optimizers, or with numbers that aren't finite."""
     form = {"network": {}, "optimizer": {"state": {}, "param_groups": list}}
     if flaw := schema_error(state, form, "the learner's state") or _state_flaw(backend, state):
         raise InvalidStateError(flaw)
@@ -141,9 +135,7 @@ def _state_flaw(backend: Backend, state: dict) -> str:
 
 
 def _difference(saved, expected: Mapping[str, torch.Tensor], name: str) -> str:
-    """Returns how saved tensors differ from the network's in names, shapes or dtypes, or why they
-    are unusable.
-    """
+    """Returns how saved tensors differ from the network's, or why they are unusable; else ""."""
     if not isinstance(saved, dict) or saved.keys() != expected.keys():
         return f"{name} is of another network"
     for key, like in expected.items():

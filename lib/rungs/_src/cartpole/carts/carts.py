@@ -66,11 +66,7 @@ OUTPUTS: Kinds = {
 
 
 class Carts(abc.ABC):
-    """The carts, each with its pole, that a `rungs.cartpole.CartPoleVectorEnv` owns.
-
-    The environment has checked all arguments: actions have their shape and dtype, seeds are in
-    range, and no method but `reset`, `load` and `close` is called before the first `reset`.
-    """
+    """The carts that a `CartPoleVectorEnv` owns, which checks arguments and resets them first."""
 
     outputs: Buffers  # arrays, or tensors on a device
     device: Any = None  # of outputs that are tensors
@@ -86,12 +82,9 @@ class Carts(abc.ABC):
         return np.arange(self.first_env, self.first_env + self.num_envs)
 
     def seeds_and_numbers(self) -> tuple[Any, Array]:
-        """Returns the seeds and numbers by which carts draw: an int or (N,) int64, and (N,) int64.
-
-        A cart with a seed of its own draws what cart 0 of a batch with that seed draws.
-        """
+        """Returns by which carts draw: seeds, an int or (N,) int64, and numbers, (N,) int64."""
         if isinstance(self.seed, np.ndarray):
-            return self.seed.view(np.int64), np.zeros(self.num_envs, np.int64)
+            return self.seed.view(np.int64), np.zeros(self.num_envs, np.int64)  # each as cart 0
         return self.seed, self.numbers
 
     @abc.abstractmethod
@@ -100,18 +93,12 @@ class Carts(abc.ABC):
 
     @abc.abstractmethod
     def step(self, actions: Array) -> int | None:
-        """Takes (N,) int64 actions and writes all outputs; returns how many episodes ended.
-
-        Without `validate` it doesn't count them, and returns None.
-        """
+        """Takes (N,) int64 actions; returns how many episodes ended, or None without `validate`."""
 
     def step_many(
         self, steps: int, actions: Array | None, actions_drawn: int
     ) -> tuple[Array, Array]:
-        """Takes (steps, N) int64 actions, or random ones after `actions_drawn` others.
-
-        Writes the last outputs; returns (N,) float64 sums of rewards and (N,) int32 counts of ends.
-        """
+        """Takes (steps, N) int64 actions, or random ones; returns sums of rewards and of ends."""
         rewards, ended = self.sums()
         for row in self.random_actions(steps, actions_drawn) if actions is None else actions:
             self.step(row)
@@ -121,11 +108,7 @@ class Carts(abc.ABC):
 
     @abc.abstractmethod
     def dump(self) -> dict[str, np.ndarray]:
-        """Returns all that later steps depend on, in this order.
-
-        `state`, (4, N) of the settings' dtype; `steps` of the episode, (N,) int32; `episode`, (N,)
-        uint32; and `ended`, (N,) bool.
-        """
+        """Returns `state` (4, N), `steps` (N,) int32, `episode` (N,) uint32, `ended` (N,) bool."""
 
     @abc.abstractmethod
     def load(self, arrays: dict[str, np.ndarray], seed: Seed) -> None:
@@ -160,7 +143,6 @@ class Carts(abc.ABC):
         raise self.invalid(first % self.num_envs, int(actions.flat[first]))
 
     def invalid(self, env: int, action: int) -> InvalidActionError:
-        """Makes the error that names a wrong action of an environment of the batch."""
         return InvalidActionError(self.first_env + env, action)
 
 

@@ -16,10 +16,7 @@ from rungs.errors import IllegalActionError
 
 
 class Boards(abc.ABC):
-    """The boards that a `rungs.chess.ChessVectorEnv` owns; it has checked all arguments.
-
-    No method but `reset`, `load` and `close` is called before the first `reset`.
-    """
+    """The boards that a `ChessVectorEnv` owns, which checks arguments and resets them first."""
 
     device: Any = None  # PyTorch's, where outputs are tensors
 
@@ -38,32 +35,21 @@ class Boards(abc.ABC):
         return Buffers.allocate(self.settings.output_kinds(), *boards)
 
     def write_to(self, buffers: Buffers) -> None:
-        """Writes outputs to `buffers` from now on."""
         self.buffers = buffers
 
     @abc.abstractmethod
     def reset(self, which: Array | None, seed: Seed, episode: int | None) -> None:
-        """Begins an episode where `which`, (N,) bool, is set, or everywhere; writes `POSITION`.
-
-        `seed` is of all boards from now on, or (N,) uint64, one for each board, which then draws
-        the random numbers of board 0 of a batch with that seed. Without `episode` each board's next
-        one begins.
-        """
+        """Begins an episode, or each board's next, on all or `which` boards; writes `POSITION`."""
 
     @abc.abstractmethod
     def step(self, actions: Array) -> int | None:
-        """Plays (N,) int64 actions and writes all outputs; returns how many episodes ended.
-
-        Returns None where the rung doesn't wait to count them. An IllegalActionError changes no
-        board.
-        """
+        """Plays (N,) int64 actions, or none; returns how many episodes ended, None if unknown."""
 
     @abc.abstractmethod
     def fen(self, board: int) -> str:
         """Returns the position of one board."""
 
     def fens(self) -> list[str]:
-        """Returns the positions of all boards."""
         return [self.fen(board) for board in range(self.num_envs)]
 
     @abc.abstractmethod
@@ -76,10 +62,7 @@ class Boards(abc.ABC):
 
     @abc.abstractmethod
     def load(self, payload: bytes, seed: Seed) -> None:
-        """Restores what `dump` returned; writes observations, masks, players and which have ended.
-
-        `seed` is as for `reset`, for later episodes. An InvalidStateError changes no board.
-        """
+        """Restores all that `dump` returned, or nothing; writes `POSITION` and `ended`."""
 
     def sample(self, rng: np.random.Generator) -> Array:
         """Returns (N,) int64 actions as `random_actions` does for the masks; raises the same."""
@@ -98,17 +81,12 @@ class CopyableBoards(Boards):
 
     @abc.abstractmethod
     def put(self, saved: Any, which: np.ndarray, own_randomness: bool) -> None:
-        """Overwrites boards `which`, (n,) int64, with what `save` copied, and writes all outputs.
-
-        With `own_randomness` they draw random numbers by their own seed, number and episode, else
-        by the copies'.
-        """
+        """Overwrites boards `which`, (n,) int64, and all outputs by what `save` copied."""
 
 
 def illegal_action(
     boards: Boards, board: int, action: int, fen: str | None = None
 ) -> IllegalActionError:
-    """Makes the error that names an illegal action on a board of the batch."""
     fen = fen or boards.fen(board)
     move = move_of(action, board_of(fen, boards.settings.chess960))
     uci = move.uci() if move else None

@@ -29,10 +29,7 @@ States = tuple[np.ndarray, np.ndarray]
 
 
 class CppBoards(EngineBoards, CopyableBoards):
-    """A loop over boards, in C++.
-
-    NumPy owns all the memory, boards included; C++ is given the addresses and never allocates.
-    """
+    """A loop over boards, in C++, which gets addresses of NumPy's memory and never allocates."""
 
     _load = staticmethod(loader.load)
 
@@ -141,7 +138,6 @@ class CppBoards(EngineBoards, CopyableBoards):
         return f"C++, {8 * self._saved_words} bytes a board, {history} of history"
 
     def state_bytes(self) -> int:
-        """Returns the size of what `dump` returns."""
         return 8 * self._saved_words * self.num_envs + self._history.nbytes
 
     def dump(self) -> bytes:

@@ -60,11 +60,9 @@ class TensorBuffers(Buffers):
         )
 
     def memory_bytes(self) -> int:
-        """Returns the size of all tensors."""
         return sum(tensor.nbytes for tensor in vars(self).values())
 
     def is_like(self, other: Buffers) -> bool:
-        """Returns whether tensors have `other`'s shapes, dtypes and device, and are contiguous."""
         return [*vars(self)] == [*vars(other)] and all(
             isinstance(tensor, torch.Tensor)
             and (tensor.shape, tensor.dtype, tensor.device) == (like.shape, like.dtype, like.device)
@@ -217,10 +215,7 @@ class CudaBoards(CopyableBoards):
         self._owner = object()  # marks what these boards have sent
 
     def _send_outputs(self) -> None:
-        """Makes kernels write to the buffers, by the struct that is kept on the device with them.
-
-        So the struct lasts as long as the buffers, and is sent once for each seed.
-        """
+        """Makes kernels write to the buffers, by a struct that is sent once for each seed."""
         seed = self._struct.config.seed, self._struct.seeds
         owner, of_seed, batch = self.buffers.device_batch
         if owner is not self._owner or of_seed != seed:

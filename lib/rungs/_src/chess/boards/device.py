@@ -63,5 +63,4 @@ class Host:
         self._library = gpp.load_device()
 
     def run(self, kernel: str, num_envs: int, *arguments: int) -> None:
-        """Runs `rungs_chess_<kernel>`; arguments are 64 bits wide."""
         getattr(self._library, f"rungs_chess_{kernel}")(*arguments)

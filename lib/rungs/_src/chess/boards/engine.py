@@ -50,14 +50,12 @@ class EngineGame:
         self._seed: Seed | None = None  # until the first reset
 
     def reset(self, which: np.ndarray | None, seed: Seed, episode: int | None) -> None:
-        """See `Boards.reset`."""
         with self._unchanged_on_error():
             self._boards.reset(which, seed, episode)
             self._open(np.ones(self._boards.num_envs, np.bool_) if which is None else which)
         self._seed = seed
 
     def step(self, actions: Array) -> int | None:
-        """See `Boards.step`."""
         actions = actions.copy()  # read once: a step may write to their memory
         mode = self._settings.autoreset_mode
         ended_before = stays_ended(mode, self._boards.buffers.ended)
@@ -70,12 +68,10 @@ class EngineGame:
         return num_ended
 
     def load(self, payload: bytes, seed: Seed) -> None:
-        """See `Boards.load`."""
         self._boards.load(payload, seed)
         self._seed = seed
 
     def close(self) -> None:
-        """Ends the engine and the boards' processes; may be called twice."""
         self._engine.close()
         self._boards.close()
 

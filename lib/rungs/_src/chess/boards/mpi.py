@@ -168,12 +168,10 @@ class RankBoards(OpenmpBoards):
     # Remote calls: rank 0 runs these on every rank. Board numbers are global.
 
     def fen_or_none(self, number: int) -> str | None:
-        """Returns the position of a board; None where it is another rank's."""
         board = number - self.ranks.first
         return self.fen(board) if 0 <= board < self.num_envs else None
 
     def agent_is_black_or_false(self, number: int) -> bool:
-        """Returns whether a board is this rank's and the agent is Black on it."""
         board = number - self.ranks.first
         return 0 <= board < self.num_envs and self.agent_is_black(board)
 
@@ -200,23 +198,17 @@ class RankBoards(OpenmpBoards):
         del self._checked
 
     def set_seed_of_rank(self, seed: Seed) -> None:
-        """Makes the next resets use this rank's part of all ranks' seeds."""
         self.set_seed(self._seed_of_rank(seed))
 
     def _seed_of_rank(self, seed: Seed) -> Seed:
         return seeds_of(seed, slice(self.ranks.first, self.ranks.first + self.num_envs))
 
     def outputs(self, names: Sequence[str]) -> dict[str, np.ndarray]:
-        """Returns the current values of some outputs."""
         return {name: getattr(self.buffers, name) for name in names}
 
 
 class GatheredBoards(EngineBoards):
-    """All boards, on rank 0, for which the others work; on any other rank, its own boards.
-
-    With `shared`, ranks write to rank 0's memory, which lasts as long as MPI does; else they send
-    their outputs to it.
-    """
+    """On rank 0 all boards, whose outputs the others write or send; on those, their own boards."""
 
     def __init__(self, ranks: Ranks, rank_boards: RankBoards, shared: bool):
         self.ranks, self._rank_boards, self.shared = ranks, rank_boards, shared
@@ -364,7 +356,6 @@ class GatheredBoards(EngineBoards):
         return answers  # type: ignore[return-value]  # rank 0, which asks, has them
 
     def _gather_outputs(self, names: Sequence[str]) -> None:
-        """Gathers the current values of some outputs."""
         parts = self._on_all_ranks(RankBoards.outputs, names)
         for first, count, part in zip(self.ranks.starts, self.ranks.counts, parts, strict=True):
             self.buffers.rows(slice(first, first + count)).restore(part)

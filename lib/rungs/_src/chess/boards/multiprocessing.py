@@ -72,7 +72,6 @@ class MultiprocessingBoards(EngineBoards):
 
     @property
     def pids(self) -> list[int]:
-        """The process ids of all workers, in order."""
         return self._pool.pids
 
     def reset(self, which: np.ndarray | None, seed: Seed, episode: int | None) -> None:
@@ -159,10 +158,7 @@ class MultiprocessingBoards(EngineBoards):
 
 
 class MultiprocessingChessEnv(ChessVectorEnv[np.ndarray]):
-    """The environment of `MultiprocessingBoards`.
-
-    Ctrl-C does not stop its workers, so it is delayed until the environment has their outputs.
-    """
+    """The environment of `MultiprocessingBoards`: Ctrl-C waits until it has workers' outputs."""
 
     def reset(
         self,

@@ -14,10 +14,7 @@ from rungs.errors import InvalidFenError, InvalidStateError
 
 
 def config(api: Api, settings: ChessSettings, num_starts: int, starts: int) -> Structure:
-    """Returns the settings for C++, with seed 0; `starts` is the address of the positions.
-
-    A setting that has the same name and values in C++ needs nothing here.
-    """
+    """Returns the settings for C++, with seed 0; `starts` is the address of the positions."""
     values = settings.given()
     for name in ("obs", "dtype", "autoreset_mode", "opening_plies", "start", "start_fens"):
         del values[name]  # C++ has them by other names
@@ -77,11 +74,7 @@ def block_bytes(constants: Mapping[str, int], num_envs: int) -> int:
 def restored(
     api: Api, batch: int, payload: bytes, first_board: int, histories: tuple[int, int]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Checks saved boards and their histories for `rungs_chess_put`; an error names the board.
-
-    Returns copies, (N, words) and `histories` uint64, in which derived values are computed again;
-    `batch` is the address of the `ChessBatch` whose settings they must fit.
-    """
+    """Returns checked copies of boards, (N, words), and histories for `rungs_chess_put`."""
     words = np.frombuffer(payload, np.uint64).copy()
     boards, past = np.split(words, [len(words) - histories[0] * histories[1]])
     saved = boards.reshape(-1, described(api).constants["saved_board_bytes"] // 8)
