@@ -6,11 +6,4 @@ from rungs._src.selfplay.players import NetworkPlayer
 from rungs._src.selfplay.settings import SelfPlayTraining
 from rungs._src.selfplay.training import checkpoint, train
 
-__all__ = [
-    "NetworkPlayer",
-    "SelfPlayTraining",
-    "checkpoint",
-    "elo",
-    "train",
-    "untrained",
-]
+__all__ = ["NetworkPlayer", "SelfPlayTraining", "checkpoint", "elo", "train", "untrained"]

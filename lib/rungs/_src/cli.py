@@ -388,9 +388,7 @@ def _conformance(options: argparse.Namespace) -> int:
 
 
 def play_suite(
-    options: argparse.Namespace,
-    chosen: dict[str, tuple[str, bool]],
-    version: Callable[[str], str],
+    options: argparse.Namespace, chosen: dict[str, tuple[str, bool]], version: Callable[[str], str]
 ) -> int:
     """Plays the conformance suite and writes its table; returns 1 where a case fails, else 0."""
     from rungs._src.conformance import report

@@ -68,10 +68,7 @@ class ChessEnv(Uncopyable, gymnasium.Env):
         self._info: dict[str, Any] | None = None
 
     def reset(
-        self,
-        *,
-        seed: int | Sequence[int] | np.ndarray | None = None,
-        options: dict | None = None,
+        self, *, seed: int | Sequence[int] | np.ndarray | None = None, options: dict | None = None
     ) -> tuple[np.ndarray, dict[str, Any]]:
         """Begins a game: the first of `seed`, or the next, as a batch of one board does.
 

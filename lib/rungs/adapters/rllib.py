@@ -87,10 +87,7 @@ class ChessVectorEnv(Uncopyable, VectorEnv):
         self.num_envs = self.env.num_envs
         self.metadata = {"autoreset_mode": AutoresetMode.NEXT_STEP}
         self.single_observation_space = gymnasium.spaces.Dict(
-            {
-                "observations": self.env.single_observation_space,
-                "action_mask": _MASK_SPACES[mask],
-            }
+            {"observations": self.env.single_observation_space, "action_mask": _MASK_SPACES[mask]}
         )
         self.single_action_space = self.env.single_action_space
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)

@@ -74,10 +74,7 @@ class CartPoleVectorEnv(BatchEnv[ArrayT]):
         self._describe(self.settings.autoreset_mode, space, gymnasium.spaces.Discrete(2))
 
     def reset(
-        self,
-        *,
-        seed: int | Sequence[int] | np.ndarray | None = None,
-        options: dict | None = None,
+        self, *, seed: int | Sequence[int] | np.ndarray | None = None, options: dict | None = None
     ) -> tuple[ArrayT, dict[str, Any]]:
         """Begins an episode in every environment, or in some.
 

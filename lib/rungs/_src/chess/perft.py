@@ -96,7 +96,4 @@ def _perft(board: chess.Board, depth: int) -> int:
     return nodes
 
 
-PERFT: dict[str, Callable[..., int]] = {
-    "cpp": perft_cpp,
-    "python": perft_python,
-}
+PERFT: dict[str, Callable[..., int]] = {"cpp": perft_cpp, "python": perft_python}

@@ -18,11 +18,7 @@ from rungs._src.conformance.environment import Batch, Environment, Outcome
 from rungs._src.core.arguments import shown
 from rungs._src.registry import make as make_rung
 from rungs._src.registry import rungs_of
-from rungs.errors import (
-    ConfigurationError,
-    InvalidFenError,
-    UnavailableError,
-)
+from rungs.errors import ConfigurationError, InvalidFenError, UnavailableError
 from rungs.version import __version__
 
 PYTHON_CHESS = "python-chess"

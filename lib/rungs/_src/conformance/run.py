@@ -11,22 +11,12 @@ from rungs._src.conformance import environments
 from rungs._src.conformance.environment import OPTIONAL, Environment, Outcome
 from rungs._src.conformance.suite import ENDINGS, GOES_ON, OPEN, TRUNCATED, Case
 from rungs._src.processes.workers import Workers
-from rungs.errors import (
-    ConfigurationError,
-    UnavailableError,
-    UnsupportedError,
-    WorkerDiedError,
-)
+from rungs.errors import ConfigurationError, UnavailableError, UnsupportedError, WorkerDiedError
 
 PASSES, FAILS, NOT_OFFERED = "passes", "fails", "not offered"
 
 # The optional method of an environment that a case needs, by the case's field.
-_ANSWERS = {
-    "position": "fen",
-    "illegal": "refuses_move",
-    "actions": "action",
-    "planes": "planes",
-}
+_ANSWERS = {"position": "fen", "illegal": "refuses_move", "actions": "action", "planes": "planes"}
 
 # Seconds per case, as an environment may compile, or hang.
 _TIMEOUT = 300.0

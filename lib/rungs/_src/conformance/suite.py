@@ -16,13 +16,7 @@ PATH = Path(__file__).with_name("suite.json")
 SCHEMA = 1
 
 # Endings by rule; the other three: not over, truncated, not terminated (reason open).
-ENDINGS = (
-    "checkmate",
-    "stalemate",
-    "insufficient material",
-    "fifty moves",
-    "threefold repetition",
-)
+ENDINGS = ("checkmate", "stalemate", "insufficient material", "fifty moves", "threefold repetition")
 GOES_ON, TRUNCATED, OPEN = "none", "truncated", "open"
 
 KINDS = ("law", "reading", "interface")

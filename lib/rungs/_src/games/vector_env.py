@@ -64,10 +64,7 @@ class GameVectorEnv(BatchEnv[np.ndarray]):
         self._describe(mode, game.OBSERVATION, gymnasium.spaces.Discrete(game.NUM_ACTIONS))
 
     def reset(
-        self,
-        *,
-        seed: int | Sequence[int] | np.ndarray | None = None,
-        options: dict | None = None,
+        self, *, seed: int | Sequence[int] | np.ndarray | None = None, options: dict | None = None
     ) -> tuple[np.ndarray, dict[str, Any]]:
         """Begins an episode on every board, or on some.
 

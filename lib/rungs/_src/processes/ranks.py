@@ -21,12 +21,7 @@ from rungs.errors import ConfigurationError, UnavailableError, WorkerDiedError, 
 
 
 def launch(
-    ranks: int,
-    script: str,
-    arguments: Sequence[str] = (),
-    *,
-    hosts: str = "",
-    module: bool = False,
+    ranks: int, script: str, arguments: Sequence[str] = (), *, hosts: str = "", module: bool = False
 ) -> None:
     """Runs a script, or a module, on ranks of `hosts`, by default this one, and waits for it."""
     if ranks < 1:

@@ -58,10 +58,7 @@ class CppTrees(Trees):
             game=self._games,
             history=self._history if histories else None,
             trees=structures["TreeMemory"](
-                node=self._nodes,
-                prior=self._priors,
-                action=self._edge_actions,
-                stats=self._stats,
+                node=self._nodes, prior=self._priors, action=self._edge_actions, stats=self._stats
             ),
             schedule=None,
             observation=self._observation,

@@ -17,13 +17,7 @@ from rungs._src.chess.actions import NUM_ACTIONS
 from rungs._src.chess.buffers import MAX_LEGAL
 from rungs._src.chess.settings import ChessSettings, checked_start
 from rungs._src.chess.vector_env import ChessVectorEnv
-from rungs._src.core.arguments import (
-    as_array,
-    checked_actions,
-    integer,
-    shortened,
-    shown,
-)
+from rungs._src.core.arguments import as_array, checked_actions, integer, shortened, shown
 from rungs._src.core.exclusive import OneCaller
 from rungs._src.core.memory import memory_for
 from rungs._src.core.settings import split_settings
@@ -104,14 +98,7 @@ class Search(OneCaller):
         UnavailableError: there is not enough memory for the trees.
     """
 
-    def __init__(
-        self,
-        num_games: int,
-        *,
-        batches: int = 1,
-        rung: str = "threads",
-        **settings: Any,
-    ):
+    def __init__(self, num_games: int, *, batches: int = 1, rung: str = "threads", **settings: Any):
         self.num_games = integer("num_games", num_games, 1, _MAX_GAMES)
         self._batches = min(integer("batches", batches, 1, 2), self.num_games)
         if not isinstance(rung, str) or rung not in RUNGS:
@@ -172,10 +159,7 @@ class Search(OneCaller):
                 self._trees.begin_fens(chosen, self._fens(games, chosen))
 
     def run(
-        self,
-        evaluate: Evaluator,
-        which: ArrayLike | None = None,
-        simulations: int | None = None,
+        self, evaluate: Evaluator, which: ArrayLike | None = None, simulations: int | None = None
     ) -> Result:
         """Searches games that are not over.
 

@@ -15,12 +15,7 @@ from rungs._src.selfplay import elo
 from rungs._src.selfplay.agent import MATCHES, POOL, Agent, frozen_in, frozen_path
 from rungs._src.selfplay.learning import evaluator
 from rungs._src.selfplay.matches import Match, Player, play, points_of, rule_in_words
-from rungs._src.selfplay.players import (
-    EnginePlayer,
-    NetworkPlayer,
-    RandomPlayer,
-    search_in_words,
-)
+from rungs._src.selfplay.players import EnginePlayer, NetworkPlayer, RandomPlayer, search_in_words
 from rungs._src.selfplay.settings import SelfPlayTraining
 from rungs._src.train.training import weakest
 from rungs.errors import ConfigurationError, InvalidStateError, UnavailableError

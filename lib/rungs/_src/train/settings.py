@@ -49,18 +49,10 @@ class PpoSettings:
 class RunSettings:
     """The settings that training runs of all kinds have; raises as they do."""
 
-    seconds: float = setting(
-        math.inf,
-        "how long, at most; evaluations don't count",
-        1e-9,
-        math.inf,
-    )
+    seconds: float = setting(math.inf, "how long, at most; evaluations don't count", 1e-9, math.inf)
     seed: int = setting(0, "of weights, games and actions", 0, 2**64 - 1)
     checkpoint_every: int = setting(
-        10,
-        "updates between two checkpoints; one more comes last. 0 for none",
-        0,
-        MAX_INT,
+        10, "updates between two checkpoints; one more comes last. 0 for none", 0, MAX_INT
     )
     torch_threads: int = setting(
         0,

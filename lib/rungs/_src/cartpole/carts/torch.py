@@ -27,12 +27,7 @@ class TensorCarts(Carts):
     """
 
     def __init__(
-        self,
-        num_envs: int,
-        first_env: int,
-        settings: CartPoleSettings,
-        device: str,
-        validate: bool,
+        self, num_envs: int, first_env: int, settings: CartPoleSettings, device: str, validate: bool
     ):
         super().__init__(num_envs, first_env, settings)
         self.device: torch.device = chosen_device(device)
