@@ -29,7 +29,7 @@ inline Workers workers(std::uintptr_t runner, std::uintptr_t pool, std::int64_t 
 
 RUNGS_STRUCTURE(rungs::learn::Parameters<float>, weights, gradient, first_moment, second_moment,
                 touched, cleared)
-RUNGS_STRUCTURE(rungs::learn::Model<float>, precision, parameters, prepared, workspace)
+RUNGS_STRUCTURE(rungs::learn::Model<float>, precision, amx, parameters, prepared, workspace)
 RUNGS_STRUCTURE(rungs::learn::Sampling<float>, observation, action, count, uniform, chosen, choice,
                 log_probability, value, rows)
 RUNGS_STRUCTURE(rungs::learn::BatchPositions, observation, action, count, row, rows)
@@ -45,6 +45,9 @@ RUNGS_FUNCTION(std::int64_t, rungs_learn_unit) { return rungs::learn::kUnit; }
 
 // Whether products of bfloat16 were compiled.
 RUNGS_FUNCTION(std::int64_t, rungs_learn_has_bfloat16) { return rungs::learn::kHasBf16; }
+
+// Asks for AMX's tiles; returns whether this process may use them.
+RUNGS_FUNCTION(std::int64_t, rungs_learn_request_amx) { return rungs::learn::request_amx(); }
 
 // Bytes of the weights prepared for products of numbers of `precision` bytes; and of the workspace
 // of a minibatch, of numbers of `bytes` bytes.

@@ -35,10 +35,12 @@ inline void layer_norm_backward(const T* normal, T scale, const T* after, const 
 
 // Computes all deltas from `deltas.head`; `scratch` has room for 128 numbers per position.
 template <class U, class T = Accum<U>>
-[[gnu::noinline]] void backward(const Prepared<U>& weights, int rows, const Activations<T>& saved,
+[[gnu::noinline]] void backward(const Model<U>& model, int rows, const Activations<T>& saved,
                                 const Deltas<T>& deltas, T* scratch) {
+  const Prepared<U>& weights = *model.prepared;
   constexpr int kDepth = packed_size<U>(kWidth);
   alignas(64) U copy[kPackedRows<U> * kWidth];
+  const Tiles tiles(model.amx);
   const auto operands = [&](const T* at) {
     return Left<U>{pack_contiguous<U>(at, rows * kWidth, copy), kDepth, 1};
   };
@@ -51,18 +53,23 @@ template <class U, class T = Accum<U>>
                           scratch + row * kWidth, before ? before + row * kWidth : nullptr,
                           deltas.stream[number] + row * kWidth);
   };
-  product(Left<U>{pack_contiguous<U>(deltas.head, rows * kHead, copy), packed_size<U>(kHead), 1},
-          rows, weights.head.backward, packed_size<U>(kHeadOutputs), kWidth, keep);
+  product(tiles,
+          Left<U>{pack_contiguous<U>(deltas.head, rows * kHead, copy), packed_size<U>(kHead), 1},
+          rows, weights.head.backward, packed_size<U>(kKeys), kWidth,
+          [&](int row, int column, const Vector<T>& sum) {
+            const Vector<T> value = broadcast(deltas.head[row * kHead + kKeys]);
+            keep(row, column, multiply_add(value, load(weights.value + column), sum));
+          });
   norm_back(kBlocks, nullptr);
   for (int block = kBlocks - 1; block >= 0; --block) {
-    product(operands(deltas.stream[block + 1]), rows, weights.block[2 * block + 1].backward, kDepth,
-            kWidth, [&](int row, int column, const Vector<T>& sum) {
+    product(tiles, operands(deltas.stream[block + 1]), rows, weights.block[2 * block + 1].backward,
+            kDepth, kWidth, [&](int row, int column, const Vector<T>& sum) {
               const std::int64_t at = row * kWidth + column;
               const Vector<T> hidden = load(saved.hidden[block] + at);
               store<T>(hidden > Vector<T>{} ? sum : Vector<T>{}, deltas.hidden[block] + at);
             });
-    product(operands(deltas.hidden[block]), rows, weights.block[2 * block].backward, kDepth, kWidth,
-            keep);
+    product(tiles, operands(deltas.hidden[block]), rows, weights.block[2 * block].backward, kDepth,
+            kWidth, keep);
     norm_back(block, deltas.stream[block + 1]);
   }
 }
@@ -83,9 +90,6 @@ struct SavedActivations {
   Attacks* attacks;          // 1
 };
 
-// Outputs per task of a layer's gradient.
-constexpr int kOutputsPerTask = 64;
-
 // What a layer's task contributes to the gradient of the LayerNorm before it.
 template <class T>
 struct alignas(64) NormGradient {
@@ -94,27 +98,34 @@ struct alignas(64) NormGradient {
 
 namespace detail {
 
-// Positions per block: their rows stay in L1 and L2 while a task computes all its sums of them.
-constexpr int kRowBlock = 128;
+// sums (outputs, 128) += delta (rows, outputs)^T * input (rows, 128), of at most kRowBlock rows.
+template <class U, class T = Accum<U>>
+inline void add_block(const Tiles& tiles, const T* delta, std::int64_t delta_row, const T* input,
+                      int rows, int outputs, T* sums) {
+  if constexpr (kInTiles<U>)
+    if (tiles && outputs % kTile == 0)
+      return add_outer_in_tiles<Amx>(delta, delta_row, input, rows, outputs, kWidth, sums);
+  constexpr int kRows = std::is_same_v<U, bf16x2> ? kRowBlock / 2 : 1;
+  alignas(64) U deltas[kRows * kOutputsPerTask], panel[packed_size<U>(kRowBlock) * kPanel<T>];
+  const auto by = pack_strided<U, kOutputsPerTask>(delta, delta_row, rows, outputs, deltas);
+  for (int column = 0; column < kWidth; column += kPanel<T>) {
+    pack_panel<U>(input + column, kWidth, rows, panel);
+    product_panel(Left<U>{by.at, 1, by.step}, outputs, panel, kPanel<T>, packed_size<U>(rows),
+                  kPanel<T>, [&](int output, int v, const Vector<T>& sum) {
+                    T* const to = sums + output * kWidth + column + v;
+                    store<T>(load(to) + sum, to);
+                  });
+  }
+}
 
 // sums (outputs, 128) and bias (outputs,) += delta (rows, outputs)^T * input (rows, 128).
 template <class U, class T = Accum<U>>
-inline void add_outer(const T* delta, std::int64_t delta_row, const T* input, std::int64_t rows,
-                      int outputs, T* sums, T* bias) {
-  constexpr int kRows = std::is_same_v<U, bf16x2> ? kRowBlock / 2 : 1;
-  alignas(64) U deltas[kRows * kOutputsPerTask], panel[packed_size<U>(kRowBlock) * kPanel<T>];
+inline void add_outer(const Tiles& tiles, const T* delta, std::int64_t delta_row, const T* input,
+                      std::int64_t rows, int outputs, T* sums, T* bias) {
   for (std::int64_t first = 0; first < rows; first += kRowBlock) {
-    const auto depth = static_cast<int>(rows - first < kRowBlock ? rows - first : kRowBlock);
+    const auto depth = static_cast<int>(std::min<std::int64_t>(kRowBlock, rows - first));
     const T* const here = delta + first * delta_row;
-    const auto by = pack_strided<U, kOutputsPerTask>(here, delta_row, depth, outputs, deltas);
-    for (int column = 0; column < kWidth; column += kPanel<T>) {
-      pack_panel<U>(input + first * kWidth + column, kWidth, depth, panel);
-      product_panel(Left<U>{by.at, 1, by.step}, outputs, panel, kPanel<T>, packed_size<U>(depth),
-                    kPanel<T>, [&](int output, int v, const Vector<T>& sum) {
-                      T* const to = sums + output * kWidth + column + v;
-                      store<T>(load(to) + sum, to);
-                    });
-    }
+    add_block<U>(tiles, here, delta_row, input + first * kWidth, depth, outputs, sums);
     for (int row = 0; row < depth; ++row)
       for (int output = 0; output < outputs; ++output)
         bias[output] += here[row * delta_row + output];
@@ -126,12 +137,15 @@ inline void add_outer(const T* delta, std::int64_t delta_row, const T* input, st
 // Computes the gradients of at most kOutputsPerTask outputs of a layer, from `first` on. `input`,
 // (rows, 128), is the normalised stream without gamma and beta where a LayerNorm comes before.
 template <class U, class T = Accum<U>>
-inline void layer_gradient(const Layer& which, int first, const T* delta, std::int64_t delta_row,
-                           const T* input, std::int64_t rows, const T* weights, T* gradient,
+inline void layer_gradient(const Model<U>& model, const Layer& which, int first, const T* delta,
+                           std::int64_t delta_row, const T* input, std::int64_t rows,
                            NormGradient<T>& part) {
+  const T* const weights = model.parameters.weights;
+  T* const gradient = model.parameters.gradient;
   alignas(64) T sums[kOutputsPerTask * kWidth] = {}, bias[kOutputsPerTask] = {};
   const int outputs = std::min(which.outputs - first, kOutputsPerTask);
-  detail::add_outer<U>(delta + first, delta_row, input, rows, outputs, sums, bias);
+  detail::add_outer<U>(Tiles(model.amx), delta + first, delta_row, input, rows, outputs, sums,
+                       bias);
   std::memcpy(gradient + which.bias + first, bias, sizeof(T) * outputs);
   T* const to = gradient + which.weights + first * kWidth;
   if (which.norm < 0) {

@@ -12,7 +12,8 @@
 // A bfloat16 is the upper half of a float32: the same exponent range, 8 bits of precision instead
 // of 24. AVX512-BF16's instruction multiplies two pairs of them and adds both products to a
 // float32, which is twice the multiply-adds per instruction. Only the operands of products are
-// rounded to it; sums, activations and weights stay float32.
+// rounded to it; sums, activations and weights stay float32. Where that instruction isn't, tests
+// pack and round as it does.
 #pragma once
 #include <cstddef>
 
@@ -79,17 +80,24 @@ inline void pack_at(Accum<U> number, int k, const At& at) {
   }
 }
 
+// 16 numbers, and 16 pairs, also where registers are narrower.
+typedef float Floats __attribute__((vector_size(64)));
+typedef bf16x2 Pairs __attribute__((vector_size(64)));
+
+// Packs (a[i], b[i]) for 16 numbers of two neighbours along `depth`.
+inline Pairs interleave_bf16(Floats a, Floats b) {
 #if RUNGS_BF16
-// Packs (a[i], b[i]) for 16 lanes. (The masked intrinsic, because g++ warns of an uninitialised
-// variable in the plain one.)
-inline Vector<bf16x2> interleave_bf16(Vector<float> a, Vector<float> b) {
-  const Vector<bf16x2> low =
-      (Vector<bf16x2>)_mm512_maskz_cvtepu16_epi32(0xFFFF, (__m256i)_mm512_cvtneps_pbh((__m512)a));
-  const Vector<bf16x2> high =
-      (Vector<bf16x2>)_mm512_maskz_cvtepu16_epi32(0xFFFF, (__m256i)_mm512_cvtneps_pbh((__m512)b));
-  return low | high << 16;
-}
+  typedef std::uint16_t Halves __attribute__((vector_size(64)));
+  const Halves both = (Halves)_mm512_cvtne2ps_pbh((__m512)b, (__m512)a);
+  return (Pairs)__builtin_shufflevector(both, both, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22,
+                                        7, 23, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30,
+                                        15, 31);
+#else
+  Pairs pairs;
+  for (int i = 0; i < 16; ++i) pairs[i] = to_bf16(a[i]) | to_bf16(b[i]) << 16;
+  return pairs;
 #endif
+}
 
 // Packs a row that is contiguous along `depth`: bfloat16 pairs are written to `copy`; other types
 // are used in place.
@@ -104,6 +112,8 @@ inline const U* pack_contiguous(const Accum<U>* from, [[maybe_unused]] int count
       const __m512bh both = _mm512_cvtne2ps_pbh((__m512)next, (__m512)load(from + i));
       store<bf16x2>((Vector<bf16x2>)both, copy + i / 2);
     }
+#else
+    for (int i = 0; i < count; i += 2) copy[i / 2] = to_bf16(from[i]) | to_bf16(from[i + 1]) << 16;
 #endif
     return copy;
   } else {
@@ -146,6 +156,8 @@ constexpr int kTileRows = 6;
 
 template <class T>
 constexpr int kPanel = 2 * kLanes<T>;  // columns
+template <>
+inline constexpr int kPanel<bf16x2> = 32;  // also where registers are narrower
 
 // Packs the columns of a panel, whose rows are `step` apart, as `product_panel` reads them. In
 // place they would evict each other from the L1 cache, where `step` is a power of two.

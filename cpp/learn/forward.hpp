@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "../chess/action.hpp"
+#include "amx.hpp"
 #include "network.hpp"
 
 namespace rungs::learn {
@@ -96,6 +97,7 @@ template <class U, class T = Accum<U>>
   const Prepared<U>& weights = *model.prepared;
   constexpr int kDepth = packed_size<U>(kWidth);
   alignas(64) U copy[kPackedRows<U> * kWidth];
+  const Tiles tiles(model.amx);
   const auto operands = [&](const T* at) {
     return Left<U>{pack_contiguous<U>(at, rows * kWidth, copy), kDepth, 1};
   };
@@ -109,21 +111,21 @@ template <class U, class T = Accum<U>>
   for (int block = 0; block < kBlocks; ++block) {
     norm(block);
     const auto& first = weights.block[2 * block];
-    product(operands(saved.normal[block]), rows, first.forward, kDepth, kWidth,
+    product(tiles, operands(saved.normal[block]), rows, first.forward, kDepth, kWidth,
             [&](int row, int column, const Vector<T>& sum) {
               const Vector<T> x = sum + load(first.bias + column);
               store<T>(x > Vector<T>{} ? x : Vector<T>{},
                        saved.hidden[block] + row * kWidth + column);
             });
     const auto& second = weights.block[2 * block + 1];
-    product(operands(saved.hidden[block]), rows, second.forward, kDepth, kWidth,
+    product(tiles, operands(saved.hidden[block]), rows, second.forward, kDepth, kWidth,
             [&](int row, int column, const Vector<T>& sum) {
               T* const x = saved.stream + row * kWidth + column;
               store<T>(load(x) + (sum + load(second.bias + column)), x);
             });
   }
   norm(kBlocks);
-  product(operands(saved.normal[kBlocks]), rows, weights.head.forward, kDepth, kHead,
+  product(tiles, operands(saved.normal[kBlocks]), rows, weights.head.forward, kDepth, kHead,
           [&](int row, int column, const Vector<T>& sum) {
             store<T>(sum + load(weights.head.bias + column), saved.head + row * kHead + column);
           });

@@ -76,11 +76,11 @@ constexpr Layer layer(int number) {
 // squares, `base`, and each piece adds the difference of its row to that of an empty square: at
 // most 32 rows are added, not 64.
 
-// The head's outputs, query and value, and their number padded to whole vectors.
-constexpr int kHeadOutputs = kKeys + 1, kHead = kKeys + 16;
+// The head's outputs, query and value, padded to whole vectors.
+constexpr int kHead = kKeys + 16;
 static_assert(kHead % kLanes<float> == 0 && kHead % kLanes<double> == 0);
 
-// A layer packed for the forward pass, (128, outputs), and for the gradient of its input, (outputs,
+// A layer packed for the forward pass, (128, padded), and for the gradient of its input, (outputs,
 // 128).
 template <class U, int outputs, int padded = outputs>
 struct alignas(64) PreparedLayer {
@@ -98,7 +98,8 @@ struct alignas(64) Prepared {
   T piece[64 * kPieces][kWidth];  // row of the piece minus that of an empty square
   T scalars[kScalars][kWidth];    // scaled
   PreparedLayer<U, kWidth> block[2 * kBlocks];
-  PreparedLayer<U, kHeadOutputs, kHead> head;
+  PreparedLayer<U, kKeys, kHead> head;  // the value is its output kKeys
+  T value[kWidth];                      // the value's weights, for the gradient of its input
 
   // A copy of the weights that it was built from, if `copy_valid`: all but the keys and the rows of
   // attacks, which are never prepared.
@@ -163,8 +164,8 @@ struct alignas(64) Prepared {
 
   // Packs a layer as outputs `first` and on, with its LayerNorm folded in.
   template <int outputs, int padded>
-  static void fold_norm(const Layer& from, const T* weights, int first,
-                        PreparedLayer<U, outputs, padded>& to) {
+  void fold_norm(const Layer& from, const T* weights, int first,
+                 PreparedLayer<U, outputs, padded>& to) {
     const T* const gamma = from.norm < 0 ? nullptr : weights + from.norm;
     for (int o = 0; o < from.outputs; ++o) {
       const T* const row = weights + from.weights + o * kWidth;
@@ -176,8 +177,11 @@ struct alignas(64) Prepared {
         pack_at<U>(folded, i, [&](int k) -> U& {
           return to.forward[packed<U>(k, first + o, kDepth, padded)];
         });
-        pack_at<U>(folded, first + o,
-                   [&](int k) -> U& { return to.backward[packed<U>(k, i, kBack, kWidth)]; });
+        if (first < outputs)
+          pack_at<U>(folded, first + o,
+                     [&](int k) -> U& { return to.backward[packed<U>(k, i, kBack, kWidth)]; });
+        else
+          value[i] = folded;
       }
       to.bias[first + o] = bias;
     }
@@ -233,6 +237,7 @@ struct Workers {
 template <class U>
 struct Model {
   std::int64_t precision;  // bytes of an operand of products
+  std::int64_t amx;        // whether AMX multiplies, operands of bfloat16 alone
   Parameters<Accum<U>> parameters;
   Prepared<U>* prepared;  // from the weights at the last `prepare`
   std::byte* workspace;   // `workspace_bytes` long

@@ -133,10 +133,9 @@ LossTerms forward_backward_chunk(const Model<U>& model, const BatchPositions& ba
     Softmax<T> policy;
     softmax(score, count, policy);
     delta[kKeys] = loss(from, count, head[kKeys], policy, score, terms);
-    delta[kKeys + 1] = 0;  // its neighbour in a bfloat16 pair
     query_gradient(model.parameters.weights, action, capture, score, count, delta);
   }
-  backward(*model.prepared, rows, activations, deltas, scratch);
+  backward(model, rows, activations, deltas, scratch);
   return terms;
 }
 
@@ -171,11 +170,10 @@ std::int64_t gradients(const Model<U>& model, const BatchPositions& batch, const
   // board; one for the scalars; layers.
   constexpr std::int64_t kKeyTasks = 2, kSquareTasks = 8;
   workers(kKeyTasks + kSquareTasks + 1 + detail::kLayerTasks, [&](std::int64_t task) {
-    T* const gradient = parameters.gradient;
     if (task < kKeyTasks) return keys_gradient(task == 1, batch, saved, parameters);
     task -= kKeyTasks;
     if (task < kSquareTasks) return squares_gradient(static_cast<int>(task), saved, parameters);
-    if (task == kSquareTasks) return scalars_gradient(saved, gradient);
+    if (task == kSquareTasks) return scalars_gradient(saved, parameters.gradient);
     task -= kSquareTasks + 1;
     const auto [number, first] = detail::layer_task(task);
     const Activations<T>& activations = saved.activations;
@@ -187,8 +185,8 @@ std::int64_t gradients(const Model<U>& model, const BatchPositions& batch, const
                            : number == kValueLayer ? saved.deltas.head + kKeys
                            : number % 2 == 0       ? saved.deltas.hidden[number / 2]
                                                    : saved.deltas.stream[number / 2 + 1];
-    layer_gradient<U>(layer(number), first, delta, in_head ? kHead : kWidth, input, batch.rows,
-                      parameters.weights, gradient, space.norms[task]);
+    layer_gradient(model, layer(number), first, delta, in_head ? kHead : kWidth, input, batch.rows,
+                   space.norms[task]);
   });
 
   empty_squares_gradient(parameters.gradient);

@@ -1,7 +1,9 @@
 """The learner in C++: exact in double precision, the same bits with any threads."""
 
 import copy
+import functools
 import math
+import os
 
 import numpy as np
 import pytest
@@ -39,8 +41,16 @@ def agent(model, **settings):
     return CppPpo(copy.deepcopy(model), SETTINGS, **HOW, **settings)
 
 
-def half(model):
-    return available(agent, copy.deepcopy(model).float(), bfloat16=True)
+def half(model, unit):
+    """An agent whose products one unit multiplies, which is not the best here perhaps."""
+    learner = available(agent, copy.deepcopy(model).float(), bfloat16=True)
+    if unit == "AMX" and learner.bfloat16_unit != unit:
+        pytest.skip("this processor, or its system, has no AMX")
+    learner.memory._model.amx = unit == "AMX"
+    return learner
+
+
+UNITS = ("AMX", "AVX512-BF16")
 
 
 @pytest.fixture(scope="module")
@@ -94,8 +104,9 @@ def test_updates_are_exact_in_double_precision():
 HALF = 2**-9 * 6
 
 
+@pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.parametrize("name", ["games", *batches.STARTS])
-def test_bfloat16_products_are_off_by_their_rounding(name):
+def test_bfloat16_products_are_off_by_their_rounding(name, unit):
     """The network is far from all outcomes, so that positions' gradients add up.
 
     Where they cancel out, what is left may be as small as what was rounded away.
@@ -104,7 +115,7 @@ def test_bfloat16_products_are_off_by_their_rounding(name):
     with torch.no_grad():
         model.value.bias += 10
     played, rows = batches.played("list", name, 61), torch.arange(61)
-    gradients, parts = half(model).gradients(played, rows)
+    gradients, parts = half(model, unit).gradients(played, rows)
     exact = batches.played("bits", name, 61, torch.float64)
     wanted, wanted_parts = reference(model).gradients(exact, rows)
     rounded = torch.cat([gradients[weights].flatten() for weights in wanted]).double()
@@ -114,9 +125,13 @@ def test_bfloat16_products_are_off_by_their_rounding(name):
     assert parts["entropy"].item() == pytest.approx(wanted_parts["entropy"].item(), **near)
 
 
-@pytest.mark.parametrize(
-    "make", [lambda model: agent(model.float()), half], ids=["float32", "half"]
-)
+# float32, and bfloat16 by each unit.
+MAKERS = {None: lambda model: agent(model.float())}
+MAKERS |= {unit: functools.partial(half, unit=unit) for unit in UNITS}
+EACH_MAKER = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS.keys())
+
+
+@EACH_MAKER
 def test_any_number_of_threads_gives_the_same_bits(threads, make):
     played = batches.played("list", "games", 700)
     results = []
@@ -128,6 +143,31 @@ def test_any_number_of_threads_gives_the_same_bits(threads, make):
         results.append((*chosen, flat(learner), torch.tensor(list(parts.values()))))
     for other in results[1:]:
         assert all(map(torch.equal, results[0], other))
+
+
+@EACH_MAKER
+def test_a_position_is_evaluated_the_same_in_any_place_of_a_batch(make):
+    learner, given = make(network(6)), leaves()
+    logits, values = learner.evaluate(*given)
+    for rows in (slice(0, 1), slice(3, 36), slice(63, LEAVES), slice(None, None, -1)):
+        some_logits, some_values = learner.evaluate(*(array[rows] for array in given))
+        assert_equal(some_values, values[rows])
+        legal = np.arange(some_logits.shape[1]) < given[2][rows][:, None]
+        assert_equal(some_logits[legal], logits[rows, : some_logits.shape[1]][legal])
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no forks")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+@pytest.mark.parametrize("unit", UNITS)
+def test_a_forked_child_multiplies_as_its_parent(unit, threads):
+    """Linux gives a child its parent's permission to use AMX."""
+    threads(1)
+    learner, observation = half(network(6), unit), torch.from_numpy(leaves()[0])
+    wanted = learner.values(observation)
+    child = os.fork()
+    if not child:
+        os._exit(not torch.equal(learner.values(observation), wanted))
+    assert os.waitpid(child, 0)[1] == 0
 
 
 def test_weights_are_the_networks_and_go_both_ways():

@@ -4,6 +4,7 @@
 //   self-play STEPS [FILE.epd]      random games, which write only to their buffers
 //   fen|actions|states|copies ROUNDS FILE...   the fuzzer's targets, given the files, changed
 //   threads ROUNDS                  a thread pool, and boards that it steps
+//   tiles                           products in tiles
 //   search PLIES FILE.epd           searches of many games, and what holds of their trees
 //   games SETTINGS BOARDS FILE      recorded games, and all that their steps put out
 //   cartpole BYTES ENVS STEPS AUTORESET AT_ONCE    random play, and where it ended
@@ -18,6 +19,7 @@
 #include "search.hpp"
 #include "self_play.hpp"
 #include "threads.hpp"
+#include "tiles.hpp"
 #include "trees.hpp"
 
 using namespace rungs;
@@ -51,6 +53,7 @@ int main(int count, char** arguments) {
   if (check == "states") return replay(fuzz_states, number(2), arguments + 3, end);
   if (check == "copies") return replay(fuzz_copies, number(2), arguments + 3, end);
   if (check == "threads") return check_threads(number(2));
+  if (check == "tiles") return learn::check_tiles();
   if (check == "search") return check_search(number(2), arguments[3]);
   if (check == "games") return play_games(number(2), number(3), arguments[4]);
   if (check != "cartpole") fail("there is no such check");

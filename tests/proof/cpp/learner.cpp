@@ -1,7 +1,7 @@
 // The learner by itself, under sanitizers: with any number of threads it chooses the same actions,
 // and learns the same weights, bit for bit, in the memory that it is given.
 //   learner ROUNDS      minibatches learnt from, in float, in double, and in float with products of
-//                       bfloat16
+//                       bfloat16, by each unit that is here
 //   learner ROUNDS 1    only in float and on one thread, for a tool that counts; prints for how
 //                       many positions
 #include <random>
@@ -19,7 +19,7 @@ struct Memory {
   using T = Accum<U>;
   static constexpr bool kHalf = std::is_same_v<U, bf16x2>;
 
-  explicit Memory(std::int64_t rows)
+  Memory(std::int64_t rows, bool amx)
       : numbers(4 * kUnits * kUnit * sizeof(T)),
         touched(kUnits),
         cleared(kUnits),
@@ -31,6 +31,7 @@ struct Memory {
     for (std::int64_t i = 0; i < kWeights; ++i)
       flat[i] = static_cast<T>(random()) / static_cast<T>(4e10) - static_cast<T>(0.05);
     model = {kHalf ? 2 : sizeof(T),
+             amx,
              {part(0), part(1), part(2), part(3), zeroed<std::uint8_t>(touched, kUnits),
               zeroed<std::uint8_t>(cleared, kUnits)},
              reinterpret_cast<Prepared<U>*>(zeroed<std::byte>(prepared, sizeof(Prepared<U>))),
@@ -107,8 +108,8 @@ struct Played {
 
 // All weights after some minibatches, and what was chosen and expected before each.
 template <class U, class T = Accum<U>>
-std::vector<T> learnt(const Played<T>& played, int rounds, std::int32_t threads) {
-  Memory<U> memory(played.rows);
+std::vector<T> learnt(const Played<T>& played, int rounds, std::int32_t threads, bool amx = false) {
+  Memory<U> memory(played.rows, amx);
   ThreadPool pool(threads);
   const Workers workers{calls::rungs_pool_run, reinterpret_cast<std::uintptr_t>(&pool), threads};
   const BatchPositions batch = played.positions();
@@ -152,13 +153,13 @@ std::vector<T> learnt(const Played<T>& played, int rounds, std::int32_t threads)
 }
 
 template <class U>
-void check(int rounds) {
+void check(int rounds, bool amx = false) {
   using T = Accum<U>;
   for (const auto& [boards, steps] : {std::pair{1, 3}, {13, 5}, {40, 6}}) {
     const Played<T> played(boards, steps);
-    const std::vector<T> one = learnt<U>(played, rounds, 1);
+    const std::vector<T> one = learnt<U>(played, rounds, 1, amx);
     for (const std::int32_t threads : {2, 3})
-      if (std::memcmp(learnt<U>(played, rounds, threads).data(), one.data(),
+      if (std::memcmp(learnt<U>(played, rounds, threads, amx).data(), one.data(),
                       sizeof(T) * one.size()))
         fail("other threads, other bits");
   }
@@ -174,6 +175,9 @@ int main(int argc, char** arguments) {
   }
   check<float>(rounds);
   check<double>(rounds);
-  if constexpr (kHasBf16) check<bf16x2>(rounds);
+  if constexpr (kHasBf16) {
+    check<bf16x2>(rounds);
+    if (request_amx()) check<bf16x2>(rounds, true);
+  }
   std::printf("learnt\n");
 }

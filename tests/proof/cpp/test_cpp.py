@@ -102,6 +102,10 @@ def test_trees_stay_in_their_memory_and_add_up(checks):
         assert run(*checks, "search", 4, DATA / file) == "searched\n"
 
 
+def test_products_in_tiles_are_exact_by_a_stand_in_and_by_amx(vector_checks):
+    assert run(*vector_checks, "tiles").startswith("multiplied")
+
+
 @pytest.mark.parametrize(
     "machine", [*system_tier("native"), *system_tier("x86-64", release=True), ON_ARM]
 )

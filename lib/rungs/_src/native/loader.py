@@ -44,6 +44,15 @@ def load_learn(compiler: str | None = None) -> Api:
     return _loaded(_LEARNERS[chosen(compiler)])
 
 
+def bfloat16_unit(api: Api) -> str:
+    """Returns the unit by which `load_learn`'s functions multiply bfloat16 in this process: "AMX",
+    for which it asks the system, or "AVX512-BF16"; raises UnavailableError where there is none.
+    """
+    if not api.rungs_learn_has_bfloat16():
+        raise UnavailableError("the C++ was compiled without bfloat16 products (AVX512-BF16)")
+    return "AMX" if api.rungs_learn_request_amx() else "AVX512-BF16"
+
+
 def load_openmp(compiler: str | None = None) -> Api:
     """Loads the functions with OpenMP's, which g++ or Cling compiles where a wheel lacks them."""
     chose = chosen(compiler)

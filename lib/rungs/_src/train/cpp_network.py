@@ -23,7 +23,7 @@ from rungs._src.search.search import RefreshedEvaluator
 from rungs._src.threads.pool import thread_count, workers_of
 from rungs._src.train.layers import DenseSquares, SparseSquares
 from rungs._src.train.network import LegalActionNetwork, PolicyValueNetwork
-from rungs.errors import ConfigurationError, UnavailableError
+from rungs.errors import ConfigurationError
 
 # C++ stores it transposed, with a row for each piece on each square.
 _TRANSPOSED = "squares.weight"
@@ -42,8 +42,8 @@ class CppNetwork(Uncopyable):
     Args:
         network: a `PolicyValueNetwork` of the usual sizes on the CPU, in float32 or float64;
             everything is computed in its dtype.
-        bfloat16: whether factors of products are rounded to bfloat16. Sums, and all else, stay
-            float32.
+        bfloat16: whether factors of products are rounded to bfloat16, which AMX multiplies where
+            processor and system have it, else AVX512-BF16. Sums, and all else, stay float32.
         compiler: the compiler of the C++, see `rungs._src.native.loader.load_learn`.
         threads: how many compute; by default as many as PyTorch has (`torch.get_num_threads()`).
         frozen: whether all calls compute with the weights of now, whatever becomes of the network.
@@ -60,6 +60,8 @@ class CppNetwork(Uncopyable):
         structures: the structs of C++, by name.
         memory: the memory that C++ reads.
         dtype: of the network, as NumPy names it.
+        bfloat16_unit: what multiplies bfloat16, "AMX" or "AVX512-BF16", whose results differ in
+            their last bits; None without `bfloat16`.
 
     Weights may change, move or be exchanged between calls; layers, their constants and hooks must
     stay as they were at the first.
@@ -82,10 +84,9 @@ class CppNetwork(Uncopyable):
         self.api = loader.load_learn(compiler)
         # One pool for both libraries: its threads stay awake in between.
         self._with_pool = loader.load()
-        if bfloat16 and not self.api.rungs_learn_has_bfloat16():
-            raise UnavailableError("the C++ was compiled without bfloat16 products (AVX512-BF16)")
+        self.bfloat16_unit = loader.bfloat16_unit(self.api) if bfloat16 else None
         self.structures = described(self.api).structures
-        self.memory = Memory(self.api, network, bfloat16)
+        self.memory = Memory(self.api, network, self.bfloat16_unit)
         self.dtype = np.dtype(f"f{self.memory.dtype.itemsize}")
         self._memory_locations = [_location(weights) for weights in self.memory.weights.values()]
         self._external: tuple[list, list[_External]] = [], []  # all locations, and these
@@ -206,13 +207,13 @@ def flat_weights(network: LegalActionNetwork) -> np.ndarray:
 class Memory:
     """A network's parameters, gradients and moments in memory that C++ reads, and the struct of it.
 
-    With `bfloat16` products take factors rounded to bfloat16, of a network of float32.
+    With a unit of bfloat16 products take factors rounded to it, of a network of float32.
     """
 
-    def __init__(self, api: Api, network: nn.Module, bfloat16: bool):
+    def __init__(self, api: Api, network: nn.Module, bfloat16_unit: str | None):
         self._api, self._shapes = api, {n: w.shape for n, w in network.named_parameters()}
         self.dtype = next(network.parameters()).dtype
-        precision = 2 if bfloat16 else self.dtype.itemsize
+        precision = 2 if bfloat16_unit else self.dtype.itemsize
         units = -(-api.rungs_learn_weights() // api.rungs_learn_unit())
         self._flat = [self._numbers(units * api.rungs_learn_unit()) for _ in range(4)]
         self.weights, self.gradients, self.first_moments, self.second_moments = (
@@ -232,7 +233,11 @@ class Memory:
             cleared=self._cleared,
         )
         self._model: Any = structures["Model"](
-            precision=precision, parameters=parameters, prepared=self._prepared, workspace=None
+            precision=precision,
+            amx=bfloat16_unit == "AMX",
+            parameters=parameters,
+            prepared=self._prepared,
+            workspace=None,
         )
         self.address = ctypes.addressof(self._model)
 
