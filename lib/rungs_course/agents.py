@@ -148,5 +148,6 @@ def _by_ppo(run: Path) -> Agent:
     if flaw:
         raise InvalidStateError(f"{run / CHECKPOINT}: {flaw}")
     facts = {"kind": "PPO", "seconds": f"{saved['clock']:.0f}"}
+    facts |= {"learner": saved["training"].learner, "bfloat16_unit": saved["bfloat16_unit"]}
     facts |= {"updates": saved["learner"]["updates"], "steps": saved["learner"]["steps"]}
     return files.freeze(network, f"{run.name}, by PPO", provenance(facts))

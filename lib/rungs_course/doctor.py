@@ -67,6 +67,7 @@ def examine() -> Iterator[Finding]:
     """Tries one thing after the other; some take seconds."""
     yield from _examine_quickly()
     yield _tried("compilers", _compilers, needed=True)
+    yield _tried("bfloat16", lambda: f"multiplied by {loader.bfloat16_unit(loader.load_learn())}")
     cartpole.register()
     for rung in rungs.rungs_of("cartpole"):
         yield _tried(f"cartpole on {rung.name}", partial(_balance, rung.name), rung.name in _NEEDED)

@@ -40,14 +40,15 @@ def _settings(saved: dict) -> Training:
     return Training(**saved | {"rung_settings": rung_settings, "ppo": ppo})
 
 
-# "job" is torchrun's id of the run; "learner", `Learner.state_dict` less "own"; "own", the state of
-# each rank: generator and environment.
+# "job" is torchrun's id of the run; "bfloat16_unit", what multiplied bfloat16, or None; "learner",
+# `Learner.state_dict` less "own"; "own", the state of each rank: generator and environment.
 checkpoint = Checkpoint(
     "training",
-    schema=4,
+    schema=5,
     form={
         "training": {"opponent": str, "rung": str, "rung_settings": {}, "ppo": {}},
         "job": (str, type(None)),
+        "bfloat16_unit": (str, type(None)),
         "clock": float,
         "learner": {"network": {...: torch.Tensor}, "optimizer": {}, "updates": int, "steps": int},
         "own": [{"generator": torch.Tensor, "env": bytes}],
@@ -126,6 +127,9 @@ def train(
                 )
                 if saved:
                     learner.load_state_dict(saved["learner"] | {"own": saved["own"][ranks.rank]})
+                    before, now = saved["bfloat16_unit"], _bfloat16_unit(learner)
+                    if before != now:
+                        say(f"{now} multiplies, and not {before} as before: last bits differ")
             clock = saved["clock"] if saved else 0.0
             _PpoRun(training, folders[0], learner, ranks, clock, say).run()
             return learner
@@ -163,6 +167,11 @@ def make_env(training: Training, rank: int = 0, make: Callable = _make):
 def weakest(path: str) -> UciEngine:
     """Returns Stockfish, or an engine with its options, at its lowest setting: one ply, skill 0."""
     return UciEngine(path, depth=1, skill=0, timeout=ENGINE_TIMEOUT)
+
+
+def _bfloat16_unit(learner: Learner) -> str | None:
+    """Returns what multiplies bfloat16, if the learner does."""
+    return getattr(learner.backend, "bfloat16_unit", None)
 
 
 class _PpoRun(Run):
@@ -210,7 +219,12 @@ class _PpoRun(Run):
     def state(self) -> dict:
         state = self.learner.state_dict()
         rank_states = self.ranks.gather(state.pop("own"))
-        return {"job": self.ranks.job, "learner": state, "own": rank_states}
+        return {
+            "job": self.ranks.job,
+            "bfloat16_unit": _bfloat16_unit(self.learner),
+            "learner": state,
+            "own": rank_states,
+        }
 
     def _columns(self) -> dict:
         steps = self.learner.steps * self.ranks.size
