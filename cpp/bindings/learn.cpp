@@ -29,7 +29,8 @@ inline Workers workers(std::uintptr_t runner, std::uintptr_t pool, std::int64_t 
 
 RUNGS_STRUCTURE(rungs::learn::Parameters<float>, weights, gradient, first_moment, second_moment,
                 touched, cleared)
-RUNGS_STRUCTURE(rungs::learn::Model<float>, precision, amx, parameters, prepared, workspace)
+RUNGS_STRUCTURE(rungs::learn::Model<float>, precision, amx, parameters, prepared, workspace,
+                square_rows)
 RUNGS_STRUCTURE(rungs::learn::Sampling<float>, observation, action, count, uniform, chosen, choice,
                 log_probability, value, rows)
 RUNGS_STRUCTURE(rungs::learn::BatchPositions, observation, action, count, row, rows)
@@ -69,6 +70,13 @@ RUNGS_FUNCTION(void, rungs_learn_refresh, std::uintptr_t model, std::uintptr_t r
   rungs::learn::with_model(model, [&](const auto& own) {
     rungs::learn::refresh(own, rungs::learn::workers(runner, pool, threads));
   });
+}
+
+// Writes `square_rows` of a network with products of bfloat16, whose weights are prepared.
+RUNGS_FUNCTION(void, rungs_learn_round_squares, std::uintptr_t model, std::uintptr_t runner,
+               std::uintptr_t pool, std::int64_t threads) {
+  using namespace rungs::learn;
+  round_squares(rungs::at<const Model<bf16x2>>(model), workers(runner, pool, threads));
 }
 
 // The functions that read positions return the index of an invalid one, or -1. A position is

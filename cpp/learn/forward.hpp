@@ -42,7 +42,8 @@ inline int attack_row(int square, std::int8_t piece, int state) {
   return input_of(square, piece) * kAttackStates + state;
 }
 
-// The first layer, a sum of at most 32 piece rows, 64 rows of attacks, and 8 scalar rows.
+// The first layer, a sum of at most 32 piece rows, 64 rows of attacks, and 8 scalar rows; of a
+// frozen network with products of bfloat16, the first two are one row per square.
 template <class U, class T = Accum<U>>
 inline void embed(const Model<U>& model, const std::int8_t* observation, const Attacks& attacks,
                   T* stream) {
@@ -51,7 +52,8 @@ inline void embed(const Model<U>& model, const std::int8_t* observation, const A
   constexpr int kParts = kWidth / kLanes<T>;
   Vector<T> part[kParts];
   for (int i = 0; i < kParts; ++i) part[i] = load(weights.base + i * kLanes<T>);
-  for (std::uint64_t left = attacks.occupied; left; left &= left - 1) {
+  const bool rounded = std::is_same_v<U, bf16x2> && model.square_rows;
+  for (std::uint64_t left = rounded ? 0 : attacks.occupied; left; left &= left - 1) {
     const int square = __builtin_ctzll(left);
     const T* const row = weights.piece[input_of(square, observation[square])];
     for (int i = 0; i < kParts; ++i) part[i] += load(row + i * kLanes<T>);
@@ -59,6 +61,16 @@ inline void embed(const Model<U>& model, const std::int8_t* observation, const A
   for (std::uint64_t left = attacks.relevant(); left; left &= left - 1) {
     const int square = __builtin_ctzll(left);
     const int number = attack_row(square, observation[square], attacks.state(square));
+    if constexpr (std::is_same_v<U, bf16x2>)
+      if (rounded) {
+        const bf16x2* const row = model.square_rows + number * (kWidth / 2);
+        for (int i = 0; i < kParts; i += 2) {
+          const Vector<bf16x2> both = load(row + i / 2 * kLanes<T>);
+          part[i] += (Vector<T>)(both << 16);
+          part[i + 1] += (Vector<T>)(both & 0xFFFF0000);
+        }
+        continue;
+      }
     const T* const row = attacked + number * kWidth;
     for (int i = 0; i < kParts; ++i) part[i] += load(row + i * kLanes<T>);
   }

@@ -241,6 +241,7 @@ struct Model {
   Parameters<Accum<U>> parameters;
   Prepared<U>* prepared;  // from the weights at the last `prepare`
   std::byte* workspace;   // `workspace_bytes` long
+  bf16x2* square_rows;    // (kAttacked, 128 / 2), by `round_squares`; null: two rows per square
 };
 
 // Prepares the weights.
@@ -259,6 +260,24 @@ void refresh(const Model<U>& model, const Workers& workers) {
   if (model.prepared->matches(model.parameters.weights)) return;
   prepare(model, workers);
   model.prepared->save_copy(model.parameters.weights);
+}
+
+// Sums the two rows of each square, piece and state of a frozen network, rounded to bfloat16: half
+// as many rows to add, of half as many bytes. A word holds the numbers i and i + 16 of 32.
+inline void round_squares(const Model<bf16x2>& model, const Workers& workers) {
+  constexpr int kRankRows = kAttacked / 8;
+  workers(8, [&](std::int64_t rank) {
+    for (std::int64_t row = rank * kRankRows; row < (rank + 1) * kRankRows; ++row) {
+      const float* const piece = model.prepared->piece[row / kAttackStates];
+      const float* const attacked = model.parameters.weights + kAttackRows + row * kWidth;
+      for (int i = 0; i < kWidth; i += 32) {
+        Floats sums[2];
+        for (int k = 0; k < 32; ++k) sums[k / 16][k % 16] = piece[i + k] + attacked[i + k];
+        const Pairs rounded = interleave_bf16(sums[0], sums[1]);
+        std::memcpy(model.square_rows + (row * kWidth + i) / 2, &rounded, sizeof rounded);
+      }
+    }
+  });
 }
 
 }  // namespace rungs::learn

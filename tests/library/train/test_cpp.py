@@ -145,15 +145,25 @@ def test_any_number_of_threads_gives_the_same_bits(threads, make):
         assert all(map(torch.equal, results[0], other))
 
 
-@EACH_MAKER
-def test_a_position_is_evaluated_the_same_in_any_place_of_a_batch(make):
-    learner, given = make(network(6)), leaves()
-    logits, values = learner.evaluate(*given)
-    for rows in (slice(0, 1), slice(3, 36), slice(63, LEAVES), slice(None, None, -1)):
-        some_logits, some_values = learner.evaluate(*(array[rows] for array in given))
+def assert_same_in_any_place(evaluate, given, threads):
+    """Asserts that positions are evaluated the same, bit for bit, whatever is beside them."""
+    logits, values = evaluate(*given)
+    places = (slice(0, 1), slice(3, 36), slice(63, None), slice(None, None, -1))
+    for count, rows in enumerate(places, 1):
+        threads(count)
+        some_logits, some_values = evaluate(*(array[rows] for array in given))
         assert_equal(some_values, values[rows])
         legal = np.arange(some_logits.shape[1]) < given[2][rows][:, None]
         assert_equal(some_logits[legal], logits[rows, : some_logits.shape[1]][legal])
+
+
+def arrays_of_games(count):
+    return [array.numpy() for array in batches.played("list", "games", count).positions]
+
+
+@EACH_MAKER
+def test_a_position_is_evaluated_the_same_in_any_place_of_a_batch(make, threads):
+    assert_same_in_any_place(make(network(6)).evaluate, arrays_of_games(100), threads)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no forks")
@@ -284,6 +294,20 @@ def test_a_search_sees_weights_as_they_are_in_each_run_and_a_frozen_network_as_t
     assert_same(once, searched(CppNetwork(copy.deepcopy(model)).evaluate))
     assert (once.value != first.value).any()
     assert_same(never, first)
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_a_frozen_network_in_bfloat16_is_off_by_the_rounding_of_its_first_layer_too(unit, threads):
+    model, given = network(3, spread=0.3), arrays_of_games(200)
+    exact, _ = CppNetwork(model).evaluate(*given)
+    half(model, unit)  # skips where the unit isn't here
+    rounded = CppNetwork(model.float(), bfloat16=True, frozen=True)
+    rounded.memory._model.amx = unit == "AMX"
+    legal = np.arange(exact.shape[1]) < given[2][:, None]
+    logits, _ = rounded.evaluate(*given)
+    off = logits[legal] - exact[legal]
+    assert 1e-4 < np.linalg.norm(off) / np.linalg.norm(exact[legal]) < HALF
+    assert_same_in_any_place(rounded.evaluate, given, threads)
 
 
 def transpose(first, second):

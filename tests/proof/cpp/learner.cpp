@@ -35,7 +35,8 @@ struct Memory {
              {part(0), part(1), part(2), part(3), zeroed<std::uint8_t>(touched, kUnits),
               zeroed<std::uint8_t>(cleared, kUnits)},
              reinterpret_cast<Prepared<U>*>(zeroed<std::byte>(prepared, sizeof(Prepared<U>))),
-             workspace.template as<std::byte>()};
+             workspace.template as<std::byte>(),
+             nullptr};
   }
 
   void check_fences() const {

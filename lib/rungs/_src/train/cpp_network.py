@@ -47,6 +47,7 @@ class CppNetwork(Uncopyable):
         compiler: the compiler of the C++, see `rungs._src.native.loader.load_learn`.
         threads: how many compute; by default as many as PyTorch has (`torch.get_num_threads()`).
         frozen: whether all calls compute with the weights of now, whatever becomes of the network.
+            With `bfloat16` its first layer is rounded to it, too.
 
     Raises:
         ConfigurationError: C++ has no code for the network, or `threads` is wrong.
@@ -93,6 +94,9 @@ class CppNetwork(Uncopyable):
         self._frozen = False
         if frozen:
             self.refresh()
+            if bfloat16:
+                self.memory.make_square_rows()
+                self._call(self.api.rungs_learn_round_squares)
             self._frozen, self._external = True, ([], [])
 
     @property
@@ -238,6 +242,7 @@ class Memory:
             parameters=parameters,
             prepared=self._prepared,
             workspace=None,
+            square_rows=None,
         )
         self.address = ctypes.addressof(self._model)
 
@@ -247,6 +252,11 @@ class Memory:
             size = self._api.rungs_learn_workspace_bytes(self.dtype.itemsize, rows)
             self._workspace, self._rows = zeroed_lines(size), rows
             self._model.workspace = self._workspace.ctypes.data
+
+    def make_square_rows(self) -> None:
+        """Allocates the rows of a frozen network's squares, of bfloat16."""
+        self._square_rows = zeroed_lines(2 * self.weights["attacked.weight"].numel())
+        self._model.square_rows = self._square_rows.ctypes.data
 
     def _numbers(self, count: int) -> torch.Tensor:
         """Returns zeros that begin on a cache line."""
