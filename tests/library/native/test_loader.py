@@ -178,7 +178,7 @@ def test_one_can_be_forced_and_an_unknown_processor_gets_the_least(processor, mo
     processor(" ".join(BEST_FIRST[1].features))
     monkeypatch.setenv("RUNGS_ISA", "x86-64-v2")
     assert wheel.chosen().name == "x86-64-v2"
-    for isa, why in (("x86-64-v4-bits", "avx512_bitalg"), ("z80", "'z80'.*x86-64-v4")):
+    for isa, why in (("x86-64-v4-bf16", "avx512_bf16"), ("z80", "'z80'.*x86-64-v4")):
         monkeypatch.setenv("RUNGS_ISA", isa)
         with pytest.raises(UnavailableError, match=why):
             wheel.chosen()

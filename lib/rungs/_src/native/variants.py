@@ -20,18 +20,19 @@ _V3 = (*_V2, "abm", "avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe")
 _V4 = (*_V3, "avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl")
 # Of what came after v4: bytes shuffled across a register, compressed, and bits counted.
 _BITS = ("avx512_bitalg", "avx512_vbmi2", "avx512_vpopcntdq", "avx512vbmi")
-_BITS_NAMES = ("avx512bitalg", "avx512vbmi2", "avx512vpopcntdq", "avx512vbmi")
+
+
+def _after_v4(name: str, features: tuple[str, ...]) -> Variant:
+    """Returns a variant that has more of AVX-512 than v4."""
+    names = [feature.replace("_", "") for feature in features]
+    flags = ("-march=x86-64-v4", *(f"-m{name}" for name in names))
+    return Variant(name, "x86_64", name, flags, "+".join(("x86_64_v4", *names)), (*_V4, *features))
+
 
 # The best first.
 VARIANTS = (
-    Variant(
-        "x86-64-v4-bits",
-        "x86_64",
-        "x86-64-v4-bits",
-        ("-march=x86-64-v4", *(f"-m{name}" for name in _BITS_NAMES)),
-        "+".join(("x86_64_v4", *_BITS_NAMES)),
-        (*_V4, *_BITS),
-    ),
+    _after_v4("x86-64-v4-bf16", (*_BITS, "avx512_bf16")),
+    _after_v4("x86-64-v4-bits", _BITS),
     Variant(
         "x86-64-v4", "x86_64", "glibc-hwcaps/x86-64-v4", ("-march=x86-64-v4",), "x86_64_v4", _V4
     ),
