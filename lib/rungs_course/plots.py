@@ -138,12 +138,6 @@ def numbers_below(axes, things: str, values: Iterable[int] = ()) -> None:
         axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
 
 
-def boards_below(axes) -> None:
-    """Puts numbers of boards below the horizontal axis, and the lines' names."""
-    numbers_below(axes, "boards")
-    axes.legend(frameon=False)
-
-
 def training_below(figure, axes, over: str) -> None:
     """Puts what was trained for, "steps" or "seconds", below the axis, and the lines' names."""
     axes.set_xlim(0, None)

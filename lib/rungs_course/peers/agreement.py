@@ -124,14 +124,6 @@ def listed(compared: dict[str, tuple[dict[str, int], list[Disagreement]]]) -> pd
     return pd.DataFrame(rows, columns=columns)
 
 
-def examples(disagreements: pd.DataFrame) -> pd.DataFrame:
-    """Returns one disagreement per peer and rule, from `listed`, and how often each was seen."""
-    pairs = disagreements.groupby(["peer", "rule"], sort=False)
-    first = disagreements.drop_duplicates(["peer", "rule"]).set_index(["peer", "rule"])
-    first.insert(0, "times", pairs.size())
-    return first.reset_index()
-
-
 def _name(reason: Reason) -> str:
     return RULES[int(reason)]
 

@@ -2,7 +2,6 @@
 
 import chess
 import numpy as np
-import pandas as pd
 import pytest
 
 from rungs._src.chess.actions import from_uci
@@ -125,11 +124,3 @@ def test_tables_have_a_row_for_every_rule_and_disagreement():
     listed = agreement.listed(compared)
     assert set(listed["peer"]) == {"bad"}
     assert len(listed) == table["disagreements"].sum()
-
-
-def test_one_of_each_kind_is_shown_and_how_often_it_was_seen():
-    columns = ["peer", "rule", "fen", "peer_says", "python_chess_says"]
-    rows = [("a", "stalemate", fen, "over", "on") for fen in "xyz"] + [("b", "x", "w", "1", "0")]
-    examples = agreement.examples(pd.DataFrame(rows, columns=columns))
-    shown = examples[["peer", "rule", "times", "fen"]].to_numpy().tolist()
-    assert shown == [["a", "stalemate", 3, "x"], ["b", "x", 1, "w"]]

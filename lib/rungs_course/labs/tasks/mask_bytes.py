@@ -53,14 +53,6 @@ def _judge(submission, _):
     yield compare(out, _bytes(now), label, exact=True, fen=lambda case, _: fens[case])
 
 
-@functools.cache
-def _raced() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Returns the planes of some positions before and now, and bytes: the same for all racers."""
-    before, now, _ = _masks()
-    before, now = before[-_RACED:], now[-_RACED:]
-    return guarded(before), guarded(now), _bytes(before)
-
-
 def _race(rng):
     before, *_ = _masks()
     chosen = np.sort(rng.permutation(len(before))[:_RACED])
