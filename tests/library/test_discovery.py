@@ -143,12 +143,7 @@ def test_what_may_have_been_meant_is_named():
             rungs.make(*arguments)
 
 
-# `mpi` is made on ranks, and `subproc` starts a process that imports PyTorch.
-LISTED = [
-    pytest.param(one, marks=pytest.mark.system if one.rung == "subproc" else ())
-    for one in rungs.list()
-    if one.rung != "mpi"
-]
+LISTED = [one for one in rungs.list() if one.rung != "mpi"]  # which is made on ranks
 
 
 @pytest.mark.parametrize("one", LISTED, ids=lambda one: f"{one.env_id}-{one.rung}")

@@ -10,26 +10,19 @@ import pytest
 from tests.tiers import system_tier
 
 BOARDS = """
-import rungs, rungs_course.cartpole
+import rungs
 if __name__ == "__main__":
-    rungs_course.cartpole.register()
     try:
-        rungs.make({arguments}).close()
+        rungs.make("chess", "multiprocessing", 4, workers=2).close()
     except rungs.errors.UnavailableError as error:
         assert "TMPDIR" in str(error), error
 """
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    ['"chess", "multiprocessing", 4, workers=2', *system_tier('"cartpole", "subproc", 2')],
-)
-def test_where_the_path_of_a_socket_is_too_long_its_variable_is_named(tmp_path, arguments):
-    if "subproc" in arguments:
-        pytest.importorskip("stable_baselines3")
+def test_where_the_path_of_a_socket_is_too_long_its_variable_is_named(tmp_path):
     folder = tmp_path / ("x" * 80)
     folder.mkdir()
-    (tmp_path / "script.py").write_text(BOARDS.format(arguments=arguments))
+    (tmp_path / "script.py").write_text(BOARDS)
     environment = os.environ | {"TMPDIR": str(folder)}
     subprocess.run([sys.executable, str(tmp_path / "script.py")], env=environment, check=True)
 

@@ -8,7 +8,7 @@ PyTorch, the learners and players, and `devel.cli` commands.
 from rungs._src import paths
 from rungs._src.cartpole.physics import FORCE, SECONDS, Physics, physics
 from rungs._src.core import philox
-from rungs._src.core.arguments import Seed, choice, integer, seconds, seed_and_number, shown
+from rungs._src.core.arguments import Seed, choice, integer, seed_and_number, shown
 from rungs._src.core.atomic import (
     UNFINISHED,
     atomic_write,
@@ -26,16 +26,7 @@ from rungs._src.native import cache, cling, gpp, headers, loader, mpi, wheel
 from rungs._src.native.abi import Api, described, load_library
 from rungs._src.processes.parent_death import signalled_at_parents_death
 from rungs._src.processes.ranks import launch
-from rungs._src.processes.workers import (
-    CONTEXT,
-    TIMEOUT,
-    Workers,
-    end_if_unguarded,
-    failure,
-    limit,
-    preload,
-    stop,
-)
+from rungs._src.processes.workers import CONTEXT, Workers, preload
 from rungs._src.programs import COMPILING, run_program, start_program
 from rungs._src.provenance import commit, commit_of, now, provenance
 from rungs._src.registry import DEFAULT_RUNG

@@ -24,16 +24,9 @@ def _require_gpu() -> None:
 
 
 def register() -> None:
-    """Adds `gymnasium`, `subproc` and `numba` to the rungs that `rungs.make("cartpole")` knows."""
+    """Adds `gymnasium` and `numba` to the rungs that `rungs.make("cartpole")` knows."""
     here = "rungs_course.cartpole"
     gymnasium = rungs.Rung("gymnasium", "Python, Gymnasium", f"{here}.gymnasium:GymnasiumCarts")
-    subproc = rungs.Rung(
-        "subproc",
-        "Python, a process each",
-        f"{here}.subproc:SubprocCarts",
-        extra="sb3",
-        needs=("stable_baselines3",),
-    )
     numba = rungs.Rung(
         "numba",
         "Numba, a CUDA kernel",
@@ -42,5 +35,4 @@ def register() -> None:
         needs=("torch", "numba_cuda", _require_gpu),
     )
     rungs.register_rung("cartpole", gymnasium, before="torch")
-    rungs.register_rung("cartpole", subproc, before="torch")
     rungs.register_rung("cartpole", numba, before="cpp")

@@ -1,6 +1,5 @@
 """The first rung of CartPole: Gymnasium's own environments, whose episodes start where ours do."""
 
-import functools
 from typing import Any
 
 import numpy as np
@@ -18,26 +17,19 @@ _PHYSICS = physics()
 class OneCartPole(CartPoleEnv):
     """Gymnasium's CartPole, with counter-based starts, a step limit, and finer steps on request."""
 
-    def __init__(self, number: int, max_episode_steps: int, workload: int):
+    def __init__(self, max_episode_steps: int, workload: int):
         super().__init__()
-        self._seed, self._number = 0, number
         self._max_steps, self._workload = max_episode_steps, workload
         self.tau /= workload
         self.episode, self.steps = -1, 0
 
     def begin(self, seed: int, number: int, episode: int) -> np.ndarray:
         """Begins an episode of a seed and a number, and returns the observation."""
-        self._seed, self._number, self.episode, self.steps = seed, number, episode, 0
+        self.episode, self.steps = episode, 0
         start_words = philox.words(seed, number, episode, 0, Purpose.CARTPOLE_START)
         self.state = np.array([_PHYSICS.start(word) for word in start_words])
         self.steps_beyond_terminated = None
         return self.state.astype(np.float32)
-
-    def reset(
-        self, *, seed: int | None = None, options: dict | None = None
-    ) -> tuple[np.ndarray, dict]:
-        """Begins the next episode, whatever the arguments: only the batch has a seed."""
-        return self.begin(self._seed, self._number, self.episode + 1), {}
 
     def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict]:
         """See gymnasium."""
@@ -45,36 +37,10 @@ class OneCartPole(CartPoleEnv):
             self.steps_beyond_terminated = None
             observation, reward, terminated, _, _ = super().step(action)
         self.steps += 1
-        truncated = self.steps >= self._max_steps
-        # In `info` too, as Stable-Baselines3 passes on only one of the two.
-        info = {"terminated": terminated, "truncated": truncated}
-        return observation, reward, terminated, truncated, info
+        return observation, reward, terminated, self.steps >= self._max_steps, {}
 
 
-class OneByOneCarts(HostCarts):
-    """A batch of `OneCartPole`s, in this process or in others: one of `makers` makes each."""
-
-    def __init__(self, num_envs: int, first_env: int, settings: CartPoleSettings):
-        super().__init__(num_envs, first_env, settings)
-        if settings.dtype != "float64":
-            raise ConfigurationError(f"dtype={settings.dtype!r}: Gymnasium's is 'float64'")
-        arguments = (settings.max_episode_steps, settings.workload)
-        self.makers = [
-            functools.partial(OneCartPole, number, *arguments) for number in self.numbers.tolist()
-        ]
-
-    def seed_and_number_of(self, i: int) -> tuple[int, int]:
-        """Returns the seed and the number by which an environment draws random numbers."""
-        return seed_and_number(self.seed, i, self.first_env)
-
-    def write_begun(self, i: int, observation: np.ndarray) -> None:
-        """Writes the outputs of an environment whose episode has just begun."""
-        out = self.outputs
-        out.observation[i] = observation
-        out.reward[i] = out.terminated[i] = out.truncated[i] = out.ended[i] = 0
-
-
-class GymnasiumCarts(OneByOneCarts):
+class GymnasiumCarts(HostCarts):
     """A loop over Gymnasium's `CartPoleEnv`; `dtype` is "float64".
 
     Its sine and cosine are NumPy's, so states differ from other rungs' by a few units in the last
@@ -83,29 +49,40 @@ class GymnasiumCarts(OneByOneCarts):
 
     def __init__(self, num_envs: int, first_env: int, settings: CartPoleSettings):
         super().__init__(num_envs, first_env, settings)
-        self._envs = [make() for make in self.makers]
+        if settings.dtype != "float64":
+            raise ConfigurationError(f"dtype={settings.dtype!r}: Gymnasium's is 'float64'")
+        arguments = (settings.max_episode_steps, settings.workload)
+        self._envs = [OneCartPole(*arguments) for _ in range(num_envs)]
 
     def reset(self, which: np.ndarray | None, seed: Seed, episode: int | None) -> None:
         self.seed = seed
         for i, env in enumerate(self._envs):
             if which is None or which[i]:
-                number = env.episode + 1 if episode is None else episode
-                self.write_begun(i, env.begin(*self.seed_and_number_of(i), number))
+                self._begin(i, env.episode + 1 if episode is None else episode)
 
     def step(self, actions: np.ndarray) -> int:
         actions = self.accepted(actions)
         out = self.outputs
         for i, (env, action) in enumerate(zip(self._envs, actions.tolist(), strict=True)):
             if self.settings.autoreset_mode == AutoresetMode.NEXT_STEP and out.ended[i]:
-                self.write_begun(i, env.begin(*self.seed_and_number_of(i), env.episode + 1))
+                self._begin(i, env.episode + 1)
                 continue
             observation, out.reward[i], out.terminated[i], out.truncated[i], _ = env.step(action)
             out.ended[i] = out.terminated[i] or out.truncated[i]
             if out.ended[i] and self.settings.autoreset_mode == AutoresetMode.SAME_STEP:
                 out.final_observation[i] = observation
-                observation = env.begin(*self.seed_and_number_of(i), env.episode + 1)
+                observation = self._start(i, env.episode + 1)
             out.observation[i] = observation
         return int(out.ended.sum())
+
+    def _begin(self, i: int, episode: int) -> None:
+        """Begins an environment's episode, and writes its first outputs."""
+        out = self.outputs
+        out.observation[i] = self._start(i, episode)
+        out.reward[i] = out.terminated[i] = out.truncated[i] = out.ended[i] = 0
+
+    def _start(self, i: int, episode: int) -> np.ndarray:
+        return self._envs[i].begin(*seed_and_number(self.seed, i, self.first_env), episode)
 
     def dump(self) -> dict:
         for i, env in enumerate(self._envs):
@@ -116,5 +93,5 @@ class GymnasiumCarts(OneByOneCarts):
     def load(self, arrays: dict, seed: Seed) -> None:
         super().load(arrays, seed)
         for i, env in enumerate(self._envs):
-            env.begin(*self.seed_and_number_of(i), int(self.episode[i]))
+            self._start(i, int(self.episode[i]))
             env.state, env.steps = self.state[:, i].copy(), int(self.steps[i])

@@ -96,14 +96,8 @@ def test_rungs_are_the_same_bit_for_bit(rung, num_envs, steps, settings, extra):
     assert envs[0].get_state() == envs[1].get_state()
 
 
-def in_tier(rung, tier=pytest.mark.system):
-    """A rung as a parameter; one that starts a process for each environment is for a later tier."""
-    return pytest.param(rung, marks=tier) if rung == "subproc" else rung
-
-
 RUNGS = {
     "gymnasium": {},
-    "subproc": {},
     "torch": {},
     "numba": {"threads_per_block": 2},
     "openmp": {"threads": 2},
@@ -113,13 +107,11 @@ RUNGS = {
 
 @pytest.mark.parametrize("given", [False, True], ids=["random", "given"])
 @pytest.mark.parametrize("mode", ["SAME_STEP", "NEXT_STEP"])
-@pytest.mark.parametrize("rung", [in_tier(rung) for rung in RUNGS])
+@pytest.mark.parametrize("rung", RUNGS)
 def test_many_steps_at_once_are_as_many_steps(rung, mode, given):
-    if rung == "subproc" and mode == "NEXT_STEP":
-        pytest.skip("resets by itself")
     how = {"autoreset_mode": mode, "max_episode_steps": 60, "first_env": 3}
     num_envs = 1500 if rung in ("torch", "openmp", "threads") else 5
-    exact = rung not in ("gymnasium", "subproc")
+    exact = rung != "gymnasium"
     one, other = make("cpp", num_envs, **how), make(rung, num_envs, **how, **RUNGS[rung])
     for env in (one, other):
         env.reset(seed=11)
@@ -247,7 +239,7 @@ def test_sine_and_cosine_of_a_pole_that_stands_are_exact_to_a_unit(dtype):
         assert off.max() <= 1
 
 
-CONTRACT = [in_tier(rung.name, pytest.mark.slow) for rung in rungs.rungs_of("cartpole")]
+CONTRACT = [rung.name for rung in rungs.rungs_of("cartpole")]
 
 
 @pytest.mark.parametrize("rung", CONTRACT)
@@ -275,8 +267,6 @@ class TestContract:
         np.testing.assert_array_equal(on_host(part.reset()[0]), first[3:])
 
     def test_where_that_is_disabled_it_waits_for_a_reset_also_of_some(self, rung):
-        if rung == "subproc":
-            pytest.skip("resets by itself")
         env = make(rung, 4, autoreset_mode="DISABLED", max_episode_steps=3)
         before = on_host(env.reset()[0]).copy()
         which = np.array([True, False, True, False])
