@@ -1,4 +1,4 @@
-"""Races a step through other projects' interfaces; writes docs/howto's tables of it and of Ray."""
+"""Races a step through other projects' interfaces; writes the table of it in docs/howto."""
 
 import functools
 import importlib.metadata
@@ -235,23 +235,13 @@ def table(times: pd.DataFrame) -> pd.DataFrame:
 
 
 HOWTO = paths.ROOT / "docs" / "howto"
-RECORDED = HOWTO / "recorded"
+PAGE = HOWTO / "train_with.md"
 
 
-def sections() -> dict[Path, dict[str, str]]:
-    """Returns the generated sections by page and name, as Markdown."""
-    times = results.load(RECORDED / "adapters.csv")
-    log = (RECORDED / "ray.log").read_text()
-    return {
-        HOWTO / "train_with.md": {"adapters": _adapters(times)},
-        HOWTO / "cluster.md": {"ray": f"\n```text\n{log}```\n\n"},
-    }
-
-
-def write() -> None:
-    """Puts the sections into their pages."""
-    for page, named in sections().items():
-        page.write_text(fill(page.read_text(), named))
+def filled() -> str:
+    """Returns the page with the table of what was recorded."""
+    times = results.load(HOWTO / "recorded" / "adapters.csv")
+    return fill(PAGE.read_text(), {"adapters": _adapters(times)})
 
 
 def _adapters(times: pd.DataFrame) -> str:
@@ -280,7 +270,7 @@ def _lines(adapter: str) -> str:
     """Counts the lines of the shortest example that imports an adapter; "" where there is none."""
     name = ADAPTERS[adapter][1]
     module = f"rungs.adapters.{name}"
-    pages = [HOWTO / "train_with.md", paths.ROOT / "docs" / "moving.md"]
+    pages = [PAGE, paths.ROOT / "docs" / "moving.md"]
     blocks = [
         block
         for page in pages
@@ -299,4 +289,4 @@ if __name__ == "__main__":
     print(table(raced).to_string(index=False))
     if len(sys.argv) > 1:
         results.save(raced, Path(sys.argv[1]), settings)
-        write()
+        PAGE.write_text(filled())

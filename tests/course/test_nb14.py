@@ -209,17 +209,3 @@ class TestProcesses:
         with pytest.raises(WorkerDiedError, match=r"worker \d"):
             nb14_ranks.measure(2, num_envs=0, **effort)
         assert "num_envs=0" in capsys.readouterr().err
-
-    @pytest.mark.release
-    def test_training_goes_on_without_what_was_killed(self):
-        pytest.importorskip("ray.rllib")
-        from rungs_course.notebooks import nb14_ray
-
-        events = {2: "runner killed", 4: "node killed", 6: "node joined"}
-        log = nb14_ray.lose_parts(7, num_envs=8, num_steps=8, events=events)
-        log = log.set_index("iteration")
-        assert log["event"][log["event"] != ""].to_dict() == events
-        assert (log["steps"] >= 8 * 8).all()  # every update had as many positions as any
-        assert log["steps_in_all"].is_monotonic_increasing
-        assert log["runners"][1] == 2
-        assert log["runners"][4] == 1
