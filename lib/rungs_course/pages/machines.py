@@ -55,14 +55,14 @@ def side_by_side(root: Path, run: Path | None = None) -> str:
 
 def _measured(folder: Path) -> pd.Series:
     """Returns a machine's measured values by the row's title; `attrs` are the machine's facts."""
-    tables = {name: results.load(folder / name) for name in (LADDER, RACE)}
-    rates = ladder_rates(tables)
+    ladder, race = (results.load(folder / name) for name in (LADDER, RACE))
+    rates = ladder_rates(ladder, race)
     values = {f"`{row.rung}`, plies/s": row.plies_per_second for row in rates.itertuples()}
     if (folder / GAINS).exists():
         gains = smallest_gains(results.load(folder / GAINS))
         values |= {f"times as fast as {row.peer}": row.gain for row in gains.itertuples()}
     series = pd.Series(values, dtype=float)
-    series.attrs = tables[LADDER].attrs["provenance"]
+    series.attrs = ladder.attrs["provenance"]
     return series
 
 

@@ -99,7 +99,7 @@ def record(out: Path = OUT, root: Path = paths.ROOT) -> Path:
     bench_page.write_bench(root)
     usable = of_runs(folder)
     if usable.issuperset(numbers_page.NEEDED):
-        numbers_page.write(root, folder.relative_to(root), manifest["machine"], usable)
+        numbers_page.write(root, folder.relative_to(root), usable)
     return folder
 
 
