@@ -35,8 +35,7 @@ hypothesis.settings.load_profile("rungs")
 GROUPS = {
     "by Cling": ("test_abi.py", "test_cling.py", "test_doctor.py", "test_gpp.py", "test_loader.py"),
     "servers and browser": (
-        "test_board.py", "test_browser.py", "test_browser_pages.py", "test_play.py",
-        "test_servers.py",
+        "test_browser.py", "test_browser_pages.py", "test_play.py", "test_servers.py",
     ),
 }  # fmt: skip
 

@@ -1,6 +1,7 @@
 """What tests of the course share: its run and its book, servers and a browser."""
 
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -20,11 +21,27 @@ def without_kernels(monkeypatch):
 
 @pytest.fixture(scope="session")
 def smoke(tmp_path_factory):
-    """The folder of a run of the course at its smallest size."""
-    from rungs_course.runner import chain
+    """The folder of a run of the course at its smallest size.
+
+    Its times mean nothing, so notebooks run two at a time, each in a folder of its own at first.
+    """
+    from rungs.devel import silent
+    from rungs_course.outline import numbered
+    from rungs_course.runner import chain, manifest
 
     out = tmp_path_factory.mktemp("run")
-    chain.run(size="smoke", out=out, say=lambda line: None)
+
+    def run(number):
+        part = out / "parts" / number
+        chain.run(size="smoke", only=[number], out=part, say=silent)
+        shutil.copytree(part, out, dirs_exist_ok=True)
+        return manifest.read(part)
+
+    with ThreadPoolExecutor(2) as executor:
+        first, *rest = executor.map(run, numbered(chain.NOTEBOOKS))
+    for part in rest:
+        first["notebooks"] |= part["notebooks"]
+    manifest.write(first, out)
     return out
 
 
@@ -34,6 +51,18 @@ def pages(smoke):
     from rungs_course.runner import book
 
     return book.build(smoke).parent
+
+
+@pytest.fixture(scope="session")
+def browser_pages(tmp_path_factory):
+    """The folder of those of the book's pages in which Rungs runs."""
+    from rungs_course.runner import bundle
+
+    if why := bundle.missing():
+        pytest.skip(why)
+    folder = tmp_path_factory.mktemp("browser")
+    bundle.build(folder)
+    return folder
 
 
 @pytest.fixture(scope="session")
@@ -82,3 +111,11 @@ def open_page(chromium):
     """Opens an address, see `tests.browser.opener`."""
     with opener(chromium) as open_page:
         yield open_page
+
+
+@pytest.fixture
+def opened(open_page, browser_pages):
+    """Opens one of the pages in which Rungs runs, by its name."""
+    return lambda name, query="", **context: open_page(
+        f"{browser_pages.as_uri()}/{name}.html{query}", **context
+    )

@@ -18,24 +18,7 @@ from rungs_course.runner import bundle
 from tests.browser import PHONE, SCREENSHOTS, assert_fits_a_phone, needs_chromium, square
 from tests.processes import succeed
 
-pytestmark = [
-    pytest.mark.system,
-    pytest.mark.skipif(bool(bundle.missing()), reason="`make wasm` was not run"),
-]
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    out = tmp_path_factory.mktemp("browser")
-    bundle.build(out)
-    return out
-
-
-@pytest.fixture
-def opened(open_page, folder):
-    return lambda name, query="", **context: open_page(
-        f"{folder.as_uri()}/{name}.html{query}", **context
-    )
+pytestmark = pytest.mark.system
 
 
 def marked(page, name):
@@ -52,7 +35,7 @@ def run_in_node(name, **variables):
 
 
 @pytest.mark.needs("node")
-def test_bitboards_allow_what_the_environment_does():
+def test_bitboards_allow_what_the_environment_does(browser_pages):
     run_in_node("bitboards_test.mjs", RUNGS_WASM=str(bundle.NEEDED))
 
 
@@ -231,10 +214,10 @@ def test_the_first_lab_says_what_else_is_wrong(opened):
     assert "1 s" in verdict(opened("lab", "?limit=1"), "for (;;);")
 
 
-def test_without_scripts_there_is_something_to_read_and_to_see(folder):
+def test_without_scripts_there_is_something_to_read_and_to_see(browser_pages):
     for name in ("bitboards", "lab", "play", "race"):
-        page = (folder / f"{name}.html").read_text()
+        page = (browser_pages / f"{name}.html").read_text()
         (instead,) = re.findall("<noscript>(.*?)</noscript>", page, re.DOTALL)
         assert "JavaScript" in instead
         (source,) = re.findall('<img src="([^"]+)"', instead)
-        assert (folder / source).stat().st_size > 10_000
+        assert (browser_pages / source).stat().st_size > 10_000

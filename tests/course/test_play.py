@@ -7,29 +7,18 @@ import chess.pgn
 import pytest
 
 from rungs_course import agents
-from rungs_course.runner import bundle
 from tests.browser import SCREENSHOTS, assert_fits_a_phone, needs_chromium, square
 
-pytestmark = [
-    pytest.mark.system,
-    needs_chromium,
-    pytest.mark.skipif(bool(bundle.missing()), reason=bundle.missing()),
-]
+pytestmark = [pytest.mark.system, needs_chromium]
 LOST = "6k1/8/6K1/8/8/8/8/7Q w - - 0 1"  # for Black
+PROMOTING = "3n3k/2P5/8/8/8/8/8/K7 w - - 0 1"
 MATE_IN_ONE = "6k1/5ppp/8/8/8/8/8/K2R4 w - - 0 1"
 
 
-@pytest.fixture(scope="module")
-def address(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("pages")
-    bundle.build(folder)
-    return (folder / "play.html").as_uri()
-
-
 @pytest.fixture
-def opened(open_page, address):
-    def play(seconds="0.1", **context):
-        page = open_page(address, **context)
+def play(opened):
+    def play(seconds="0.1"):
+        page = opened("play")
         page.locator("main").wait_for()
         page.locator("#seconds").select_option(seconds)
         return page
@@ -85,8 +74,63 @@ def assert_answers(page):
     assert "Elo" in page.locator("#ratings").inner_text()
 
 
-def test_a_move_is_played_and_answered_and_what_is_illegal_refused(opened):
-    page = opened()
+def label(page, name):
+    return square(page, name).get_attribute("aria-label")
+
+
+def is_selected(page, name):
+    return square(page, name).get_attribute("aria-selected") == "true"
+
+
+def test_squares_say_what_they_are_for_and_pieces_are_dragged(play):
+    page = play()
+    assert label(page, "e2") == "e2, white pawn, can move"
+    square(page, "e2").click()
+    assert label(page, "e2") == "e2, white pawn, selected"
+    assert label(page, "e4") == "e4, empty, move here"
+    assert label(page, "f3") == "f3, empty"
+    page.screenshot(path=SCREENSHOTS / "board_selected.png")
+    square(page, "g1").drag_to(square(page, "g3"))  # where it may not go
+    assert played(page) == []
+    assert page.locator("svg[style*=translate]").count() == 0
+    square(page, "g1").drag_to(square(page, "f3"))
+    wait_for_plies(page, 2)
+    assert played(page)[0] == "Nf3"
+    wait_for_status(page, "White is to move.")
+    square(page, "e2").click()
+    type_move(page, "d4")  # while it is the agent's turn, nothing may move
+    assert not is_selected(page, "e2")
+
+
+def test_the_keyboard_moves_and_promotes(play):
+    page = play()
+    set_up(page, PROMOTING)
+    page.locator("#seconds").focus()
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.dataset.square") == "e1"
+    assert page.evaluate("getComputedStyle(document.activeElement).outlineWidth") == "3px"
+    for key in ["ArrowUp"] * 6 + ["ArrowLeft"] * 2 + ["Enter"]:
+        page.keyboard.press(key)
+    assert is_selected(page, "c7")
+    page.keyboard.press("Escape")
+    assert not is_selected(page, "c7")
+    for key in ("Enter", "ArrowUp", "ArrowRight", "Space"):
+        page.keyboard.press(key)
+    assert page.get_by_role("dialog", name="Promote to").is_visible()
+    page.screenshot(path=SCREENSHOTS / "board_promotion.png")
+    page.keyboard.press("Escape")
+    assert page.get_by_role("dialog").count() == 0
+    for key in ("Enter", "ArrowRight", "ArrowRight"):
+        page.keyboard.press(key)
+    assert page.evaluate("document.activeElement.ariaLabel") == "white bishop"
+    page.keyboard.press("Enter")
+    wait_for_plies(page, 1)
+    assert played(page)[0].startswith("cxd8=B")
+    assert page.evaluate("document.activeElement.dataset.square") == "d8"
+
+
+def test_a_move_is_played_and_answered_and_what_is_illegal_refused(play):
+    page = play()
     square(page, "e2").click()
     square(page, "e5").click()  # where a pawn can't go
     assert played(page) == []
@@ -103,8 +147,8 @@ def test_a_move_is_played_and_answered_and_what_is_illegal_refused(opened):
     assert_fits_a_phone(page, "play")
 
 
-def test_moves_are_taken_back_and_written_as_pgn(opened):
-    page = opened()
+def test_moves_are_taken_back_and_written_as_pgn(play):
+    page = play()
     for plies, text in ((2, "d4"), (4, "Nf3")):
         wait_for_status(page, "White is to move.")
         type_move(page, text)
@@ -135,8 +179,8 @@ def test_moves_are_taken_back_and_written_as_pgn(opened):
     wait_for_status(page, "White is to move.")
 
 
-def test_a_position_is_set_up_and_ends_by_mate_or_agreement(opened):
-    page = opened()
+def test_a_position_is_set_up_and_ends_by_mate_or_agreement(play):
+    page = play()
     set_up(page, "no position")
     wait_for_status(page, "no position")
     set_up(page, LOST)
@@ -151,8 +195,8 @@ def test_a_position_is_set_up_and_ends_by_mate_or_agreement(opened):
     assert "1. Rd8# 1-0" in pgn(page)
 
 
-def test_the_agent_begins_where_you_are_black(opened):
-    page, (_, first, *_) = opened(), agents.known()  # the page lists them in this order
+def test_the_agent_begins_where_you_are_black(play):
+    page, (_, first, *_) = play(), agents.known()  # the page lists them in this order
     page.locator("#white").select_option("1")
     page.locator("#black").select_option("you")
     wait_for_plies(page, 1)
@@ -166,8 +210,8 @@ def test_the_agent_begins_where_you_are_black(opened):
     assert f'[White "{first}"]' in pgn(page)
 
 
-def test_two_agents_play_each_other_until_a_new_game_begins(opened):
-    page, (black, white, *_) = opened(), agents.known()
+def test_two_agents_play_each_other_until_a_new_game_begins(play):
+    page, (black, white, *_) = play(), agents.known()
     page.locator("#white").select_option("1")
     page.get_by_role("button", name="New game").click()
     wait_for_plies(page, 4)
@@ -180,8 +224,8 @@ def test_two_agents_play_each_other_until_a_new_game_begins(opened):
     assert played(page) == []
 
 
-def test_a_long_search_is_seen_and_ended_by_another_wish(opened):
-    page = opened(seconds="5")
+def test_a_long_search_is_seen_and_ended_by_another_wish(play):
+    page = play(seconds="5")
     type_move(page, "e4")
     page.locator("#numbers").filter(has_text="simulations").wait_for()
     page.get_by_role("button", name="Take back").click()
