@@ -130,26 +130,38 @@ def _add_commands(commands: argparse._SubParsersAction) -> None:
     tournament.add_argument("--trust", action="store_true", help="as for grade")
     add_quiet(tournament)
 
-    rate = add("rate", _rate, "rate an agent by matches against fixed opponents")
+    rate = add(
+        "rate", _rate, "rate an agent by games with Stockfish's levels, or with another agent"
+    )
     rate.add_argument(
         "agent", type=to_path, metavar="AGENT", help="a file of a pool, or a training run's folder"
     )
     rate.add_argument(
+        "--against", type=to_path, metavar="AGENT", help="play another agent instead of Stockfish"
+    )
+    rate.add_argument(
+        "--control",
+        metavar="SECONDS+INCREMENT",
+        help="clock of a game (default: 2+0.02; between agents none: equal simulations)",
+    )
+    rate.add_argument(
         "--simulations",
         type=int,
-        nargs="+",
-        default=[32],
         metavar="N",
-        help="simulations per move, one or more numbers; 0 for the policy alone (default: 32)",
+        help="simulations of a move, with a clock at most (default: any, without a clock 32)",
     )
     rate.add_argument(
         "--policy",
-        nargs="+",
         metavar="RULE",
-        help="the search's rule: gumbel, puct, or both (default: puct from 1,024 simulations on, "
-        "else gumbel)",
+        help="the search's rule: gumbel or puct (default: puct by the clock alone and from 1,024 "
+        "simulations on, else gumbel)",
     )
-    rate.add_argument("--games", type=int, default=200, help="games of each match (default: 200)")
+    rate.add_argument("--games", type=int, default=100, help="games of each match (default: 100)")
+    rate.add_argument(
+        "--sprt",
+        metavar="ELO0,ELO1",
+        help="end a match with another agent once it decides between two leads",
+    )
     rate.add_argument("--seed", type=int, default=0, help="seed of the openings (default: 0)")
     place = Path("data/run/rate")
     rate.add_argument(
@@ -298,15 +310,27 @@ def _tournament(options: argparse.Namespace) -> int:
 
 
 def _rate(options: argparse.Namespace) -> int:
+    from rungs.selfplay import Sprt
     from rungs_course import rating
+    from rungs_course.uci_games import Control
 
+    sprt = None
+    if options.sprt:
+        try:
+            elo0, elo1 = map(float, options.sprt.split(","))
+        except ValueError:
+            raise ConfigurationError(f"--sprt {options.sprt} is not two numbers, as 0,20") from None
+        sprt = Sprt(elo0, elo1)
     rating.rate(
         options.agent,
         options.out,
         options.say,
+        against=options.against,
+        control=Control.parsed(options.control) if options.control else None,
         simulations=options.simulations,
-        policies=options.policy,
+        policy=options.policy,
         games=options.games,
+        sprt=sprt,
         seed=options.seed,
     )
     options.say(f"Tables and games are in {options.out}")

@@ -1,25 +1,32 @@
-"""An agent's rating on an outside scale: matches with opponents that stay the same."""
+"""Matches of agents in pairs of games: ratings on a scale that others use, and tests of changes."""
 
 import contextlib
-import itertools
-from collections import Counter
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 import pandas as pd
 
 from rungs.base import integer
-from rungs.chess import UciEngine, find_program
-from rungs.devel import Folder, Say, atomic_write, choice, line, locked_output_dir
+from rungs.chess import find_program
+from rungs.devel import (
+    Folder,
+    Say,
+    atomic_write,
+    choice,
+    line,
+    locked_output_dir,
+    temporary_dir,
+    watched,
+)
 from rungs.devel.envs import MAX_SIMULATIONS, Policy, engine_name
 from rungs.devel.selfplay import (
     NOISELESS,
     POOL,
+    RULES,
     Agent,
-    EnginePlayer,
     Match,
-    Player,
     RandomPlayer,
     frozen_in,
     learning,
@@ -27,24 +34,26 @@ from rungs.devel.selfplay import (
     search_in_words,
     stronger_rule,
 )
-from rungs.devel.train import ENGINE_TIMEOUT, EVALUATIONS
-from rungs.errors import ConfigurationError
-from rungs.selfplay import NetworkPlayer, elo
-from rungs.train import Evaluation, interval_of_share
-from rungs_course import agents, paths
+from rungs.devel.selfplay import agent as files
+from rungs.devel.train import EVALUATIONS
+from rungs.errors import ConfigurationError, UnavailableError
+from rungs.machine import usable_cores
+from rungs.selfplay import NetworkPlayer, Sprt, elo
+from rungs.train import interval_of_share
+from rungs_course import agents, paths, uci_games
 from rungs_course.machine.naming import differing, in_words
 from rungs_course.measure import results
+from rungs_course.uci_games import Contestant, Control, PairsOfGames
 
-# Stockfish's settings, the weakest first: none depends on the machine's speed. `UCI_Elo` is for
-# other conditions, and not the rating here.
-ENGINES: Final[dict[str, dict[str, Any]]] = {
-    "Stockfish, Skill Level 0, depth 1": {"skill": 0, "depth": 1},
-    "Stockfish, UCI_Elo 1350, 2,000 nodes": {"elo": 1350, "nodes": 2000},
-    "Stockfish, Skill Level 3, depth 4": {"skill": 3, "depth": 4},
-}
-# The search of recorded agents as opponents, whatever the rated one's is.
-POLICY: Final[Policy] = "gumbel"
-SIMULATIONS: Final = 32
+# Ratings of Stockfish by its "Skill Level", of the month after 15.1, in games of 120 s + 1 s with
+# versions of Stash that CCRL has rated; others found them, to within 26 to 33.
+SKILL_LEVELS: Final = {0: 1320.1, 1: 1467.6, 2: 1608.4, 3: 1742.3, 4: 1922.9}
+SCALE: Final = (
+    "CCRL's blitz list, by the ratings that others published of Stockfish's skill levels at "
+    "120 s + 1 s (https://github.com/official-stockfish/Stockfish/pull/4341)"
+)
+CONTROL: Final = Control(2, 0.02)
+SIMULATIONS: Final = 32  # of agents that play side by side
 
 # Matches of a recorded agent and its opponents by both rules and several numbers of simulations,
 # as `python -m rungs_course rate` plays them.
@@ -59,6 +68,7 @@ SEARCHES: Final = Path("data") / "ablations" / "search.csv"
 _NAMES = ("matches.csv", "ratings.csv", "games.pgn")
 _EVENT = "A rating by Rungs"
 _QUARTER = 900  # seconds
+_BATCH = 100  # games side by side, after which a match may end
 
 
 def rate(
@@ -66,55 +76,70 @@ def rate(
     out: Path,
     say: Say = line,
     *,
-    simulations: Sequence[int] = (SIMULATIONS,),
-    policies: Sequence[Policy] | None = None,
-    games: int = 200,
+    against: Path | None = None,
+    control: Control | None = None,
+    simulations: int | None = None,
+    policy: Policy | None = None,
+    games: int = 100,
+    sprt: Sprt | None = None,
     seed: int = 0,
-    root: Path = paths.ROOT,
 ) -> pd.DataFrame:
-    """Rates an agent as it searches by each rule with each number of simulations.
+    """Rates an agent by games with Stockfish at its skill levels, or with another agent.
 
-    It plays random play, the recorded agents other than itself, and Stockfish where it is
-    installed. Each of these also plays the next, so that all results together give one rating.
-    Where there are two rules, they also play each other at equal simulations.
+    Games are played by UCI against the clock, as many at a time as there are cores. `control` is by
+    default `CONTROL`, except between two agents, which then play side by side with equal
+    `simulations` of a move. With a clock these are the most that it makes. `policy` is by default
+    the stronger rule with so many, and PUCT where a clock alone limits it.
 
-    `simulations` of 0 play by the network's policy alone; `policies` are by default the rule that
-    is stronger with each number. `games` of each match are an even number. `out` receives
-    `matches.csv`, `ratings.csv` and `games.pgn`, which are complete after every match, and replace
-    those of a rating before. Returns the table of `rungs.selfplay.elo.rate`, in Elo above
-    random play.
+    `games` of each match are an even number; by `sprt` a match of two agents ends when it is
+    decided. `out` receives `matches.csv`, `ratings.csv` and `games.pgn`, which are complete after
+    every match, and replace those of a rating before. Returns the table of
+    `rungs.selfplay.elo.rate`, in Elo on the scale of `SKILL_LEVELS`, or above the other agent.
     """
+    half = matches.half_of(games)
+    if against is None:
+        control = control or CONTROL
+        if sprt:
+            raise ConfigurationError("sprt needs `against`: only a match of two agents ends early")
+    elif control is None and simulations is None:
+        simulations = SIMULATIONS
+    rule, search = _search(policy, simulations, control)
     agent = agents.load(path)
-    searches = _searches(policies, simulations)
-    matches.half_of(games)
+    players = {f"{agent.name}, {search}": agent}
+    if against is not None:
+        other = agents.load(against)
+        name = other.name if other.name != agent.name else str(against)
+        players[f"{name}, {search}"] = other
+    levels = _levels_of_stockfish() if against is None else []
     facts: dict[str, Any] = {"agent": agent.name, "trained at": agent.provenance.get("commit")}
-    facts |= {"games": games, "seed": seed, "rule": matches.rule_in_words(matches.MAX_PLIES)}
+    facts |= {"search": search, "games": games, "seed": seed, "sprt": sprt or "none"}
+    facts["rule"] = matches.rule_in_words(matches.MAX_PLIES)
     with contextlib.ExitStack() as stack:
-        available = _opponents(agent, seed, root)
-        opponents = [stack.enter_context(contextlib.closing(player)) for player in available]
-        if engine := find_program("stockfish"):
-            facts["engine"] = engine_name(engine)
-        else:
-            say(
-                "Stockfish is not installed (apt-get install stockfish): the scale is "
-                f"{' and '.join(player.name for player in opponents)}"
+        played: dict[str, PairsOfGames] = {}
+        if control is None:
+            first, second = (
+                stack.enter_context(contextlib.closing(_player(*player, rule, simulations or 0)))
+                for player in players.items()
             )
+            played[second.name] = _side_by_side(first, second, games, seed)
+        else:
+            cores, folder = usable_cores(), Path(stack.enter_context(temporary_dir()))
+            options = {"Rule": rule, "Simulations": simulations or 0}
+            ours = [_contestant(*player, options, folder) for player in players.items()]
+            for opponent in [*ours[1:], *levels]:
+                played[opponent.name] = uci_games.play(
+                    ours[0], opponent, control, pairs=half, seed=seed, at_once=cores
+                )
+            facts |= {"control": control, "games at once": cores}
         out_folder = stack.enter_context(locked_output_dir(out, "rating", _NAMES))
         record = _MatchRecord(out_folder, facts, say)
-        options: dict[str, Any] = {"games": games, "seed": seed}
-        for first, second in itertools.pairwise(opponents):
-            record.add(matches.play(second, first, **options), second)
-        for _, group in itertools.groupby(searches, key=lambda search: search[1]):
-            with contextlib.ExitStack() as group_stack:
-                players = [
-                    group_stack.enter_context(contextlib.closing(_player(agent, *search)))
-                    for search in group
-                ]
-                for player, opponent in itertools.product(players, opponents):
-                    record.add(matches.play(player, opponent, **options), player, rated=True)
-                for first, second in itertools.combinations(players, 2):
-                    record.add(matches.play(first, second, **options), first, rated=True)
-        return record.ratings()
+        name = next(iter(players))
+        for opponent_name, pairs in played.items():
+            task = f"{name} against {opponent_name}"
+            with contextlib.closing(pairs):
+                record.add(name, opponent_name, watched(pairs, task, half, say), sprt)
+        ratings = SKILL_LEVELS.values() if levels else (0.0,)
+        return record.ratings(name, dict(zip(played, ratings, strict=True)))
 
 
 class _MatchRecord:
@@ -122,49 +147,72 @@ class _MatchRecord:
 
     def __init__(self, folder: Folder, facts: dict, say: Say):
         self._folder, self._out, self._facts, self._say = folder, folder.path, facts, say
-        self._points: dict[tuple[str, str], tuple[float, float]] = {}
+        self._results: dict[tuple[str, str], elo.Pairs] = {}
         self._rows: list[dict] = []
         self._games: list[str] = []
 
-    def add(self, played: list[Match], player: Player, *, rated: bool = False) -> None:
-        """Adds a match of `player`, an opponent or the rated agent; rewrites all files."""
-        ((names, points),) = matches.points_of(played).items()
-        self._points[names] = points
-        mine = Counter(
-            game.points if game.white == player.name else 1 - game.points for game in played
+    def add(
+        self, player: str, opponent: str, pairs: Iterable[tuple[Match, Match]], sprt: Sprt | None
+    ) -> None:
+        """Adds a match, which `sprt` may end; rewrites all files."""
+        games: list[Match] = []
+        points: list[float] = []
+        for pair in pairs:
+            games += pair
+            points.append(sum(_points(game, player) for game in pair))
+            result = elo.Pairs.of(points)
+            if sprt and sprt.accepted(result) is not None:
+                break
+        self._results[player, opponent] = result
+        scores = [_points(game, player) for game in games]
+        lead = elo.rate({(player, opponent): result}, anchor=opponent).set_index("player")
+        row: dict[str, Any] = {"player": player, "opponent": opponent}
+        row |= {"wins": scores.count(1), "draws": scores.count(0.5), "losses": scores.count(0)}
+        row |= {"games": len(games), "pairs": " ".join(map(str, result.counts))}
+        row |= {"score": result.points / len(games)}
+        row |= lead.loc[player, ["elo", "low", "high"]].to_dict()
+        row |= {"adjudicated": sum(game.adjudicated for game in games)}
+        out_of_time = [score for game, score in zip(games, scores, strict=True) if not game.reason]
+        row |= {"lost on time": out_of_time.count(0), "won on time": out_of_time.count(1)}
+        text = (
+            f"{player}, against {opponent}: {row['score']:.3f} of a point in {len(games)} games, "
+            f"Elo {row['elo']:+.0f} ({row['low']:+.0f} to {row['high']:+.0f}, 95 %); "
+            f"{row['adjudicated']} adjudicated, {len(out_of_time)} decided by the clock"
         )
-        outcome = Evaluation(*(mine[points] for points in (1, 0.5, 0)))
-        (opponent,) = set(names) - {player.name}
-        row: dict[str, Any] = {"player": player.name, "opponent": opponent}
-        row |= {name: getattr(player, name) if rated else "" for name in _SEARCH_COLUMNS}
-        row |= outcome.row() | {"adjudicated": sum(game.adjudicated for game in played)}
+        if sprt:
+            row |= {"log ratio": sprt.log_ratio(result), "accepted": sprt.accepted(result)}
+            decision = "not decided" if row["accepted"] is None else f"Elo {row['accepted']:+g}"
+            text += f"; {sprt.elo0:+g} or {sprt.elo1:+g}: {decision}"
         if not self._rows:
             self._folder.clear()
             self._folder.note(self._out / name for name in _NAMES)
         self._rows.append(row)
-        self._games += [game.pgn(_EVENT) for game in played]
-        self._say(
-            f"{player.name}, against {opponent}: {outcome.wins} wins, {outcome.draws} draws and "
-            f"{outcome.losses} losses, {outcome.score:.3f} of a point a game ({row['low']:.3f} to "
-            f"{row['high']:.3f}), {row['adjudicated']} adjudicated"
-        )
+        self._games += [game.pgn(_EVENT) for game in games]
+        self._say(text)
         results.save(pd.DataFrame(self._rows), self._out / "matches.csv", self._facts)
         with atomic_write(self._out / "games.pgn") as unfinished:
             unfinished.write_text("\n\n".join(self._games) + "\n")
 
-    def ratings(self) -> pd.DataFrame:
-        """Rates all players, and writes the table."""
-        table = elo.rate(self._points, anchor=RandomPlayer.name)
-        results.save(table, self._out / "ratings.csv", self._facts)
-        for row in table.itertuples():
-            self._say(
-                f"{row.player}: Elo {row.elo:.0f} ({row.low:.0f} to {row.high:.0f}) above random "
-                f"play, {row.games} games"
-            )
+    def ratings(self, player: str, anchors: dict[str, float]) -> pd.DataFrame:
+        """Rates a player from all matches with opponents whose ratings are given; writes the
+        table.
+        """
+        table = elo.rate(self._results, anchor=anchors)
+        scale = SCALE if len(anchors) > 1 else f"above {next(iter(anchors))}"
+        control = self._facts.get("control", "none")
+        facts = self._facts | {"control": control, "scale": scale}
+        results.save(table, self._out / "ratings.csv", facts)
+        rated = table.set_index("player").loc[player]
+        self._say(
+            f"{player}: Elo {rated['elo']:.0f} ({rated['low']:.0f} to {rated['high']:.0f}, 95 %), "
+            f"{rated['games']} games; time control: {control}; opponents: {', '.join(anchors)}; "
+            f"scale: {scale}"
+        )
         return table
 
 
-_SEARCH_COLUMNS = ("policy", "simulations")
+def _points(game: Match, player: str) -> float:
+    return game.points if game.white == player else 1 - game.points
 
 
 def of_matches(matches: pd.DataFrame, anchor: str = RandomPlayer.name) -> pd.DataFrame:
@@ -271,41 +319,53 @@ def recorded(name: str, root: Path = paths.ROOT) -> list[dict]:
     ]
 
 
-def _searches(
-    policies: Sequence[Policy] | None, simulations: Sequence[int]
-) -> list[tuple[Policy, int]]:
-    """Returns all ways to search, by simulations; with 0 of them all rules are the same."""
-    counts = sorted({integer("simulations", value, 0, MAX_SIMULATIONS) for value in simulations})
-    if not counts or (policies is not None and not policies):
-        raise ConfigurationError("a rating needs at least one policy and one number of simulations")
-    if policies is None:
-        return [(stronger_rule(count), count) for count in counts]
-    chosen_rules = {choice("policy", value, (*NOISELESS,)) for value in policies}
-    rules = [rule for rule in NOISELESS if rule in chosen_rules]  # tables name the first
-    return [(rule, count) for count in counts for rule in (rules if count else rules[:1])]
+def _search(
+    policy: Policy | None, simulations: int | None, control: Control | None
+) -> tuple[Policy, str]:
+    """Returns the rule of a search, and the search in words."""
+    if policy is not None:
+        choice("policy", policy, (*NOISELESS,))
+    if simulations is None:
+        if policy == "gumbel":
+            raise ConfigurationError(
+                "policy=gumbel needs a number of simulations, not a clock alone"
+            )
+        return "puct", RULES["puct"]
+    integer("simulations", simulations, 1 if control else 0, MAX_SIMULATIONS)
+    rule = policy or stronger_rule(simulations)
+    return rule, search_in_words(rule, simulations) + (" at most" if control else "")
 
 
-def _player(agent: Agent, policy: Policy, simulations: int, name: str = "") -> NetworkPlayer:
-    name = f"{name or agent.name}, {search_in_words(policy, simulations)}"
+def _player(name: str, agent: Agent, policy: Policy, simulations: int) -> NetworkPlayer:
     evaluate = learning.cpp_or_torch_evaluator(agent.network)
     return NetworkPlayer(name, agent.network, simulations, evaluate, policy=policy)
 
 
-def _opponents(agent: Agent, seed: int, root: Path) -> list[Player]:
-    """Returns the available opponents, roughly the weakest first."""
-    opponents: list[Player] = [RandomPlayer(seed)]
-    for path in sorted(agents.recorded_in(root).glob("*.pt")):
-        recorded = agents.load(path)
-        if not _same(recorded, agent):
-            opponents.append(_player(recorded, POLICY, SIMULATIONS, f"recorded {recorded.name}"))
-    if program := find_program("stockfish"):
-        for name, limits in ENGINES.items():
-            engine = UciEngine(program, timeout=ENGINE_TIMEOUT, options={"Hash": 1}, **limits)
-            opponents.append(EnginePlayer(engine, name))
-    return opponents
+def _side_by_side(
+    first: NetworkPlayer, second: NetworkPlayer, games: int, seed: int
+) -> PairsOfGames:
+    """Plays a match in batches of games that are searched together; yields its pairs."""
+    for begin in range(0, games, _BATCH):
+        count = min(_BATCH, games - begin)
+        played = matches.play(first, second, count, seed=seed + begin)
+        yield from zip(played[: count // 2], played[count // 2 :], strict=True)
 
 
-def _same(one: Agent, other: Agent) -> bool:
-    """Returns whether two agents have the same weights."""
-    first, second = one.network.state_dict(), other.network.state_dict()
-    return first.keys() == second.keys() and all(first[key].equal(second[key]) for key in first)
+def _contestant(name: str, agent: Agent, options: dict, folder: Path) -> Contestant:
+    """Returns an agent as an engine, which reads it from a file of its own in a folder."""
+    path = folder / f"{len([*folder.iterdir()])}.pt"
+    files.save(agent, path)
+    return Contestant(name, (sys.executable, "-m", "rungs", "uci", str(path)), options)
+
+
+def _levels_of_stockfish() -> list[Contestant]:
+    """Returns Stockfish at each of `SKILL_LEVELS`, with its version as the name."""
+    program = find_program("stockfish")
+    if not program:
+        raise UnavailableError("there is no Stockfish: apt-get install stockfish")
+    version = engine_name(program)
+    options = {"Move Overhead": 20}  # milliseconds, as agents have; its own 10 lose on time sooner
+    return [
+        Contestant(f"{version}, Skill Level {level}", (program,), options | {"Skill Level": level})
+        for level in SKILL_LEVELS
+    ]

@@ -76,7 +76,7 @@ def hold(
         finally:
             for player in players:
                 player.close()
-        ratings = elo.rate(matches.points_of(played), anchor="random") if played else None
+        ratings = elo.rate(matches.pairs_of(played), anchor="random") if played else None
         rows = [] if ratings is None else ratings.itertuples(index=False)
         rows = [(*row, "") for row in rows] + [(name, *[""] * 5, why) for name, why in refused]
         columns = ("player", "elo", "low", "high", "games", "score", "why")
@@ -249,8 +249,8 @@ def _step_cells(step: Step) -> tuple[str, str, str, str]:
 
 def _crosstable(ratings: pd.DataFrame, played: Sequence[Match]) -> str:
     points: dict[tuple[str, str], float] = {}
-    for (first, second), (first_points, second_points) in matches.points_of([*played]).items():
-        points |= {(first, second): first_points, (second, first): second_points}
+    for (first, second), pairs in matches.pairs_of(played).items():
+        points |= {(first, second): pairs.points, (second, first): pairs.games - pairs.points}
     names = ratings["player"].tolist()
     rows = [(a, *(f"{points[a, b]:g}" if a != b else "" for b in names)) for a in names]
     return _table(("", *names), rows)

@@ -1,6 +1,7 @@
-"""A rating counts all games, and names the agent's search and missing opponents."""
+"""Ratings and tests of agents count all games by pairs, and say scale, control and opponents."""
 
 import io
+import sys
 
 import chess.pgn
 import pandas as pd
@@ -9,23 +10,26 @@ import torch
 
 from rungs._src.selfplay import agent as files
 from rungs._src.selfplay import elo, matches
+from rungs._src.selfplay.sprt import Sprt
 from rungs._src.train.evaluate import Evaluation
 from rungs._src.train.network import PolicyValueNetwork
-from rungs.errors import ConfigurationError
-from rungs_course import cli, rating
+from rungs.errors import ConfigurationError, EngineError
+from rungs_course import cli, rating, uci_games
 from rungs_course.measure import results
+from rungs_course.paths import ROOT
+from rungs_course.uci_games import Contestant, Control
 from tests.saved import contents
 
-PLIES = 24  # after which games are adjudicated here
+FIRST_MOVER = (sys.executable, str(ROOT / "tests" / "library" / "chess" / "uci.py"))
 
 
 @pytest.fixture(autouse=True, scope="module")
 def short():
-    """Short games, and opponents that search little."""
-    play = matches.play
+    """Games are adjudicated early."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(matches, "play", lambda *args, **kw: play(*args, **kw, max_plies=PLIES))
-        patched.setattr(rating, "SIMULATIONS", 2)
+        patched.setattr(matches, "MAX_PLIES", 24)
+        play = matches.play
+        patched.setattr(matches, "play", lambda *args, **kw: play(*args, **kw, max_plies=24))
         yield
 
 
@@ -38,50 +42,32 @@ def save_agent(path, seed, **facts):
 
 
 @pytest.fixture(scope="module")
-def root(tmp_path_factory):
-    """A source tree with a recorded agent, and an agent to be rated."""
-    root = tmp_path_factory.mktemp("root")
-    save_agent(root / "data" / "agents" / "0.pt", 0)
-    save_agent(root / "mine.pt", 7)
-    return root
+def two(tmp_path_factory):
+    """Files of two agents."""
+    folder = tmp_path_factory.mktemp("agents")
+    return [save_agent(folder / f"{seed}.pt", seed) for seed in (7, 8)]
 
 
-@pytest.fixture(scope="module")
-def rated(root):
-    """Its rating by both rules without Stockfish: the table, the folder, and all lines."""
-    lines, settings = [], {"simulations": [2, 0], "policies": ["gumbel", "puct"], "games": 2}
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(rating, "find_program", lambda name: None)
-        table = rating.rate(root / "mine.pt", root / "out", lines.append, root=root, **settings)
-    return table, root / "out", lines
+@pytest.fixture
+def levels(tmp_path, monkeypatch):
+    """Stockfish is an engine that plays the first legal move; returns the options it was given."""
+    program = tmp_path / "stockfish"
+    program.write_text(f"#!/bin/sh\nexec {' '.join(FIRST_MOVER)}\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(rating, "find_program", lambda name: str(program))
+    monkeypatch.setattr(rating, "SKILL_LEVELS", {0: 1320.1, 3: 1742.3})
+    monkeypatch.setattr(rating, "usable_cores", lambda: 1)
+    monkeypatch.setenv("RUNGS_TEST", str(tmp_path))
+    return lambda: (tmp_path / "heard").read_text()
 
 
-def test_it_plays_all_opponents_by_each_rule_and_both_rules_each_other(rated):
-    table, out, lines = rated
-    played = results.load(out / "matches.csv")
-    recorded = "recorded agent 0, Gumbel, 2 simulations"
-    searches = ("no search", "Gumbel, 2 simulations", "PUCT, 2 simulations")
-    mine = [f"agent 7, {search}" for search in searches]
-    expected = [(recorded, "random")]
-    expected += [(player, other) for player in mine for other in ("random", recorded)]
-    expected += [(mine[1], mine[2])]
-    assert list(zip(played["player"], played["opponent"], strict=True)) == expected
-    assert set(table["player"]) == {"random", recorded, *mine}
-    assert table["elo"].between(table["low"], table["high"]).all()
-    assert played["simulations"].dropna().tolist() == [0, 0, 2, 2, 2, 2, 2]
-    assert played["policy"].dropna().tolist() == ["gumbel"] * 4 + ["puct"] * 2 + ["gumbel"]
-    (missing,) = (line for line in lines if "Stockfish" in line)
-    assert f"random and {recorded}" in missing  # the scale
-
-
-def test_its_tables_are_what_the_games_say(rated):
-    table, out, _ = rated
+def check_tables(out):
+    """Tables are what the games say; returns the table of matches."""
     played = results.load(out / "matches.csv")
     text = io.StringIO((out / "games.pgn").read_text())
     games = list(iter(lambda: chess.pgn.read_game(text), None))
-    assert len(games) == played["games"].sum() == 2 * len(played)
+    assert len(games) == played["games"].sum()
     points = {"1-0": 1, "1/2-1/2": 0.5, "0-1": 0}
-    results_of = {}
     for row in played.itertuples():
         both = {row.player, row.opponent}
         mine = [game for game in games if {game.headers["White"], game.headers["Black"]} == both]
@@ -90,57 +76,118 @@ def test_its_tables_are_what_the_games_say(rated):
             for game in mine
         ]
         assert [scored.count(score) for score in (1, 0.5, 0)] == [row.wins, row.draws, row.losses]
-        assert sum(game.headers["White"] == row.player for game in mine) == 1
+        pairs = [sum(scored[i : i + 2]) for i in range(0, len(scored), 2)]
+        assert list(map(int, row.pairs.split())) == [pairs.count(n / 2) for n in range(5)]
         ended = [game.headers["Termination"] for game in mine]
         assert ended.count("adjudication") == row.adjudicated
-        assert row.score == pytest.approx(sum(scored) / 2)
-        results_of[row.player, row.opponent] = sum(scored), 2 - sum(scored)
-    assert played["adjudicated"].sum() > 0
-    expected = elo.rate(results_of, anchor="random")
-    assert list(table["player"]) == list(expected["player"])
-    assert table["elo"].to_list() == pytest.approx(expected["elo"].to_list())
+        assert [game.headers["White"] == row.player for game in mine] == [True, False] * len(pairs)
+        assert row.score == pytest.approx(sum(scored) / len(mine))
+    return played
 
 
-def test_only_a_ratings_own_files_are_replaced(root, tmp_path, monkeypatch):
-    monkeypatch.setattr(rating, "find_program", lambda name: None)
-    path, settings = root / "data" / "agents" / "0.pt", {"simulations": [0], "games": 2}
+def test_agents_play_each_other_side_by_side(two, tmp_path):
+    lines, settings = [], {"against": two[1], "simulations": 2, "games": 6}
+    table = rating.rate(two[0], tmp_path, lines.append, **settings)
+    (row,) = check_tables(tmp_path).itertuples()
+    names = [f"agent {seed}, Gumbel, 2 simulations" for seed in (7, 8)]
+    assert [row.player, row.opponent] == names
+    assert table.set_index("player").loc[names[1], "elo"] == 0
+    rated = table.set_index("player").loc[names[0]]
+    assert [row.elo, row.low, row.high] == pytest.approx(rated[["elo", "low", "high"]].to_list())
+    assert f"scale: above {names[1]}" in lines[-1]
+    rating.rate(two[0], tmp_path, **settings | {"policy": "puct"})
+    (row,) = check_tables(tmp_path).itertuples()
+    assert row.player == "agent 7, PUCT, 2 simulations"
+
+
+def test_a_match_ends_when_it_is_decided(two, tmp_path, monkeypatch):
+    monkeypatch.setattr(rating, "_BATCH", 10)
+    lines, test = [], Sprt(300, 600)  # it is 0, or near
+    settings = {"against": two[0], "simulations": 0, "games": 200, "sprt": test}
+    rating.rate(two[0], tmp_path, lines.append, **settings)
+    (row,) = check_tables(tmp_path).itertuples()
+    assert row.games < 200
+    assert row.accepted == 300
+    counts = elo.Pairs(tuple(map(int, row.pairs.split())))
+    assert test.accepted(counts) == 300
+    assert row.opponent.startswith(str(two[0]))  # the same agent again
+    assert any("+300 or +600: Elo +300" in line for line in lines)
+
+
+@pytest.mark.system
+def test_a_rating_is_on_the_scale_of_stockfishs_levels(two, tmp_path, levels):
+    lines, out = [], tmp_path / "out"
+    settings = {"control": Control(1, 0.01), "simulations": 4, "policy": "puct", "games": 2}
+    table = rating.rate(two[0], out, lines.append, **settings).set_index("player")
+    played = check_tables(out)
+    assert played["player"].unique().tolist() == ["agent 7, PUCT, 4 simulations at most"]
+    names = [f"First Mover 1, Skill Level {level}" for level in (0, 3)]
+    assert played["opponent"].to_list() == names
+    assert table.loc[names, "elo"].to_list() == [1320.1, 1742.3]
+    assert "setoption name Skill Level value 3" in levels()
+    assert "wtime 1000" in levels()
+    facts = results.load(out / "ratings.csv").attrs["provenance"]
+    assert facts["control"] == "1 s + 0.01 s"
+    for said in ("1 s + 0.01 s", "CCRL", "pull/4341", "95 %", *names):
+        assert said in lines[-1]
+    assert not played[["lost on time", "won on time"]].any(axis=None)
+
+
+def test_an_engine_plays_by_the_clock_and_both_colours(tmp_path):
+    first, second = (Contestant(name, FIRST_MOVER) for name in "ab")
+    pairs = list(uci_games.play(first, second, Control(9, 0), pairs=3, seed=1, at_once=2))
+    for number, (game, other) in enumerate(pairs):
+        assert game.board.move_stack == other.board.move_stack  # by the same player
+        start = uci_games.opening(1, number).move_stack
+        assert game.board.move_stack[: len(start)] == start
+        assert (game.opening, game.points) == (number, other.points)
+        assert (game.white, game.black) == (other.black, other.white) == ("a", "b")
+    assert len({game.board.fen() for game, _ in pairs}) == 3
+
+
+def test_who_runs_out_of_time_has_lost():
+    quick, late = Contestant("quick", FIRST_MOVER), Contestant("late", (*FIRST_MOVER, "late", "0"))
+    ((game, other),) = uci_games.play(quick, late, Control(0.4, 0), pairs=1, seed=0, at_once=1)
+    assert game.termination == other.termination == "time forfeit"
+    assert (game.points, other.points) == (1, 0)
+
+
+@pytest.mark.parametrize("failure", ["crash", "illegal"])
+def test_an_engine_that_fails_is_named(failure):
+    engines = Contestant("a", FIRST_MOVER), Contestant("b", (*FIRST_MOVER, failure, "2"))
+    with pytest.raises(EngineError, match="engine b"):
+        list(uci_games.play(*engines, Control(9, 0), pairs=1, seed=0, at_once=1))
+
+
+def test_only_a_ratings_own_files_are_replaced(two, tmp_path):
+    settings = {"against": two[1], "simulations": 0, "games": 2}
     for name in ("matches.csv", "ratings.csv", "games.pgn"):
         (tmp_path / name).write_text("precious")
         with pytest.raises(ConfigurationError, match=name):
-            rating.rate(path, tmp_path, root=root, **settings)
+            rating.rate(two[0], tmp_path, **settings)
         assert contents(tmp_path) == {name: b"precious"}
         (tmp_path / name).unlink()
     for _ in range(2):
-        table = rating.rate(path, tmp_path, root=root, **settings)
+        rating.rate(two[0], tmp_path, **settings)
     assert len(results.load(tmp_path / "matches.csv")) == 1
-    assert set(table["player"]) == {"agent 0, no search", "random"}  # it does not play itself
 
 
-@pytest.mark.needs("stockfish")
-def test_stockfish_plays_at_three_strengths(root, tmp_path):
-    lines, settings = [], {"simulations": [0], "games": 4}
-    table = rating.rate(root / "mine.pt", tmp_path, lines.append, root=tmp_path, **settings)
-    assert not any("not installed" in line for line in lines)
-    played = results.load(tmp_path / "matches.csv")
-    assert played.attrs["provenance"]["engine"].startswith("Stockfish ")
-    assert set(table["player"]) == {"random", "agent 7, no search", *rating.ENGINES}
-    rows = played[played["player"] == "agent 7, no search"].set_index("opponent")
-    assert rows.loc[list(rating.ENGINES), "losses"].sum() > 6  # of 12 games
-
-
-def test_wrong_use_is_named(root, tmp_path, capsys):
+def test_wrong_use_is_named(two, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(rating, "find_program", lambda name: None)
     out = tmp_path / "out"
-    command = ["rate", str(root / "mine.pt"), "--out", str(out)]
-    assert cli.main([*command, "--policy", "uct"]) == 2
-    assert "uct" in capsys.readouterr().err
-    for path, settings, named in (
-        ("none.pt", {}, r"none\.pt"),
-        ("mine.pt", {"policies": []}, "policy"),
-        ("mine.pt", {"simulations": [-1]}, "simulations=-1"),
-        ("mine.pt", {"games": 3}, "games=3"),
+    for arguments, named in (
+        (["--policy", "uct"], "uct"),
+        (["--control", "8"], "8+0.08"),
+        (["--sprt", "5"], "--sprt"),
+        (["--sprt", "0,5"], "against"),
+        (["--policy", "gumbel"], "gumbel"),
+        (["--simulations", "0"], "simulations=0"),
+        (["--games", "3"], "games=3"),
+        (["--against", str(tmp_path / "none.pt")], "none.pt"),
+        ([], "apt-get install stockfish"),
     ):
-        with pytest.raises(ConfigurationError, match=named):
-            rating.rate(root / path, out, root=root, **settings)
+        assert cli.main(["rate", str(two[0]), "--out", str(out), *arguments]) == 2
+        assert named in capsys.readouterr().err
     assert not out.exists()
 
 

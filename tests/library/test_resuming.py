@@ -196,7 +196,13 @@ def policy_as(change):
     return lambda saved: saved["games"][0].update(policy=change(saved["games"][0]["policy"]))
 
 
-NO_POINTS = [(1.0,), ("1", "1", 0), (math.nan, 1.0, 0), (1e300, 1e300, 0), (0.25, 1.75, 0)]
+NO_PAIRS = [
+    (1,),
+    ("0", 0, 1, 0, 0, 0),
+    (0, 0, 1.0, 0, 0, 0),
+    (-1, 1, 1, 0, 0, 0),
+    (0, 0, 2, 0, 0, 0),
+]
 BY_TYPE = {  # the error, and the changes of a checkpoint that raise it
     "both": {
         ConfigurationError: [
@@ -229,9 +235,12 @@ BY_TYPE = {  # the error, and the changes of a checkpoint that raise it
     },
     "selfplay": {
         InvalidStateError: [
-            *(adding("update 3", "random", *points) for points in NO_POINTS),
-            *(adding(*players, 1.0, 1.0, 0) for players in (("update 3",) * 2, ("a", "b"))),
-            *(adding("update 3", "update 0", 1.0, 1.0, adjudicated) for adjudicated in (3, -1)),
+            *(adding("update 3", "random", *counts) for counts in NO_PAIRS),
+            *(adding(*players, 0, 0, 1, 0, 0, 0) for players in (("update 3",) * 2, ("a", "b"))),
+            *(
+                adding("update 3", "update 0", 0, 0, 1, 0, 0, adjudicated)
+                for adjudicated in (3, -1)
+            ),
             adding(),
             setting([], "results", "rows"),
             setting([{"lr": torch.zeros(2)}], "optimizer", "param_groups"),

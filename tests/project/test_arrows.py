@@ -31,7 +31,7 @@ PYTHON = (
 # And of the course, all of whose modules may import the library.
 COURSE = (
     ("cartpole", "compiled", "errors", "learners", "machine", "paths", "ready"),
-    ("measure", "agents", "cell_cpp", "outline"),
+    ("measure", "agents", "cell_cpp", "outline", "uci_games"),
     ("peers",),
     ("labs", "plots", "teams"),
     ("tables", "diagrams", "widgets", "bench"),

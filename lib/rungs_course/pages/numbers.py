@@ -375,8 +375,8 @@ def _stronger(frame) -> pd.DataFrame:
     """Lists an agent's matches with Stockfish's stronger settings."""
     weakest = frame.attrs["provenance"]["against"]
     table: dict[str, dict[str, str]] = {}
-    against = frame["opponent"].isin({*rating.ENGINES} - {weakest})
-    for row in frame[against].dropna(subset="simulations").itertuples():
+    others = frame["opponent"].str.startswith("Stockfish") & (frame["opponent"] != weakest)
+    for row in frame[others].dropna(subset="simulations").itertuples():
         cells = table.setdefault(search_in_words(row.policy, int(row.simulations)), {})
         cells[row.opponent] = f"{_points(row.score, row.low, row.high)}: {_counts(row)}"
     rows = pd.DataFrame.from_dict(table, orient="index").rename_axis("Search").reset_index()

@@ -1,8 +1,9 @@
 """A small UCI engine for tests: plays the first legal move, and fails as asked.
 
 Usage: uci.py FAILURE [NUMBER]: what to do instead at the NUMBER-th move (from 1). One that is
-"classical" plays no Chess960. The options it is given and what it is told to search are appended to
-the file `heard` in the folder RUNGS_TEST, where that is set.
+"classical" plays no Chess960; one that is "late" takes half a second for each move. The options it
+is given and what it is told to search are appended to the file `heard` in the folder RUNGS_TEST,
+where that is set.
 """
 
 import os
@@ -36,7 +37,9 @@ def main(failure="", number=1):
             with Path(os.environ["RUNGS_TEST"], "heard").open("a") as heard:
                 heard.write(line)
         if word == "uci":
+            say("id name First Mover 1")
             say("option name Hash type spin default 16 min 1 max 64")
+            say("option name Move Overhead type spin default 10 min 0 max 5000")
             say("option name Skill Level type spin default 20 min 0 max 20")
             say("option name UCI_LimitStrength type check default false")
             say("option name UCI_Elo type spin default 1350 min 1350 max 2850")
@@ -55,6 +58,8 @@ def main(failure="", number=1):
                 board.push_uci(move)
         elif word == "go":
             moves += 1
+            if failure == "late":
+                time.sleep(0.5)
             if failure and moves == int(number):
                 fail(failure)
             else:

@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -53,6 +54,56 @@ def test_published_ratings_and_errors_are_found_again():
         assert table.loc[team, "elo"] * elo.SCALE == pytest.approx(ability, abs=6e-5), team
         width = (table.loc[team, "high"] - table.loc[team, "elo"]) * elo.SCALE
         assert width / 1.959964 == pytest.approx(error, abs=6e-5), team
+
+
+# Counts of pairs, and the Elo and the half of its interval of 95 % that fastchess's tests have.
+PAIRS = {(34, 54, 63, 64, 75): (55.58, 27.65), (332, 433, 498, 333, 334): (-8.64, 10.33)}
+
+
+def test_published_intervals_of_pairs_are_found_again():
+    for counts, (lead, half) in PAIRS.items():
+        table = rated({("a", "b"): elo.Pairs(counts)}, "b", prior_draws=0)
+        low, middle, high = table.loc["a", ["low", "elo", "high"]]
+        assert middle == pytest.approx(lead, abs=0.005)
+        assert (high - low) / 2 == pytest.approx(half, rel=0.01)
+        mirrored = rated({("b", "a"): elo.Pairs(counts[::-1])}, "b", prior_draws=0)
+        assert mirrored.loc["a", ["low", "high"]].to_list() == pytest.approx([low, high])
+
+
+@pytest.mark.parametrize(("lead", "pairs"), [(0, 20), (300, 60)])
+def test_pairs_give_the_interval_that_they_need(lead, pairs):
+    """Where openings favour a side, single games seem to vary more than their pairs do."""
+    rng, covered, narrower = np.random.default_rng(lead), 0, 0
+    truth = math.fsum(elo.expected(lead + bias) for bias in (-400, 400)) / 2
+    for _ in range(120):
+        bias = rng.choice((-400, 400), pairs)
+        chances = 1 / (1 + np.exp(-elo.SCALE * (lead + np.array([bias, -bias]))))
+        points = (rng.random((2, pairs)) < chances).sum(axis=0)
+        row = rated({("a", "b"): elo.Pairs.of(points)}, "b").loc["a"]
+        low, high = (elo.expected(row[end]) for end in ("low", "high"))
+        covered += low <= truth <= high
+        singles = rated({("a", "b"): (points.sum(), 2 * pairs - points.sum())}, "b").loc["a"]
+        narrower += row["high"] - row["low"] < singles["high"] - singles["low"]
+    assert covered >= 108  # 114 of 120 are expected
+    assert narrower > 60
+
+
+def test_pairs_that_all_end_alike_leave_an_interval():
+    for counts in ((0, 0, 3, 0, 0), (0, 0, 0, 0, 3)):
+        row = rated({("a", "b"): elo.Pairs(counts)}, "b").loc["a"]
+        assert row["high"] - row["elo"] > 100
+
+
+def test_ratings_of_several_players_may_be_given():
+    games = {"level 1": (elo.expected(-100), 1000), "level 2": (elo.expected(-300), 1200)}
+    results = {("a", name): (share * 50, 50 - share * 50) for name, (share, _) in games.items()}
+    table = rated(results, {name: rating for name, (_, rating) in games.items()}, prior_draws=0)
+    assert table.loc["a", "elo"] == pytest.approx(900)
+    for name, (_, rating) in games.items():
+        assert table.loc[name, ["low", "elo", "high"]].to_list() == pytest.approx([rating] * 3)
+    alone = rated(dict([results.popitem()]), "level 2", prior_draws=0)
+    both, one = (t.loc["a", "high"] - t.loc["a", "elo"] for t in (table, alone))
+    assert both < one  # more games say more
 
 
 def test_draws_are_half_a_point_and_games_may_come_one_by_one():

@@ -13,7 +13,8 @@ from rungs._src.chess.actions import action_on
 from rungs._src.chess.reason import Reason
 from rungs._src.search.search import Search
 from rungs._src.search.settings import Gumbel, Puct
-from rungs._src.selfplay.matches import MASK, Match, Table, material, play, points_of
+from rungs._src.selfplay.elo import Pairs
+from rungs._src.selfplay.matches import MASK, Match, Table, material, pairs_of, play
 from rungs._src.selfplay.players import NetworkPlayer, RandomPlayer
 from rungs._src.train.evaluate import NetworkEvaluator
 from rungs._src.train.network import PolicyValueNetwork
@@ -60,7 +61,7 @@ def test_who_mates_as_black_has_won():
     matches = play(Foolish("a"), Foolish("b"), 2, seed=0, opening_plies=0)
     assert [(match.white, match.points) for match in matches] == [("a", 0), ("b", 0)]
     assert {match.reason for match in matches} == {Reason.CHECKMATE}
-    assert points_of(matches) == {("a", "b"): (1, 1)}
+    assert pairs_of(matches) == {("a", "b"): Pairs((0, 0, 1, 0, 0))}
 
 
 @pytest.fixture(scope="module")
@@ -117,13 +118,20 @@ def test_material_counts_pawns_and_is_told_in_pgn():
         board = chess.Board(f"{placement} w - - 0 1")
         assert material(board) == ahead
         assert f"{ahead:+}" in Match("a", "b", board, Reason.MAX_PLIES, 0.5).pgn("a test")
+    assert '[Termination "time forfeit"]' in Match("a", "b", board, None, 1.0).pgn("a test")
 
 
-def test_points_add_up(matches):
-    assert points_of(matches).keys() == {("greedy", "random")}
-    points = points_of(matches)["greedy", "random"]
-    assert sum(points) == 20
-    assert points[0] == sum(m.points if m.white == "greedy" else 1 - m.points for m in matches)
+def test_a_pair_is_the_two_games_of_an_opening(matches):
+    points = {}
+    for match in matches:
+        won = match.points if match.white == "greedy" else 1 - match.points
+        points.setdefault(match.board.root().fen(), []).append(won)
+    assert {len(games) for games in points.values()} == {2}  # no two openings are the same
+    counts = tuple([sum(games) for games in points.values()].count(n / 2) for n in range(5))
+    expected = Pairs(counts)
+    assert pairs_of(matches) == {("greedy", "random"): expected}
+    assert pairs_of(matches[::-1]) == {("random", "greedy"): Pairs(counts[::-1])}
+    assert (expected.games, expected.points) == (20, sum(map(sum, points.values())))
 
 
 def test_pgn_is_read_back(matches):

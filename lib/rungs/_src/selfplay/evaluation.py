@@ -13,8 +13,9 @@ from rungs._src.programs import find_program
 from rungs._src.selfplay import agent as files
 from rungs._src.selfplay import elo
 from rungs._src.selfplay.agent import MATCHES, POOL, Agent, frozen_in, frozen_path
+from rungs._src.selfplay.elo import Pairs
 from rungs._src.selfplay.learning import evaluator
-from rungs._src.selfplay.matches import Match, Player, play, points_of, rule_in_words
+from rungs._src.selfplay.matches import Match, Player, pairs_of, play, rule_in_words
 from rungs._src.selfplay.players import EnginePlayer, NetworkPlayer, RandomPlayer, search_in_words
 from rungs._src.selfplay.settings import SelfPlayTraining
 from rungs._src.train.training import weakest
@@ -35,8 +36,8 @@ class Evaluator:
 
     training: SelfPlayTraining
     out: Path
-    # Points and numbers of adjudicated games so far, by players.
-    results: dict[tuple[str, str], tuple[float, float]] = dataclasses.field(default_factory=dict)
+    # Matches and numbers of adjudicated games so far, by players.
+    results: dict[tuple[str, str], Pairs] = dataclasses.field(default_factory=dict)
     adjudicated: dict[tuple[str, str], int] = dataclasses.field(default_factory=dict)
 
     def files(self, update: int) -> list[Path]:
@@ -55,9 +56,9 @@ class Evaluator:
         played = []
         for rival in self._rivals(agent, update, seed):
             matches = self._match(agent, rival, seed, say)
-            ((pair, points),) = points_of(matches).items()
-            self.results[pair] = points
-            self.adjudicated[pair] = sum(match.adjudicated for match in matches)
+            ((players, pairs),) = pairs_of(matches).items()
+            self.results[players] = pairs
+            self.adjudicated[players] = sum(match.adjudicated for match in matches)
             played += matches
         ratings = self.ratings()
         _write(pgn, "\n\n".join(match.pgn(f"evaluation after update {update}") for match in played))
@@ -73,9 +74,11 @@ class Evaluator:
         return f"{search}; {rule_in_words(self.training.match_plies)}"
 
     def state(self) -> dict:
-        """Returns the rule of matches, and rows: two players, their points, adjudicated games."""
-        pairs = self.results.items()
-        rows = [[*pair, *points, self.adjudicated[pair]] for pair, points in pairs]
+        """Returns the rule, and rows: player, opponent, `Pairs.counts`, adjudicated games."""
+        rows = [
+            [*players, *pairs.counts, self.adjudicated[players]]
+            for players, pairs in self.results.items()
+        ]
         return {"rule": self.rule(), "rows": rows}
 
     def load_state(self, results: dict) -> None:
@@ -86,16 +89,16 @@ class Evaluator:
             )
         games = self.training.games
         for row in results["rows"]:
-            if list(map(type, row)) != [str, str, float, float, int]:
+            if list(map(type, row)) != [str] * 2 + [int] * 6:
                 raise InvalidStateError(
-                    f"results: {row} is not two players, their points, and adjudicated games"
+                    f"results: {row} is not two players, counts of pairs, and adjudicated games"
                 )
-            if min(row[2:4]) < 0 or sum(row[2:4]) != games or row[2] * 2 % 1:
+            if min(row[2:7]) < 0 or 2 * sum(row[2:7]) != games:
                 raise InvalidStateError(f"results: {row} is not of {games} games")
-            if not 0 <= row[4] <= games:
-                raise InvalidStateError(f"results: {row} has {row[4]} adjudicated of {games} games")
-        self.results = {(a, b): (x, y) for a, b, x, y, _ in results["rows"]}
-        self.adjudicated = {(a, b): count for a, b, _, _, count in results["rows"]}
+            if not 0 <= row[7] <= games:
+                raise InvalidStateError(f"results: {row} has {row[7]} adjudicated of {games} games")
+        self.results = {(a, b): Pairs((*counts,)) for a, b, *counts, _ in results["rows"]}
+        self.adjudicated = {(a, b): count for a, b, *_, count in results["rows"]}
         try:
             self.ratings()
         except ConfigurationError as error:
@@ -140,12 +143,19 @@ class Evaluator:
         return row | {"search_gain": row["elo"] - alone}
 
     def _score(self, name: str, other: str) -> float:
-        points, opponent_points = self.results.get((name, other)) or self.results[other, name][::-1]
-        return points / (points + opponent_points)
+        if (name, other) in self.results:
+            pairs = self.results[name, other]
+            return pairs.points / pairs.games
+        pairs = self.results[other, name]
+        return 1 - pairs.points / pairs.games
 
     def _results(self) -> pd.DataFrame:
+        rows = [
+            (*players, pairs.points, pairs.games - pairs.points, self.adjudicated[players])
+            for players, pairs in self.results.items()
+        ]
         columns = ["player", "opponent", "points", "opponent_points", "adjudicated"]
-        return pd.DataFrame(self.state()["rows"], columns=columns)
+        return pd.DataFrame(rows, columns=columns)
 
 
 def stockfish() -> str:

@@ -4,6 +4,8 @@ import contextlib
 import dataclasses
 import itertools
 import re
+from collections import defaultdict
+from collections.abc import Iterable
 from typing import Final, Protocol
 
 import chess
@@ -16,6 +18,7 @@ from rungs._src.chess.reason import Reason
 from rungs._src.chess.vector_env import ChessVectorEnv
 from rungs._src.core.arguments import integer
 from rungs._src.core.progress import Progress, Say, silent
+from rungs._src.selfplay.elo import Pairs
 from rungs.errors import ConfigurationError
 
 MASK: Final = "list"  # the mask of environments that players choose on
@@ -57,8 +60,9 @@ class Match:
     white: str
     black: str
     board: chess.Board  # with all moves
-    reason: Reason  # `MAX_PLIES` where it was adjudicated
+    reason: Reason | None  # `MAX_PLIES` where it was adjudicated, None where a clock ran out
     points: float  # White's: 1, 1/2 or 0
+    opening: int = 0  # its number: of a match, two games have it, one with each colour
 
     @property
     def adjudicated(self) -> bool:
@@ -68,6 +72,8 @@ class Match:
     @property
     def termination(self) -> str:
         """Returns the reason of the end, in words."""
+        if self.reason is None:
+            return "time forfeit"
         return "adjudication" if self.adjudicated else self.reason.name.lower().replace("_", " ")
 
     def pgn(self, event: str) -> str:
@@ -134,6 +140,12 @@ def material(board: chess.Board) -> int:
     )
 
 
+def points_by_material(board: chess.Board) -> float:
+    """Returns White's points in a game that is adjudicated."""
+    ahead = material(board)
+    return (1 + (ahead >= _DECISIVE) - (ahead <= -_DECISIVE)) / 2
+
+
 def rule_in_words(max_plies: int) -> str:
     """Returns the rule of matches' begin and end, in words; results by different rules don't add
     up.
@@ -144,16 +156,15 @@ def rule_in_words(max_plies: int) -> str:
     )
 
 
-def points_of(matches: list[Match]) -> dict[tuple[str, str], tuple[float, float]]:
-    """Returns both players' points by their names, as `rungs._src.selfplay.elo.rate` takes them."""
-    points: dict[tuple[str, str], tuple[float, float]] = {}
+def pairs_of(matches: Iterable[Match]) -> dict[tuple[str, str], Pairs]:
+    """Returns results by two players' names, the first's points in each opening's two games."""
+    points: dict[tuple[str, str], defaultdict[int, float]] = {}
     for match in matches:
-        pair, scored = (match.white, match.black), (match.points, 1 - match.points)
-        if pair[::-1] in points:
-            pair, scored = pair[::-1], scored[::-1]
-        before = points.get(pair, (0.0, 0.0))
-        points[pair] = (before[0] + scored[0], before[1] + scored[1])
-    return points
+        names, won = (match.white, match.black), match.points
+        if names[::-1] in points:
+            names, won = names[::-1], 1 - won
+        points.setdefault(names, defaultdict(float))[match.opening] += won
+    return {names: Pairs.of(by_opening.values()) for names, by_opening in points.items()}
 
 
 def _play(
@@ -182,10 +193,11 @@ def _play(
                 points = (1 + sign * float(reward[game])) / 2
                 reason = Reason(int(info["reason"][game]))
                 if reason == Reason.MAX_PLIES:
-                    ahead = material(boards[game])
-                    points = (1 + (ahead >= _DECISIVE) - (ahead <= -_DECISIVE)) / 2
+                    points = points_by_material(boards[game])
                 first, second = sides[game]
-                matches[game] = Match(first.name, second.name, boards[game], reason, points)
+                matches[game] = Match(
+                    first.name, second.name, boards[game], reason, points, int(game)
+                )
                 playing[game] = False
                 progress.advance()
             if not playing.any():
