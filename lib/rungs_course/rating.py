@@ -112,6 +112,7 @@ def rate(
         players[f"{name}, {search}"] = other
     levels = _levels_of_stockfish() if against is None else []
     facts: dict[str, Any] = {"agent": agent.name, "trained at": agent.provenance.get("commit")}
+    facts |= {f"trained {of}": agent.provenance.get(of) for of in ("seconds", "cores")}
     facts |= {"search": search, "games": games, "seed": seed, "sprt": sprt or "none"}
     facts["rule"] = matches.rule_in_words(matches.MAX_PLIES)
     with contextlib.ExitStack() as stack:
