@@ -220,7 +220,7 @@ $(TESTED): $(INSTALLED)
 
 $(ALL_TESTED): $(TESTED)
 	@echo "Installing what all tests need: 1.3 GB."
-	@$(INSTALL) $(call extras,system wheels rllib torchrl)
+	@$(INSTALL) $(call extras,system wheels onnx rllib torchrl)
 	@touch $@
 
 build/style/installed: pyproject.toml constraints.txt

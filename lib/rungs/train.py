@@ -11,6 +11,7 @@ from rungs._src.train.evaluate import (
 from rungs._src.train.layers import SparseSquares
 from rungs._src.train.legal_actions import Legal, Packed, from_lists
 from rungs._src.train.network import LegalActionNetwork, PolicyValueNetwork
+from rungs._src.train.onnx_file import export_onnx
 from rungs._src.train.ppo import Learner
 from rungs._src.train.settings import PpoSettings, Training
 from rungs._src.train.training import checkpoint, make_env, train, weakest
@@ -30,6 +31,7 @@ __all__ = [
     "Training",
     "checkpoint",
     "evaluate",
+    "export_onnx",
     "flat_weights",
     "from_lists",
     "interval_of_share",

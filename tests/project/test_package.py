@@ -280,6 +280,7 @@ PROGRAMS = {
         *on_pages("docs/training.md", "import torch"),
         *on_pages("docs/howto/train_with.md", "rungs[.]adapters[.]torch import"),
     ],
+    "onnx": on_pages("docs/howto/onnx.md", ""),
     "sb3": on_pages("docs/howto/train_with.md", "rungs[.]adapters[.]sb3"),
     "pettingzoo": on_pages("docs/*.md", "rungs[.]adapters[.]pettingzoo"),
     "gpu": GPU,
