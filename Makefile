@@ -219,8 +219,8 @@ $(TESTED): $(INSTALLED)
 	@touch $@
 
 $(ALL_TESTED): $(TESTED)
-	@echo "Installing what all tests need: 1.3 GB."
-	@$(INSTALL) $(call extras,system wheels onnx rllib torchrl)
+	@echo "Installing what all tests need: 1.4 GB."
+	@$(INSTALL) $(call extras,system wheels onnx rllib torchrl trackio wandb)
 	@touch $@
 
 build/style/installed: pyproject.toml constraints.txt

@@ -259,6 +259,8 @@ CLING = [
     for compiler in ("cling", "wheel")
 ]
 
+TRAIN = "train --num-envs 8 --num-steps 8 --updates 1 --games 2 --max-plies 20"
+
 # What each extra suffices for, alone: programs. Those that bring much are installed by
 # `make test-slow`.
 PROGRAMS = {
@@ -268,8 +270,12 @@ PROGRAMS = {
         f"from pathlib import Path; Path('rank.py').write_text({RANK!r})",
         typed("mpi -n 2 rank.py"),
     ],
+    "wandb": [
+        "import os; os.environ['WANDB_MODE'] = 'offline'; " + typed(f"{TRAIN} --track wandb")
+    ],
+    "trackio": [typed(f"{TRAIN} --track trackio")],
     "train": [
-        typed("train --num-envs 8 --num-steps 8 --updates 1 --games 2 --max-plies 20"),
+        typed(TRAIN),
         typed(
             "selfplay --num-envs 8 --simulations 4 --plies 8 --max-plies 24 --minibatches 2 "
             "--minibatch-size 32 --updates 2 --games 2 --evaluate-every 1"

@@ -16,6 +16,7 @@ from rungs._src import paths
 from rungs._src.core import progress
 from rungs._src.core.arguments import shortened, shown
 from rungs._src.selfplay.settings import SelfPlayTraining
+from rungs._src.train import tracking
 from rungs._src.train.settings import (
     PpoSettings,
     Training,
@@ -227,6 +228,14 @@ def _add_commands(commands: argparse._SubParsersAction) -> None:
     add_options(selfplay, SelfPlayTraining)
     selfplay.set_defaults(command=_selfplay, extra="train")
 
+    for parser in (train, selfplay):
+        parser.add_argument(
+            "--track",
+            choices=tracking.TRACKERS,
+            default=tracking.TENSORBOARD,
+            help=f"what also gets the numbers of the tables (default: {tracking.TENSORBOARD})",
+        )
+
     uci = commands.add_parser("uci", help="let chess programs play an agent, by the UCI protocol")
     uci.add_argument(
         "agent", type=to_path, metavar="AGENT", help="the agent's file, such as pool/000400.pt"
@@ -358,7 +367,7 @@ def _train(options: argparse.Namespace) -> int:
             )
     else:
         training = training_of(options, rung_settings)
-    train(training, options.out, resume=options.resume, say=options.say)
+    train(training, options.out, resume=options.resume, track=options.track, say=options.say)
     return 0
 
 
@@ -370,7 +379,7 @@ def _selfplay(options: argparse.Namespace) -> int:
         training = lengthened(checkpoint.load(options.out)["training"], **settings)
     else:
         training = SelfPlayTraining(**settings)
-    train(training, options.out, resume=options.resume, say=options.say)
+    train(training, options.out, resume=options.resume, track=options.track, say=options.say)
     return 0
 
 

@@ -2,6 +2,7 @@
 
 import csv
 import os
+import sys
 from types import SimpleNamespace
 
 import pytest
@@ -11,7 +12,8 @@ from rungs._src.native import loader
 from rungs._src.train import training
 from rungs._src.train.runs import CHECKPOINT, Table
 from rungs.errors import InvalidStateError, UnavailableError
-from tests.library.train.runs import PPO, column
+from tests.library.train.runs import PPO, SELFPLAY, column
+from tests.saved import contents
 
 
 @pytest.fixture(scope="module")
@@ -35,6 +37,35 @@ def test_tensorboards_events_have_the_same_numbers(unbroken):
     events = EventAccumulator(str(unbroken / "tensorboard")).Reload()
     values = [event.value for event in events.Scalars("metrics/entropy")]
     assert values == pytest.approx(list(map(float, column(unbroken / "metrics.csv", "entropy"))))
+
+
+@pytest.mark.system
+@pytest.mark.parametrize("tracker", ["wandb", "trackio"])
+def test_other_trackers_keep_the_same_numbers_here(tracker, tmp_path, monkeypatch):
+    settings = {
+        "WANDB_MODE": "offline",
+        "WANDB_SILENT": "true",
+        "TRACKIO_DIR": tmp_path / "trackio",
+    }
+    for name, value in settings.items():
+        monkeypatch.setenv(name, str(value))
+    pytest.importorskip(tracker)
+    assert PPO.begin(tmp_path / "run", "--track", tracker) == 0
+    kept = b"".join(text for name, text in contents(tmp_path).items() if not name.endswith(".csv"))
+    for value in column(tmp_path / "run" / "metrics.csv", "entropy"):
+        assert value.encode() in kept
+
+
+def test_a_tracker_that_is_not_here_is_named_and_nothing_is_written(tmp_path, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "wandb", None)
+    for trainer in (PPO, SELFPLAY):
+        assert trainer.begin(tmp_path / "run", "--track", "wandb") == 2
+        assert "package wandb: pip install '.[wandb]'" in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+    monkeypatch.setitem(sys.modules, "tensorboard", None)
+    assert PPO.begin(tmp_path / "run", "--track", "none", "--updates", 1) == 0
+    assert PPO.begin(tmp_path / "run", "--resume", "--track", "mlflow") == 2
+    assert "mlflow" in capsys.readouterr().err
 
 
 def test_only_learning_counts_as_time(tmp_path, monkeypatch):

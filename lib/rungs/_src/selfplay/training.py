@@ -34,6 +34,7 @@ from rungs._src.train.runs import (
     Run,
     names_checkpoint,
 )
+from rungs._src.train.tracking import TENSORBOARD, check_tracker
 from rungs.errors import ConfigurationError
 
 BUFFER = "positions"
@@ -60,12 +61,17 @@ checkpoint = Checkpoint(
 
 
 def train(
-    training: SelfPlayTraining, out: Path, *, resume: bool = False, say: Say = line
+    training: SelfPlayTraining,
+    out: Path,
+    *,
+    resume: bool = False,
+    track: str = TENSORBOARD,
+    say: Say = line,
 ) -> SearchLearner:
     """Trains by self-play, or resumes training, and keeps everything in `out`.
 
-    It writes `metrics.csv` (a row per update), `evaluations.csv` and TensorBoard's events; `pool/`,
-    the network as it was at each evaluation; `matches/`, the PGN of all games of each evaluation;
+    It writes `metrics.csv` (a row per update) and `evaluations.csv`; `pool/`, the network as it was
+    at each evaluation; `matches/`, the PGN of all games of each evaluation;
     `results.csv` and `ratings.csv`, of all in the pool; `positions/`, the replay buffer; and
     `checkpoint.pt`, which is replaced atomically. A run that was killed loses the updates since its
     last checkpoint and plays them again: its curve equals an uninterrupted run's, bit for bit.
@@ -77,6 +83,7 @@ def train(
         training: the settings; to resume a run, those of its checkpoint, or with a later end.
         out: a folder; for a new run it must hold no run.
         resume: whether to resume from the checkpoint there.
+        track: as in `rungs.train.train`.
         say: receives progress, a line at a time. By default lines are printed; in a terminal or
             notebook bars show how much is done, in place of a line for each update and match.
 
@@ -92,7 +99,7 @@ def train(
         StorageError: a file can't be written; the last checkpoint stays.
         EngineError: Stockfish failed.
         CompilerError: the C++ can't be compiled.
-        UnavailableError: Stockfish or TensorBoard is needed and not installed.
+        UnavailableError: Stockfish or the tracker is needed and not installed.
         WorkerDiedError: another rank died.
     """
     out = Path(out)
@@ -101,6 +108,7 @@ def train(
         folders = []  # rank 0's own
 
         def begin() -> dict | None:
+            check_tracker(track)
             if training.stockfish:
                 stockfish()
             folders.append(held.enter_context(locked_output_dir(out, "self-play", _NAMES)))
@@ -123,7 +131,8 @@ def train(
         if ranks.rank:
             games.serve()
         else:
-            _SelfPlayRun(training, folders[0], learner, games, evaluator, saved, say).run()
+            run = _SelfPlayRun(training, folders[0], learner, games, evaluator, saved, track, say)
+            run.run()
             games.end()
         return learner
 
@@ -141,6 +150,7 @@ class _SelfPlayRun(Run):
         games: RankGames,
         evaluator: Evaluator,
         saved: dict | None,
+        track: str,
         say: Say,
     ):
         last = saved["updates"] if saved else 0
@@ -151,7 +161,7 @@ class _SelfPlayRun(Run):
             folder.path / BUFFER, training.window, last, run_files, training.window_share
         )
         clock = saved["clock"] if saved else 0.0
-        super().__init__(training, folder, checkpoint, last, clock, say)
+        super().__init__(training, folder, checkpoint, last, clock, track, say)
 
     def update(self) -> str:
         start = time.perf_counter()

@@ -1,12 +1,9 @@
-"""A run in a folder, of PPO or of self-play: its loop, its checkpoint, tables and events."""
+"""A run in a folder, of PPO or of self-play: its loop, its checkpoint, tables and tracker."""
 
 import contextlib
 import csv
 import dataclasses
 import math
-import os
-import socket
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,12 +12,12 @@ from rungs._src.core.atomic import atomic_write, reraise_as_storage_error
 from rungs._src.core.folder import Folder
 from rungs._src.core.progress import Progress, Say, silent
 from rungs._src.train.torch_file import TorchFile
-from rungs.errors import ConfigurationError, InvalidStateError, UnavailableError, install_hint
+from rungs._src.train.tracking import TENSORBOARD, TRACKERS
+from rungs.errors import ConfigurationError, InvalidStateError
 
 CHECKPOINT = "checkpoint.pt"
 METRICS = "metrics.csv"
 EVALUATIONS = "evaluations.csv"
-TENSORBOARD = "tensorboard"
 NAMES = (CHECKPOINT, METRICS, EVALUATIONS, TENSORBOARD)  # files and folders of every run
 
 
@@ -72,7 +69,7 @@ class Run:
 
     `training` has the fields of `RunSettings`, `updates` and `evaluate_every`; `folder` is None on
     a rank that writes nothing; `last` and `clock` are the update and the seconds of training from
-    which the run resumes, 0 for a new one.
+    which the run resumes, 0 for a new one; `track` is one of `TRACKERS`.
     """
 
     def __init__(
@@ -82,9 +79,10 @@ class Run:
         checkpoint: Checkpoint,
         last: int,
         clock: float,
+        track: str,
         say: Say,
     ):
-        self.training, self.folder, self.say = training, folder, say
+        self.training, self.folder, self.track, self.say = training, folder, track, say
         self.checkpoint, self.updates, self.clock = checkpoint, last, clock
         if not folder:
             return
@@ -93,9 +91,8 @@ class Run:
             say(f"continuing after update {last}")
         else:
             folder.clear()
-        self._events = Events(folder.path / TENSORBOARD, last)
         tables = [table.path for table in self.tables.values()]
-        folder.note([folder.path / CHECKPOINT, *tables, self._events.path])
+        folder.note([folder.path / CHECKPOINT, *tables])
         for table in self.tables.values():
             table.begin()
 
@@ -120,8 +117,7 @@ class Run:
         """Learns, evaluates and saves, until the run is over."""
         training = self.training
         say = self.say if self.folder else silent
-        events = contextlib.closing(self._events) if self.folder else contextlib.nullcontext()
-        with events, Progress("training", 1, say, self._share()) as progress:
+        with self._tracker(), Progress("training", 1, say, self._share()) as progress:
             if not self.updates:
                 self.evaluate()
             while self.updates < training.updates and self.clock < training.seconds:
@@ -135,17 +131,26 @@ class Run:
                 if every and (over or self.updates % every == 0):
                     self._save()
 
+    @contextlib.contextmanager
+    def _tracker(self) -> Iterator[None]:
+        """Lets `write` log meanwhile, where there is a folder."""
+        if not self.folder:
+            return (yield)
+        settings = dataclasses.asdict(self.training)
+        with TRACKERS[self.track](self.folder, settings, self.updates) as self._log:
+            yield
+
     def _share(self) -> float:
         """Returns how much of the run is over, from 0 to 1."""
         of_time = self.clock / self.training.seconds
         return min(1.0, max(self.updates / self.training.updates, of_time))
 
     def write(self, name: str, row: dict) -> None:
-        """Adds a row to METRICS or EVALUATIONS, and the same numbers to TensorBoard's events."""
+        """Adds a row to METRICS or EVALUATIONS, and logs the same numbers to the tracker."""
         table = self.tables[name]
         table.add(row)
         values = {f"{table.path.stem}/{column}": value for column, value in row.items()}
-        self._events.add(values, row["update"])
+        self._log(values, row["update"])
 
     def _save(self) -> None:
         state = self.state()  # of all ranks
@@ -199,47 +204,3 @@ class Table:
                 writer.writeheader()
             writer.writerow(row)
         self.rows.append(row)
-
-
-class Events:
-    """A file of TensorBoard's events, which are in it when `add` returns.
-
-    `SummaryWriter` writes in a thread, which a full disk ends with a traceback on stderr; a run
-    must end with one StorageError instead. Events of the folder's other files after update `last`
-    are dropped, unless it is 0.
-    """
-
-    def __init__(self, folder: Path, last: int):
-        try:
-            from tensorboard.compat.proto import event_pb2, summary_pb2
-            from tensorboard.summary.writer.record_writer import RecordWriter
-        except ImportError:
-            raise UnavailableError(f"there is no tensorboard: {install_hint('train')}") from None
-        self._event, self._summary = event_pb2.Event, summary_pb2.Summary
-        name = f"events.out.tfevents.{time.time_ns()}.{socket.gethostname()}.{os.getpid()}"
-        self.path = folder / name
-        with reraise_as_storage_error(self.path):
-            folder.mkdir(parents=True, exist_ok=True)
-            self._file = self.path.open("xb")
-        self._records = RecordWriter(self._file)
-        self._write(file_version="brain.Event:2")
-        if last:
-            start = event_pb2.SessionLog(status=event_pb2.SessionLog.START)
-            self._write(session_log=start, step=last + 1)
-
-    def add(self, values: dict[str, float], update: int) -> None:
-        """Writes numbers by their names, as of an update."""
-        for name, value in values.items():
-            value = self._summary.Value(tag=name, simple_value=float(value))
-            self._write(summary=self._summary(value=[value]), step=update)
-        with reraise_as_storage_error(self.path):
-            self._file.flush()
-
-    def close(self) -> None:
-        """Closes the file."""
-        self._file.close()
-
-    def _write(self, **event) -> None:
-        with reraise_as_storage_error(self.path):
-            record = self._event(wall_time=time.time(), **event)
-            self._records.write(record.SerializeToString())

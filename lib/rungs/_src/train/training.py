@@ -26,6 +26,7 @@ from rungs._src.train.runs import (
     names_checkpoint,
 )
 from rungs._src.train.settings import PpoSettings, Training, share_of_cores
+from rungs._src.train.tracking import TENSORBOARD, check_tracker
 from rungs.errors import ConfigurationError, UnavailableError
 
 # Time limit of an engine's move (s). It needs milliseconds, but a busy machine must not end a run,
@@ -62,14 +63,15 @@ def train(
     out: Path,
     *,
     resume: bool = False,
+    track: str = TENSORBOARD,
     make: Callable = _make,
     say: Say = line,
 ) -> Learner | None:
     """Trains, or resumes training, and keeps everything in `out`.
 
-    It writes `metrics.csv` (a row per update), `evaluations.csv`, TensorBoard's events, and
-    `checkpoint.pt`, which is replaced atomically. A run that was killed loses the updates since its
-    last checkpoint and plays them again: on the CPU its curve equals an uninterrupted run's.
+    It writes `metrics.csv` (a row per update), `evaluations.csv`, and `checkpoint.pt`, which is
+    replaced atomically. A run that was killed loses the updates since its last checkpoint and plays
+    them again: on the CPU its curve equals an uninterrupted run's.
 
     Started by torchrun, every rank has `num_envs` boards of its own, and all learn together. A
     checkpoint of the same settings and the same torchrun (its `--rdzv-id`, or `--standalone`) is
@@ -79,6 +81,8 @@ def train(
         training: the settings; to resume a run, those of its checkpoint, or with a later end.
         out: a folder; for a new run it must hold no checkpoint.
         resume: whether to resume from the checkpoint there.
+        track: what also gets the numbers of both tables: "tensorboard", whose events are written to
+            `out`, "wandb", "trackio" or "none".
         make: makes the environment of a name, a number of boards and settings; by default a rung's.
         say: receives progress, a line at a time. By default lines are printed; in a terminal or
             notebook a bar shows how much is done, in place of a line for each update.
@@ -94,7 +98,7 @@ def train(
         StorageError: a file can't be written; the last checkpoint stays.
         CompilerError: the C++ of a rung or learner can't be compiled.
         EngineError: an engine that plays failed.
-        UnavailableError: the device, the rung or TensorBoard is not available.
+        UnavailableError: the device, the rung or the tracker is not available.
         WorkerDiedError: another rank died.
     """
     out = Path(out)
@@ -110,6 +114,7 @@ def train(
             folders: list[Folder | None] = [None]
 
             def begin() -> dict | None:
+                check_tracker(track)
                 refused = NAMES[1:] if resume else NAMES
                 folder = locked_output_dir(out, "training", NAMES, refused)
                 folders[0] = held.enter_context(folder)
@@ -131,7 +136,7 @@ def train(
                     if before != now:
                         say(f"{now} multiplies, and not {before} as before: last bits differ")
             clock = saved["clock"] if saved else 0.0
-            _PpoRun(training, folders[0], learner, ranks, clock, say).run()
+            _PpoRun(training, folders[0], learner, ranks, clock, track, say).run()
             return learner
 
 
@@ -177,8 +182,8 @@ def _bfloat16_unit(learner: Learner) -> str | None:
 class _PpoRun(Run):
     """A rank's run; rank 0 evaluates, and writes the results of all."""
 
-    def __init__(self, training, folder, learner: Learner, ranks: Ranks, clock: float, say):
-        super().__init__(training, folder, checkpoint, learner.updates, clock, say)
+    def __init__(self, training, folder, learner: Learner, ranks: Ranks, clock: float, track, say):
+        super().__init__(training, folder, checkpoint, learner.updates, clock, track, say)
         self.learner, self.ranks = learner, ranks
 
     def update(self) -> str:
