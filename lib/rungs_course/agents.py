@@ -6,7 +6,6 @@ import dataclasses
 import functools
 import json
 import math
-import os
 import tempfile
 import warnings
 from collections.abc import Callable
@@ -24,11 +23,17 @@ from rungs_course import paths
 MAX_RECORDED = 2  # they are in the repository
 # Recorded weights are multiples of it, which halves the size of a file.
 _STEP = 1 / 64
+_GAMES = "games.pgn"  # in a recorded agent's folder
 
 
 def recorded_in(root: Path = paths.ROOT) -> Path:
     """Returns the folder of recorded agents."""
     return root / "data" / "agents"
+
+
+def recorded(root: Path = paths.ROOT) -> list[Path]:
+    """Returns the folders of recorded agents, in order."""
+    return sorted(file.parent for file in recorded_in(root).glob(f"*/{files.WEIGHTS}"))
 
 
 def known(root: Path = paths.ROOT) -> dict[str, Callable[[], Agent]]:
@@ -39,7 +44,7 @@ def known(root: Path = paths.ROOT) -> dict[str, Callable[[], Agent]]:
     file that is not an agent is left out, with a warning that names it.
     """
     loaders: dict[str, Callable[[], Agent]] = {}
-    for path in sorted(recorded_in(root).glob("*.pt"), reverse=True):
+    for path in recorded(root)[::-1]:
         try:
             agent = files.load(path)
         except RungsError as error:
@@ -70,36 +75,40 @@ def packed(agent: Agent, ratings: list[dict]) -> bytes:
 
 
 def load(source: Path) -> Agent:
-    """Reads an agent from its file, or from the folder of a run of `python -m rungs train`."""
-    return _by_ppo(source) if source.is_dir() else files.load(source)
+    """Reads an agent, or that of the folder of a run of `python -m rungs train`."""
+    return _by_ppo(source) if (source / CHECKPOINT).exists() else files.load(source)
 
 
-def record(sources: list[Path], root: Path = paths.ROOT) -> list[Path]:
+def record(
+    sources: list[Path],
+    root: Path = paths.ROOT,
+    ratings: Callable[[Agent], list[dict]] = lambda agent: [],
+) -> list[Path]:
     """Saves agents in the repository, with their games as PGN, in place of all that were there.
 
-    `sources` are files of a self-play run's pool, folders of `python -m rungs train`, or recorded
-    agents, in the order of the files' numbers: the page's first choice comes last. Weights are
-    rounded to multiples of 1/64. After an error nothing has changed.
+    `sources` are agents of a self-play run's pool, folders of `python -m rungs train`, or recorded
+    agents, in the order of the folders' numbers: the page's first choice comes last. Weights are
+    rounded to multiples of 1/64; `ratings` of what is then recorded are on its card. After an error
+    nothing has changed.
     """
     if len(sources) > MAX_RECORDED:
         raise ConfigurationError(f"{len(sources)} agents: at most {MAX_RECORDED} are recorded")
     agents = [_to_record(path) for path in sources]
     games = [_games_of(path) for path in sources]
     folder = recorded_in(root)
-    targets = [folder / f"{number}.pt" for number in range(len(agents))]
+    targets = [folder / str(number) for number in range(len(agents))]
     with reraise_as_storage_error(folder):
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder, prefix=UNFINISHED) as unfinished:
             for agent, played, target in zip(agents, games, targets, strict=True):
-                files.save(agent, Path(unfinished, target.name))
+                new = Path(unfinished, target.name)
+                files.save(agent, new, ratings(agent))
                 if played is not None:
-                    Path(unfinished, target.name).with_suffix(".pgn").write_bytes(played)
-            new = sorted(Path(unfinished).iterdir())
-            for path in new:
-                os.replace(path, folder / path.name)
-        for old in [*folder.glob("*.pt"), *folder.glob("*.pgn")]:
-            if old.stem.isdecimal() and old.name not in {path.name for path in new}:
-                old.unlink()
+                    (new / _GAMES).write_bytes(played)
+            for old in [path for path in folder.iterdir() if path.name.isdecimal()]:
+                old.rename(Path(unfinished, f"old {old.name}"))
+            for target in targets:
+                Path(unfinished, target.name).rename(target)
     return targets
 
 
@@ -120,8 +129,7 @@ def _to_record(source: Path) -> Agent:
 
 def _games_of(source: Path) -> bytes | None:
     """Returns the PGN of an agent's games, which is next to its pool or its own file, or None."""
-    name = f"{source.stem}.pgn"
-    for path in (source.parent.parent / MATCHES / name, source.with_suffix(".pgn")):
+    for path in (source.parent.parent / MATCHES / f"{source.stem}.pgn", source / _GAMES):
         if path.is_file():
             try:
                 return path.read_bytes()

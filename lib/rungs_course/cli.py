@@ -76,7 +76,7 @@ def _add_commands(commands: argparse._SubParsersAction) -> None:
         nargs="+",
         type=to_path,
         metavar="PATH",
-        help="keep agents instead, earliest first: files of a pool, or a training run's folder",
+        help="keep agents instead, earliest first: those of a pool, or a training run's folder",
     )
     record.add_argument(
         "--curves",
@@ -247,9 +247,10 @@ def _record(options: argparse.Namespace) -> int:
     from rungs_course.runner import recorded
 
     if options.agents:
-        from rungs_course import agents
+        from rungs_course import agents, rating
 
-        print(*(f"Recorded {path}" for path in agents.record(options.agents)), sep="\n")
+        saved = agents.record(options.agents, ratings=rating.recorded)
+        print(*(f"Recorded {folder}" for folder in saved), sep="\n")
         return 0
     if options.curves:
         from rungs_course import rating

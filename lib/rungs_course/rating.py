@@ -303,13 +303,16 @@ def record_curves(runs: Sequence[Path], root: Path = paths.ROOT) -> Path:
     return path
 
 
-def recorded(name: str, root: Path = paths.ROOT) -> list[dict]:
-    """Returns an agent's ratings in `STRENGTH`, the best first; [] if it has none.
+def recorded(agent: Agent, root: Path = paths.ROOT) -> list[dict]:
+    """Returns a recorded agent's ratings in `STRENGTH`, the best first; [] if it has none.
 
     Each has `search`, the rule and the simulations in words, `elo` above random play, and `low` and
     `high`, its interval.
     """
-    table = of_matches(results.load(root / STRENGTH))
+    played, name = results.load(root / STRENGTH), agent.name
+    if played.attrs["provenance"]["trained at"] != agent.provenance.get("commit"):
+        return []
+    table = of_matches(played)
     known = table[table["player"].str.removeprefix("recorded ").str.startswith(f"{name}, ")]
     return [
         {
@@ -353,8 +356,8 @@ def _side_by_side(
 
 
 def _contestant(name: str, agent: Agent, options: dict, folder: Path) -> Contestant:
-    """Returns an agent as an engine, which reads it from a file of its own in a folder."""
-    path = folder / f"{len([*folder.iterdir()])}.pt"
+    """Returns an agent as an engine, which reads it from a folder of its own."""
+    path = folder / str(len([*folder.iterdir()]))
     files.save(agent, path)
     return Contestant(name, (sys.executable, "-m", "rungs", "uci", str(path)), options)
 

@@ -9,10 +9,11 @@ import torch
 from rungs._src.selfplay import agent as files
 from rungs._src.train.network import PolicyValueNetwork
 from rungs.errors import ConfigurationError, InvalidStateError, StorageError
-from rungs_course import agents
+from rungs_course import agents, rating
 from tests.saved import contents, full_disk
 
 FACTS = {"kind": "self-play", "seconds": "90"}
+RATINGS = [{"search": "PUCT, 8 simulations", "elo": 123.4, "low": -5, "high": 250}]
 
 
 def tiny_agent(number=0):
@@ -33,9 +34,9 @@ def test_two_recorded_ones_are_below_3_mb_and_as_they_were_within_a_128th(tmp_pa
     for weight in network.parameters():
         torch.nn.init.normal_(weight, std=0.15)
     agent = files.freeze(network, "it", FACTS)
-    files.save(agent, tmp_path / "it.pt")
-    (path,) = agents.record([tmp_path / "it.pt"], tmp_path)
-    assert agents.MAX_RECORDED * path.stat().st_size < 3_000_000
+    files.save(agent, tmp_path / "it")
+    (path,) = agents.record([tmp_path / "it"], tmp_path)
+    assert agents.MAX_RECORDED * (path / files.WEIGHTS).stat().st_size < 3_000_000
     pairs = zip(files.load(path).network.parameters(), agent.network.parameters(), strict=True)
     for rounded, weight in pairs:
         assert (rounded * 64 == (rounded * 64).round()).all()
@@ -49,7 +50,7 @@ def root(tmp_path):
     games = pool.parent / agents.MATCHES
     games.mkdir(parents=True)
     for number in (0, 20):
-        files.save(tiny_agent(number), pool / f"{number:06}.pt")
+        files.save(tiny_agent(number), pool / f"{number:06}")
         (games / f"{number:06}.pgn").write_text(f"1. e4 *; update {number}")
     agents.record(sorted(pool.iterdir()), tmp_path)
     return tmp_path
@@ -64,23 +65,21 @@ def test_recorded_ones_come_first_and_the_untrained_last(root):
     names = ["self-play, 22 min", "self-play, 2 min", "mine, update 20", "mine, update 0"]
     assert list(known) == [*names, "untrained"]
     assert has_weights_of(known["mine, update 20"](), tiny_agent(20))
-    assert recorded(root)["1.pgn"] == b"1. e4 *; update 20"
+    assert recorded(root)["1/games.pgn"] == b"1. e4 *; update 20"
 
 
 def test_agents_take_the_place_of_others_with_their_games_and_of_no_other_file(root):
     before, folder = recorded(root), agents.recorded_in(root)
-    (folder / "mine.pt").write_text("precious")
-    agents.record([folder / "1.pt", folder / "0.pt"], root)
+    (folder / "mine").write_text("precious")
+    agents.record([folder / "1", folder / "0"], root)
     after = recorded(root)
-    for ending in ("pt", "pgn"):
-        assert after[f"0.{ending}"] == before[f"1.{ending}"]
-        assert after[f"1.{ending}"] == before[f"0.{ending}"]
-    agents.record([folder / "1.pt"], root)
-    one = {"0.pt": after["1.pt"], "0.pgn": after["1.pgn"], "mine.pt": b"precious"}
-    assert recorded(root) == one
-    (folder / "0.pgn").unlink()
-    agents.record([folder / "0.pt"], root)
-    assert {*recorded(root)} == {"0.pt", "mine.pt"}
+    for name in ("agent.pt", "games.pgn", "README.md"):
+        assert after[f"0/{name}"] == before[f"1/{name}"]
+        assert after[f"1/{name}"] == before[f"0/{name}"]
+    agents.record([folder / "1" / "agent.pt"], root, lambda agent: RATINGS)
+    assert {*recorded(root)} == {"0/agent.pt", "0/README.md", "mine"}
+    assert recorded(root)["0/agent.pt"] == after["1/agent.pt"]
+    assert b"PUCT, 8 simulations | 123 | -5 to 250" in recorded(root)["0/README.md"]
 
 
 def save_with(**facts):
@@ -89,6 +88,7 @@ def save_with(**facts):
 
 def save_in_part(path):
     files.save(tiny_agent(), path)
+    path /= files.WEIGHTS
     path.write_bytes(path.read_bytes()[:-100])
 
 
@@ -97,17 +97,17 @@ FAULTS = {
     "no seconds": save_with(kind="self-play"),
     "seconds that are no number": save_with(kind="self-play", seconds="long"),
     "corrupt": save_in_part,
-    "a folder": lambda path: path.mkdir(),
+    "an empty folder": lambda path: path.mkdir(),
     "missing": lambda path: None,
 }
 
 
 @pytest.mark.parametrize("save", FAULTS.values(), ids=FAULTS)
 def test_what_can_not_be_recorded_is_named_and_what_was_stays(root, save):
-    before, path = recorded(root), root / "new.pt"
+    before, path = recorded(root), root / "new"
     save(path)
-    with pytest.raises((ConfigurationError, InvalidStateError), match=r"new\.pt"):
-        agents.record([agents.recorded_in(root) / "1.pt", path], root)
+    with pytest.raises((ConfigurationError, InvalidStateError), match="new"):
+        agents.record([agents.recorded_in(root) / "1", path], root)
     with pytest.raises(ConfigurationError, match="3 agents"):
         agents.record([path] * 3, root)
     assert recorded(root) == before
@@ -117,33 +117,39 @@ def test_what_was_recorded_stays_where_the_disk_is_full(root, monkeypatch):
     before, folder = recorded(root), agents.recorded_in(root)
     save, disks = files.save, iter([full_disk(1 << 30), full_disk(0)])
 
-    def save_on_the_next(agent, path):
+    def save_on_the_next(*arguments):
         with next(disks):
-            save(agent, path)
+            save(*arguments)
 
     monkeypatch.setattr(files, "save", save_on_the_next)
     with pytest.raises(StorageError):
-        agents.record([folder / "1.pt", folder / "0.pt"], root)
+        agents.record([folder / "1", folder / "0"], root)
     assert recorded(root) == before
 
 
 def test_what_is_no_agent_is_left_out_and_those_of_the_same_name_are_known(root):
     folder, pool = agents.recorded_in(root), root / "data" / "run" / "mine" / agents.POOL
-    shutil.copy(folder / "1.pt", folder / "0.pt")
-    shutil.copy(pool / "000020.pt", pool / "0000020.pt")
-    for path in (folder / "notes.pt", pool / "notes.pt", pool / "1e3.pt", pool / "٣.pt"):
-        path.write_text("precious")
-    (pool / "000040.pt").write_text("corrupt")
-    with pytest.warns(RuntimeWarning, match=r"notes\.pt"):
+    shutil.copy(folder / "1" / files.WEIGHTS, folder / "0")
+    for name in ("0000020", "notes", "1e3", "٣"):
+        shutil.copytree(pool / "000020", pool / name)
+    (folder / "notes").mkdir()
+    (folder / "notes" / files.WEIGHTS).write_text("precious")
+    (pool / "notes.pt").write_text("precious")
+    (pool / "000040.pt").write_text("corrupt")  # a file, as in runs of Rungs 0.3
+    with pytest.warns(RuntimeWarning, match="notes"):
         known = agents.known(root)
-    names = ["self-play, 22 min", "self-play, 22 min (0.pt)"]
+    names = ["self-play, 22 min", "self-play, 22 min (0)"]
     names += [f"mine, update {update}" for update in (40, 20, 0)]
     assert list(known) == [*names, "untrained"]
     with pytest.raises(InvalidStateError, match=r"000040\.pt"):
         known["mine, update 40"]()
 
 
-def test_this_repositorys_agents_can_be_loaded():
-    paths = sorted(agents.recorded_in().glob("*.pt"))
-    assert paths
-    assert all(files.load(path).name for path in paths)
+def test_this_repositorys_agents_have_cards_with_their_recorded_ratings():
+    assert agents.recorded()
+    for folder in agents.recorded():
+        agent = files.load(folder)
+        ratings = rating.recorded(agent)
+        assert ratings
+        assert (folder / files.CARD).read_text() == files.card(agent, ratings)
+    assert not rating.recorded(dataclasses.replace(agent, provenance={"commit": "another"}))

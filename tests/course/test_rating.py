@@ -43,9 +43,9 @@ def save_agent(path, seed, **facts):
 
 @pytest.fixture(scope="module")
 def two(tmp_path_factory):
-    """Files of two agents."""
+    """Folders of two agents."""
     folder = tmp_path_factory.mktemp("agents")
-    return [save_agent(folder / f"{seed}.pt", seed) for seed in (7, 8)]
+    return [save_agent(folder / str(seed), seed) for seed in (7, 8)]
 
 
 @pytest.fixture
@@ -194,7 +194,7 @@ def test_wrong_use_is_named(two, tmp_path, capsys, monkeypatch):
 def run_of(folder, seed, **changed):
     """Writes the files of a run of self-play with two evaluations; only its last agent is read."""
     facts = {"setting seed": seed, "setting games": 60, "machine": "a", "cores": 2} | changed
-    save_agent(folder / files.POOL / "000020.pt", seed, **facts)
+    save_agent(folder / files.POOL / "000020", seed, **facts)
     (folder / files.POOL / "000000.pt").write_bytes(b"not read")
     (folder / "evaluations.csv").write_text(f"seconds,elo\n0.0,{seed}\n9.5,{seed + 100}\n")
     return folder

@@ -26,7 +26,8 @@ def enter(folder, name, seed=0, **facts):
     torch.manual_seed(seed)
     facts = {key: value for key, value in (FACTS | facts).items() if value is not None}
     folder.mkdir(parents=True, exist_ok=True)
-    agent.save(agent.freeze(PolicyValueNetwork(16, 1, 8), name, facts), folder / f"{name}.pt")
+    agent.save(agent.freeze(PolicyValueNetwork(16, 1, 8), name, facts), folder / "saved")
+    (folder / "saved" / agent.WEIGHTS).rename(folder / f"{name}.pt")
 
 
 @pytest.fixture

@@ -62,7 +62,7 @@ def module(tmp_path_factory):
 @pytest.fixture(scope="module")
 def agent(tmp_path_factory):
     file = tmp_path_factory.mktemp("agent") / "agent.bin"
-    file.write_bytes(agents.packed(files.load(agents.recorded_in() / "1.pt"), []))
+    file.write_bytes(agents.packed(files.load(agents.recorded_in() / "1"), []))
     return file
 
 

@@ -43,8 +43,8 @@ def _pieces() -> bytes:
 
 def _agent(number: int) -> bytes:
     """Returns a recorded agent as `js/agent.js` reads it, with its recorded ratings."""
-    agent = files.load(agents.recorded_in() / f"{number}.pt")
-    return agents.packed(agent, rating.recorded(agent.name))
+    agent = files.load(agents.recorded_in() / str(number))
+    return agents.packed(agent, rating.recorded(agent))
 
 
 # The arguments that `js/files.js` hands a page, by the name of its script.

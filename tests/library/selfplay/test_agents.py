@@ -4,6 +4,7 @@ import os
 
 import pytest
 import torch
+import yaml
 
 from rungs._src.selfplay import agent as files
 from rungs._src.train.network import PolicyValueNetwork
@@ -25,21 +26,42 @@ def same(first, second):
 @pytest.mark.parametrize("sizes", [{}, {"width": 16, "blocks": 0, "keys": 8}, {"blocks": 3}])
 def test_an_agent_is_read_as_it_was_frozen(tmp_path, sizes):
     agent = new_agent(**sizes)
-    files.save(agent, tmp_path / "it.pt")
-    read = files.load(f"{tmp_path}/it.pt")
-    assert same(read, agent)
-    assert (read.name, read.provenance) == (agent.name, agent.provenance)
+    files.save(agent, tmp_path / "it")
+    for read in (files.load(f"{tmp_path}/it"), files.load(tmp_path / "it" / "agent.pt")):
+        assert same(read, agent)
+        assert (read.name, read.provenance) == (agent.name, agent.provenance)
+
+
+def test_a_model_hub_reads_an_agents_card(tmp_path):
+    facts = {"setting seed": 3, "commit": "abc", "g++": "a | b"}
+    agent = files.freeze(PolicyValueNetwork(16, 0, 8), 'the "best": 1', facts)
+    rating = {"search": "Gumbel, 32 simulations", "elo": 1246.4, "low": 1081.6, "high": 1411}
+    files.save(agent, tmp_path, [rating])
+    _, front, text = (tmp_path / "README.md").read_text().split("---\n", 2)
+    (model,) = yaml.safe_load(front)["model-index"]
+    (metric,) = model["results"][0]["metrics"]
+    assert (model["name"], metric["value"]) == (agent.name, 1246)
+    assert metric["name"] == "Elo above random play, Gumbel, 32 simulations"
+    for row in (
+        "32 simulations | 1246 | 1082 to 1411 |",
+        "seed | 3 |",
+        "commit | abc |",
+        r"a \| b",
+    ):
+        assert row in text
+    files.save(agent, tmp_path)
+    assert "elo" not in (tmp_path / "README.md").read_text().lower()
 
 
 def test_what_is_no_agent_is_named(tmp_path):
-    path = tmp_path / "it.pt"
+    path = tmp_path / "agent.pt"
 
     def assert_refused(error):
-        with pytest.raises(error, match=r"it\.pt"):
-            files.load(path)
+        with pytest.raises(error, match=r"agent\.pt"):
+            files.load(tmp_path)
 
     assert_refused(ConfigurationError)  # there is none
-    files.save(new_agent(width=16, keys=8), path)
+    files.save(new_agent(width=16, keys=8), tmp_path)
     path.write_bytes(path.read_bytes()[:-1000])
     assert_refused(InvalidStateError)
     torch.save({"tool": "rungs"}, path)

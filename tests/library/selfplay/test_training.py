@@ -51,10 +51,13 @@ def test_results_and_ratings_are_of_all_that_played(unbroken):
 
 
 def test_every_evaluation_freezes_an_agent_and_keeps_its_games(unbroken):
-    stems = sorted(path.stem for path in (unbroken / "pool").iterdir())
-    assert stems == ["000000", "000003", "000005"]
-    agent = files.load(unbroken / "pool" / "000005.pt")
+    frozen = files.frozen_in(unbroken / "pool")
+    assert [path.name for path in frozen.values()] == ["000000", "000003", "000005"]
+    agent, card = files.load(frozen[5]), (frozen[5] / files.CARD).read_text()
     assert (agent.name, agent.provenance["kind"]) == ("update 5", "self-play")
+    elo = round(float(table(unbroken / "evaluations.csv")[-1]["elo"]))
+    assert f"| Gumbel, 4 simulations | {elo} | " in card
+    assert "| setting seed | 3 |" in card
     # Random play, no search, and an earlier self, two games each.
     text = io.StringIO((unbroken / "matches" / "000005.pgn").read_text())
     games = list(iter(lambda: chess.pgn.read_game(text), None))
@@ -85,29 +88,29 @@ def test_agents_play_evaluations_by_either_rule(unbroken, tmp_path, capsys):
 
 def test_an_evaluation_that_is_killed_leaves_no_agent_to_a_new_run(tmp_path, monkeypatch):
     """Without a checkpoint a run begins anew, and plays none of the last one's agents."""
-    options = ["--checkpoint-every", 0, "--updates", 1]
+    options = ["--checkpoint-every", 0]
     play, calls = training.Evaluator._match, []
 
     def killed(*arguments):
         calls.append(True)
-        if len(calls) > 2:  # in the second evaluation
+        if len(calls) > 5:  # in the third evaluation
             raise KeyboardInterrupt
         return play(*arguments)
 
     with monkeypatch.context() as patch:
         patch.setattr(training.Evaluator, "_match", killed)
-        assert SELFPLAY.begin(tmp_path, *options, "--evaluate-every", 1) != 0
-    assert (tmp_path / "pool" / "000001.pt").exists()
+        assert SELFPLAY.begin(tmp_path, *options, "--updates", 2, "--evaluate-every", 1) != 0
+    assert list(files.frozen_in(tmp_path / "pool")) == [0, 1]
     assert SELFPLAY.begin(tmp_path, *options, "--updates", 2, "--evaluate-every", 2) == 0
-    assert sorted(path.stem for path in (tmp_path / "pool").iterdir()) == ["000000", "000002"]
+    assert list(files.frozen_in(tmp_path / "pool")) == [0, 2]
 
 
 def test_an_earlier_self_that_is_corrupt_is_named(copied):
-    path = copied / "pool" / "000005.pt"
+    path = copied / "pool" / "000005" / files.WEIGHTS
     path.write_bytes(path.read_bytes()[:-9])
     evaluator = training.Evaluator(SELFPLAY.load(copied)["training"], copied)
     learner = learning.make("cpp", 0, learning.LossWeights())
-    with pytest.raises(InvalidStateError, match=r"000005\.pt"):
+    with pytest.raises(InvalidStateError, match="000005"):
         evaluator.evaluate(learner.network, 9, {})
 
 

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.system
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory):
-    path = tmp_path_factory.mktemp("agent") / "untrained.pt"
+    path = tmp_path_factory.mktemp("agent") / "untrained"
     agent.save(agent.untrained(), path)
     return path
 

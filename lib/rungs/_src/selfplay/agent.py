@@ -1,15 +1,21 @@
-"""An agent: a snapshot of a network's weights, in a file that also holds their provenance."""
+"""An agent: a snapshot of a network's weights with their provenance, in a folder with a card."""
 
 import dataclasses
+import json
 import os
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import torch
 
+from rungs._src.core.atomic import atomic_write
 from rungs._src.train.network import PolicyValueNetwork
 from rungs._src.train.torch_file import TorchFile, tensor_flaw
 from rungs.errors import ConfigurationError, InvalidStateError
 
+WEIGHTS = "agent.pt"  # an agent's file in its folder
+CARD = "README.md"  # which model hubs show, and read the first lines of
 POOL = "pool"  # the folder of a run's frozen agents
 MATCHES = "matches"  # the folder of their games in the evaluation that froze them, as PGN
 
@@ -35,17 +41,52 @@ def freeze(network: PolicyValueNetwork, name: str, provenance: dict) -> Agent:
     return Agent(name, _network_of(weights), {key: str(value) for key, value in provenance.items()})
 
 
-def save(agent: Agent, path: str | os.PathLike) -> None:
-    """Writes an agent, whole or not at all."""
+def save(agent: Agent, folder: Path, ratings: Iterable[Mapping[str, Any]] = ()) -> None:
+    """Writes an agent's folder: its card, see `card`, and its file, each whole or not at all."""
+    with atomic_write(folder / CARD) as unfinished:
+        unfinished.write_text(card(agent, ratings), encoding="utf-8")
     weights = {key: tensor.half() for key, tensor in agent.network.state_dict().items()}
-    _FILE.write(
-        Path(path), {"name": agent.name, "weights": weights, "provenance": agent.provenance}
-    )
+    content = {"name": agent.name, "weights": weights, "provenance": agent.provenance}
+    _FILE.write(folder / WEIGHTS, content)
+
+
+def card(agent: Agent, ratings: Iterable[Mapping[str, Any]] = ()) -> str:
+    """Returns an agent's card: metadata as model hubs read it, its ratings and its provenance.
+
+    A rating has the `search` that it belongs to, in words, `elo` above random play, and `low` and
+    `high`, its 95 % interval.
+    """
+    metadata: dict[str, Any] = {"library_name": "rungs", "pipeline_tag": "reinforcement-learning"}
+    metadata["tags"] = ["chess"]
+    scale = "Elo above random play"
+    rows = [
+        (each["search"], *(round(each[key]) for key in ("elo", "low", "high"))) for each in ratings
+    ]
+    if rows:
+        metrics = [
+            {"type": "elo", "name": f"{scale}, {search}", "value": elo} for search, elo, *_ in rows
+        ]
+        game = {"type": "chess", "name": "chess"}
+        result = {"task": {"type": "reinforcement-learning"}, "dataset": game, "metrics": metrics}
+        metadata["model-index"] = [{"name": agent.name, "results": [result]}]
+    lines = ["---", *(f"{name}: {json.dumps(value)}" for name, value in metadata.items()), "---"]
+    lines += [f"# {agent.name}", "", "A network that plays chess: `rungs uci` with this folder."]
+    if rows:
+        lines += ["", f"| search | {scale} | 95 % interval |", "| --- | --- | --- |"]
+        lines += [f"| {search} | {elo} | {low} to {high} |" for search, elo, low, high in rows]
+    lines += ["", "| provenance | |", "| --- | --- |"]
+    lines += [f"| {name} | {_cell(value)} |" for name, value in agent.provenance.items()]
+    return "\n".join(lines) + "\n"
 
 
 def load(path: str | os.PathLike) -> Agent:
-    """Reads an agent; ConfigurationError if there is none, InvalidStateError if it is corrupt."""
-    saved = _FILE.read(Path(path))
+    """Reads an agent's folder or file; ConfigurationError if there is none, InvalidStateError if it
+    is corrupt.
+    """
+    path = Path(path)
+    if path.is_dir():
+        path /= WEIGHTS
+    saved = _FILE.read(path)
     if flaw := tensor_flaw(saved["weights"], "weights"):
         raise InvalidStateError(f"{path}: {flaw}")
     try:
@@ -57,20 +98,29 @@ def load(path: str | os.PathLike) -> Agent:
 
 
 def frozen_path(pool: Path, update: int) -> Path:
-    """Returns the path of the agent that a run froze after an update."""
-    return pool / f"{update:06}.pt"
+    """Returns the folder of the agent that a run froze after an update."""
+    return pool / f"{update:06}"
 
 
 def frozen_in(pool: Path) -> dict[int, Path]:
-    """Returns the paths of a run's frozen agents by update, in order; ignores other files."""
-    agents = [(int(path.stem), path) for path in pool.glob("*.pt") if path.stem.isdecimal()]
-    return {update: path for update, path in sorted(agents) if path == frozen_path(pool, update)}
+    """Returns the paths of a run's frozen agents by update, in order; ignores other files. Runs of
+    Rungs 0.3 have files in place of folders.
+    """
+    paths = [*pool.glob("*.pt"), *(file.parent for file in pool.glob(f"*/{WEIGHTS}"))]
+    agents = [(int(path.stem), path) for path in paths if path.stem.isdecimal()]
+    names = {update: frozen_path(pool, update).name for update, _ in agents}
+    return {n: path for n, path in sorted(agents) if path.name.removesuffix(".pt") == names[n]}
 
 
 def untrained(seed: int = 0) -> Agent:
     """Returns an agent that has learnt nothing."""
     torch.manual_seed(seed)
     return freeze(PolicyValueNetwork(), "untrained", {"seed": seed})
+
+
+def _cell(text: str) -> str:
+    """Returns a text as a table's cell."""
+    return " ".join(text.split()).replace("|", "\\|")
 
 
 def _network_of(weights: dict[str, torch.Tensor]) -> PolicyValueNetwork:

@@ -12,7 +12,7 @@ from rungs._src.core.progress import Say, silent
 from rungs._src.programs import find_program
 from rungs._src.selfplay import agent as files
 from rungs._src.selfplay import elo
-from rungs._src.selfplay.agent import MATCHES, POOL, Agent, frozen_in, frozen_path
+from rungs._src.selfplay.agent import CARD, MATCHES, POOL, WEIGHTS, Agent, frozen_in, frozen_path
 from rungs._src.selfplay.elo import Pairs
 from rungs._src.selfplay.learning import evaluator
 from rungs._src.selfplay.matches import Match, Player, pairs_of, play, rule_in_words
@@ -42,16 +42,17 @@ class Evaluator:
 
     def files(self, update: int) -> list[Path]:
         """Returns the paths of the files that the evaluation after `update` updates writes."""
-        pgn = self.out / MATCHES / f"{update:06}.pgn"
-        return [frozen_path(self.out / POOL, update), pgn, self.out / RATINGS, self.out / RESULTS]
+        frozen, pgn = frozen_path(self.out / POOL, update), self.out / MATCHES / f"{update:06}.pgn"
+        return [frozen / CARD, frozen / WEIGHTS, pgn, self.out / RATINGS, self.out / RESULTS]
 
     def evaluate(
         self, network, update: int, provenance: dict, say: Say = silent
     ) -> dict[str, float]:
-        """Freezes a network, plays its matches, and rates all; returns a row of the results."""
-        frozen, pgn, rated, results = self.files(update)
+        """Freezes a network, plays its matches, rates all, and saves it with its rating; returns a
+        row of the results.
+        """
+        *_, pgn, rated, results = self.files(update)
         agent = files.freeze(network, named(update), provenance)
-        files.save(agent, frozen)
         seed = (self.training.seed + 1 + update) % 2**64
         played = []
         for rival in self._rivals(agent, update, seed):
@@ -65,6 +66,8 @@ class Evaluator:
         _write(rated, ratings.to_csv(index=False))
         _write(results, self._results().to_csv(index=False))
         row = self._row(agent.name, ratings.set_index("player"))
+        search = search_in_words(self.training.match_policy, self.training.simulations)
+        files.save(agent, frozen_path(self.out / POOL, update), [row | {"search": search}])
         adjudicated = sum(match.adjudicated for match in played)
         return row | {"games": len(played), "adjudicated": adjudicated}
 

@@ -71,7 +71,7 @@ def train(
     """Trains by self-play, or resumes training, and keeps everything in `out`.
 
     It writes `metrics.csv` (a row per update) and `evaluations.csv`; `pool/`, the network as it was
-    at each evaluation; `matches/`, the PGN of all games of each evaluation;
+    at each evaluation, with its rating; `matches/`, the PGN of all games of each evaluation;
     `results.csv` and `ratings.csv`, of all in the pool; `positions/`, the replay buffer; and
     `checkpoint.pt`, which is replaced atomically. A run that was killed loses the updates since its
     last checkpoint and plays them again: its curve equals an uninterrupted run's, bit for bit.
@@ -112,8 +112,8 @@ def train(
             if training.stockfish:
                 stockfish()
             folders.append(held.enter_context(locked_output_dir(out, "self-play", _NAMES)))
-            for name in (BUFFER, POOL, MATCHES):
-                remove_leftovers(out / name)
+            for folder in (out / BUFFER, out / MATCHES, *(out / POOL).glob("*/")):
+                remove_leftovers(folder)
             if (out / CHECKPOINT).exists() and not resume:
                 raise ConfigurationError(f"{out} holds a run already: --resume continues it")
             return checkpoint.load(out) if resume else None

@@ -156,15 +156,15 @@ class Engine:
 
 
 def serve(path: Path, lines: BinaryIO, out: TextIO) -> None:
-    """Lets a controller play with an agent's file, until it quits or closes the pipe.
+    """Lets a controller play with an agent, until it quits or closes the pipe.
 
     Raises:
         ConfigurationError: there is no such agent.
         InvalidStateError: the file is corrupt.
         OSError: the controller does not read.
     """
-    if not path.is_file():
-        raise ConfigurationError(f"{path} is not a file: an agent is one of a run's pool/")
+    if not path.exists():
+        raise ConfigurationError(f"there is no {path}: an agent is a folder of a run's pool/")
 
     def load(say: Say) -> "Thinker":
         from rungs._src.uci.thinking import Thinker
