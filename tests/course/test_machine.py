@@ -179,6 +179,21 @@ def test_a_set_for_the_last_cache_fits_a_small_part_of_it(monkeypatch):
     assert working_sets(2) == {"L1": 2**14, "L2": 2**19, "L3": 2**21, "memory": 2**29}
 
 
+@pytest.mark.parametrize(
+    ("shares", "words"),
+    [
+        (("48.07", " 0.30", "0.00"), "ports, 48%"),
+        ((" 4.00", "91.5", "0.00"), "dependencies, 92%"),
+        (("0.00", "0.00", "60.0"), "loads and stores, 60%"),
+    ],
+)
+def test_a_report_of_llvm_mca_names_the_largest_share(shares, words):
+    kinds = ("Resource Pressure", "Register Dependencies", "Memory Dependencies")
+    report = "".join(f"- {kind} [ {n}% ]\n" for kind, n in zip(kinds, shares, strict=True))
+    assert machine_code._waits(report) == words
+    assert machine_code._waits("No bottlenecks discovered.") == "nothing"
+
+
 @pytest.mark.skipif(not shutil.which("objdump"), reason="objdump is not installed")
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="reads x86's machine code")
 def test_the_peak_of_scalar_integers_is_computed_in_registers():

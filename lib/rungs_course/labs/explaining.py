@@ -15,7 +15,7 @@ from rungs.devel import run_program, temporary_dir
 from rungs.errors import CompilerError, UnavailableError
 from rungs_course.labs.inside.building import included
 from rungs_course.labs.lab import Lab
-from rungs_course.measure import peaks, valgrind
+from rungs_course.measure import machine_code, peaks, valgrind
 
 _FLAGS = ["-O3", f"-march={valgrind.MACHINE}", "-std=c++20", "-g", "-pthread", "-w"]
 _SECONDS = 30
@@ -52,9 +52,8 @@ def compilers() -> list[str]:
 
 
 def _run(*command: str) -> str:
-    package = "llvm" if command[0] == "llvm-mca" else command[0]
     try:
-        done = run_program(command, _SECONDS, install=f"apt-get install {package}")
+        done = run_program(command, _SECONDS, install=f"apt-get install {command[0]}")
     except UnavailableError as error:
         raise CompilerError(str(error)) from None
     if done.returncode:
@@ -79,7 +78,7 @@ def _explain_counts(lab: Lab, codes: dict[str, str], folder: Path) -> Iterator[s
     for name, words in (("yours", "your answer"), ("solution", "the best known solution")):
         try:
             yield _explain_loop(lab, folder / name, words, totals.get(name))
-        except CompilerError as error:
+        except (CompilerError, UnavailableError) as error:
             yield f"What limits a loop is not known: {error}."
             return
 
@@ -133,38 +132,20 @@ def _explain_loop(lab: Lab, program: Path, words: str, totals: Mapping[str, int]
     unit of the lab by the program's counted instructions, if it spends them all in such loops.
     """
     assert lab.per
-    assembly, loop = program.with_suffix(".s"), program.with_suffix(".loop.s")
+    assembly = program.with_suffix(".s")
     _run(compilers()[0], *_FLAGS, "-g0", "-S", f"{program}.cpp", "-o", str(assembly))
     lines = innermost_loop(assembly.read_text())
     if not lines:
         return f"What limits a loop is not known: {words} has no loop."
-    loop.write_text("\n".join(lines) + "\n")
-    report = _run("llvm-mca", "--bottleneck-analysis", "--instruction-info=0", str(loop))
-    cycles = int(_number(r"Total Cycles:\s+(\d+)", report)) / 100  # iterations
+    cycles, _, waits = machine_code.simulate(lines, machine_code.host_model())
     text = (
         f"The longest inner loop of {words}, {len(lines)} instructions, takes {cycles:.3g} cycles "
-        f"an iteration, if all it reads is in the first cache; {bottleneck(report)} (llvm-mca)."
+        f"an iteration, if all it reads is in the first cache; it waits for {waits} (llvm-mca)."
     )
     if totals:
         per_unit = cycles / len(lines) * totals["instructions"] / lab.per.count
         text += f" At this rate all its instructions take {per_unit:.3g} cycles per {lab.per.name}."
     return text
-
-
-def bottleneck(report: str) -> str:
-    """Returns in words what a loop waits for, according to a report of llvm-mca."""
-    shares = {
-        words: float(_number(rf"{name}\s+\[ *([\d.]+)%", report, "0"))
-        for words, name in (
-            ("it waits for execution units", r"Resource Pressure"),
-            ("it waits for results of other instructions", r"Register Dependencies"),
-            ("it waits for stores and loads", r"Memory Dependencies"),
-        )
-    }
-    words, share = max(shares.items(), key=lambda pair: pair[1])
-    if not share:
-        return "only the width of the processor's front end limits it"
-    return f"in {share:.0f}% of the cycles {words}"
 
 
 def innermost_loop(assembly: str) -> list[str]:
@@ -186,13 +167,6 @@ def innermost_loop(assembly: str) -> list[str]:
         elif in_kernel and line.startswith("\t") and not re.match(r"\s+(\.|j|call|ret|#)", line):
             body.append(line.partition("#")[0].rstrip())
     return max(loops, key=len, default=[])
-
-
-def _number(pattern: str, report: str, otherwise: str | None = None) -> str:
-    match = re.search(pattern, report)
-    if not match and otherwise is None:
-        raise CompilerError("llvm-mca's output has an unexpected format")
-    return match[1] if match else str(otherwise)
 
 
 def _explain_bandwidth(lab: Lab, nanoseconds: Mapping[str, float]) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """The machine code of innermost loops, read from binaries, and its simulation."""
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 import pandas as pd
@@ -37,16 +38,21 @@ def loop(library: str | Path, function: str) -> pd.DataFrame:
 
 
 def ports(instructions: pd.DataFrame, model: str) -> tuple[float, pd.Series, str]:
-    """Simulates a loop on a model of a processor by llvm-mca, all loads served by the first cache.
+    """Simulates a loop on a model of a processor by `simulate`."""
+    body = instructions[~instructions["instruction"].str.startswith("j")]
+    return simulate(body["instruction"] + " " + body["operands"], model)
+
+
+def simulate(lines: Iterable[str], model: str) -> tuple[float, pd.Series, str]:
+    """Simulates a loop's instructions, without its jump, on a model of a processor by llvm-mca, all
+    loads served by the first cache.
 
     Returns the cycles of an iteration; for how many of them each port that is used is busy; and
     what the loop waits for, according to llvm-mca.
     """
-    body = instructions[~instructions["instruction"].str.startswith("j")]
-    text = "\n".join(body["instruction"] + " " + body["operands"])
     command = ["llvm-mca", f"--mcpu={model}", f"--iterations={_ITERATIONS}"]
     command += ["--bottleneck-analysis", "--instruction-info=0"]
-    report = printed(command, "llvm", text)
+    report = printed(command, "llvm", "\n".join(lines))
     cycles = int(re.findall(r"Total Cycles:\s+(\d+)", report)[0]) / _ITERATIONS
     names = dict(re.findall(r"^(\[[\d.]+\])\s+- (\S+)$", report, re.MULTILINE))
     head, values = report.split("Resource pressure per iteration:")[1].split("\n")[1:3]

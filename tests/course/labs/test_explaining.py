@@ -7,7 +7,7 @@ import pytest
 
 from rungs.errors import ConfigurationError
 from rungs_course.labs import check, predict, submissions
-from rungs_course.labs.explaining import bottleneck, explain, innermost_loop
+from rungs_course.labs.explaining import explain, innermost_loop
 from rungs_course.labs.inside.building import build
 from rungs_course.labs.lab import find
 
@@ -40,24 +40,6 @@ measured:                               # @measured
 def test_the_inner_loop_of_the_kernel_is_found():
     assert innermost_loop(ASSEMBLY) == ["\taddq\t%rcx, %rdx", "\tpopcntq\t%rdx, %rdx"]
     assert innermost_loop("measured:\n\tretq\n") == []
-
-
-@pytest.mark.parametrize(
-    ("resource", "register", "memory", "names"),
-    [
-        ("48.07", "0.30", "0.00", "48%.* units"),
-        (" 4.00", "91.5", "0.00", "92%.* results"),
-        ("0.00", "0.00", "60.0", "60%.* stores"),
-    ],
-)
-def test_a_report_of_llvm_mca_names_the_largest_share(resource, register, memory, names):
-    report = (
-        f"Throughput Bottlenecks: \n  Resource Pressure       [ {resource}% ]\n"
-        f"  Data Dependencies:      [ 12.0% ]\n  - Register Dependencies [ {register}% ]\n"
-        f"  - Memory Dependencies   [ {memory}% ]\n"
-    )
-    assert re.search(names, bottleneck(report))
-    assert "%" not in bottleneck("No resource or data dependency bottlenecks discovered.")
 
 
 @pytest.mark.parametrize(("compiles", "tool"), [(False, "clang++"), (True, "valgrind")])
