@@ -481,17 +481,20 @@ def raced(root: Path) -> list[dict]:
     return machines
 
 
-def modelled(root: Path, machine: str) -> dict:
-    """Returns what the page of models begins with, as recorded on a machine, by its folder's name.
+def modelled(root: Path) -> dict:
+    """Returns what the page of models begins with, as recorded last, on a machine with all of it.
 
     `machine` in words; `shares` of a ply by part; `roofs` by cores, with `peak` (operations a
     second), `bandwidths` (bytes a second, by level) and `programs`; and `update`, its seconds of
     computing, messages, bytes, and the latency and bandwidth of its link.
     """
-    folder = root / "data" / "recorded" / machine
     names = ("01_profile", "08_compute", "08_bandwidth", "08_rungs", "14_updates", "14_messages")
-    profile, compute, bandwidth, programs, updates, messages = (
-        results.load(folder / f"{name}.csv") for name in names
+    files = [
+        [folder / f"{name}.csv" for name in names] for folder in (root / "data/recorded").glob("*/")
+    ]
+    profile, compute, bandwidth, programs, updates, messages = max(
+        ([*map(results.load, each)] for each in files if all(map(Path.exists, each))),
+        key=lambda tables: tables[1].attrs["provenance"]["date"],
     )
     roofs = {}
     for threads in sorted(set(compute["threads"].to_list())):

@@ -32,7 +32,6 @@ _SCRIPT = re.compile(r'<script type="module" src="([^"]+)"></script>')
 _FILE = re.compile(r'<script src="([^"]+)\.js"></script>')
 _TITLE = re.compile("<title>(.*)</title>")
 _MENU = "<!-- menu -->"
-_MODELLED = "intel-emeraldrapids-2-cores"  # the machine with whose numbers the models begin
 
 
 def _pieces() -> bytes:
@@ -52,7 +51,7 @@ FILES: dict[str, Callable[[], bytes]] = {
     "rungs.wasm": NEEDED.read_bytes,
     "pieces.json": _pieces,
     "recorded.json": lambda: json.dumps(numbers.raced(paths.ROOT)).encode(),
-    "models.json": lambda: json.dumps(numbers.modelled(paths.ROOT, _MODELLED)).encode(),
+    "models.json": lambda: json.dumps(numbers.modelled(paths.ROOT)).encode(),
     "agent-0.bin": functools.partial(_agent, 0),
     "agent-1.bin": functools.partial(_agent, 1),
 }
