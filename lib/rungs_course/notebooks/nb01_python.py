@@ -8,7 +8,6 @@ import chess
 import ipywidgets
 import numpy as np
 import pandas as pd
-import seaborn as sns
 
 from rungs_course import plots, widgets
 
@@ -82,7 +81,7 @@ def draw_aging(times: pd.DataFrame):
     per_ply = times.assign(age=age, microseconds=times["seconds"] / times["plies"] * 1e6)
     look = {"hue": "racer", "style": "racer", "palette": [plots.ORANGE, plots.BLUE]}
     look |= {"markers": ["o", "s"], "estimator": "median", "errorbar": ("pi", 100)}
-    sns.lineplot(per_ply, x="age", y="microseconds", ax=axes, **look)
+    plots.seaborn.lineplot(per_ply, x="age", y="microseconds", ax=axes, **look)
     axes.set(xlabel="plies since the first game began", ylabel="microseconds per ply")
     axes.set_ylim(0, None)
     axes.legend(frameon=False)

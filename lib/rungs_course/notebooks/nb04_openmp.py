@@ -4,7 +4,6 @@ import time
 
 import numpy as np
 import pandas as pd
-import seaborn as sns
 
 from rungs.devel import CACHE_LINE, loader, openmp
 from rungs.devel.envs import SCHEDULES
@@ -85,9 +84,9 @@ def draw_schedules(schedules: pd.DataFrame):
     figure, axes = plots.axes(height=3.8)
     look = {"x": "per_cent", "y": "schedule", "hue": "loop", "dodge": True, "ax": axes}
     look["palette"] = dict(zip(named["loop"].unique(), plots.COLORS, strict=False))
-    sns.stripplot(named, jitter=0.08, size=4, **look)
+    plots.seaborn.stripplot(named, jitter=0.08, size=4, **look)
     stroke = {"size": 13, "marker": "|", "linewidth": 2}
-    sns.stripplot(medians, jitter=False, legend=False, **stroke, **look)
+    plots.seaborn.stripplot(medians, jitter=False, legend=False, **stroke, **look)
     axes.axvline(0, color=plots.BLACK, linewidth=1)
     axes.set(ylabel="", xlabel="per cent beyond the even share (dots: repeats, strokes: medians)")
     axes.set_title("A loop, divided by five schedules")

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 import pandas as pd
-import seaborn
 
 from rungs.devel import CACHE_LINE
 from rungs.machine import describe
@@ -103,7 +102,7 @@ def draw_shares(table: pd.DataFrame):
     """Draws our numbers as multiples of the study's, which is 1."""
     figure, axes = plots.axes(height=1.6 + 0.5 * len(table))
     share = table["ours"] / table["study"]
-    seaborn.scatterplot(y=table["count"], x=share, color=plots.BLUE, s=80, ax=axes)
+    plots.seaborn.scatterplot(y=table["count"], x=share, color=plots.BLUE, s=80, ax=axes)
     axes.axvline(1, color=plots.BLACK, linestyle="--")
     for at, row in enumerate(table.assign(share=share).itertuples()):
         axes.hlines(at, row.share, 1, color=plots.BLUE)

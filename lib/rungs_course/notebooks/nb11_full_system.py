@@ -10,7 +10,6 @@ import matplotlib.ticker
 import numpy as np
 import pandas as pd
 import scipy.special
-import seaborn
 import torch
 
 from rungs.chess import Buffers, ChessVectorEnv, random_actions
@@ -329,7 +328,7 @@ def draw_wins(evaluations: pd.DataFrame, over: str = "steps"):
     shares = evaluations.assign(won=evaluations["wins"] / evaluations["games"])
     names = shares["learner"].unique().tolist()
     look = {"hue": "learner", "style": "learner", "palette": plots.COLORS[: len(names)]}
-    seaborn.lineplot(
+    plots.seaborn.lineplot(
         shares, x=over, y="won", units="seed", estimator=None, alpha=0.7, ax=axes, **look
     )
     axes.get_legend().remove()

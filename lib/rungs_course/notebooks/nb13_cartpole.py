@@ -6,7 +6,6 @@ from typing import Any
 import matplotlib.patches
 import numpy as np
 import pandas as pd
-import seaborn
 
 import rungs
 from rungs_course import plots
@@ -87,7 +86,7 @@ def draw_layouts(times: pd.DataFrame):
         at = {"x": "nanoseconds", "y": "place", "hue": "layout", "palette": colors}
         look = {"dodge": 0.4, "linestyle": "none", "markers": ["s", "o"], "legend": False}
         look |= {"estimator": "median", "errorbar": ("pi", 50)}
-        seaborn.pointplot(rows, ax=panel, **at, **look)
+        plots.seaborn.pointplot(rows, ax=panel, **at, **look)
         panel.set(title=f"{work} needed", ylabel="", xlabel="nanoseconds per cart")
         panel.set_xlim(0, None)
     for layout, marker in zip(LAYOUTS, "so", strict=True):

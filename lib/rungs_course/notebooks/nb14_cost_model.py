@@ -20,7 +20,6 @@ import matplotlib.patches
 import matplotlib.ticker
 import numpy as np
 import pandas as pd
-import seaborn
 
 from rungs_course import plots, widgets
 from rungs_course.measure.link import Link, fit
@@ -267,7 +266,7 @@ def draw_messages(times: pd.DataFrame, link: Link, cores: int):
     figure, axes = plots.axes(height=4.2)
     groups = plots.lines(times.groupby("processes"))
     for (processes, rows, look), linestyle in zip(groups, plots.LINESTYLES, strict=False):
-        axes = seaborn.lineplot(
+        axes = plots.seaborn.lineplot(
             x=rows["bytes"].to_list(),
             y=(1e3 * rows["seconds"]).to_list(),
             **plots.MEDIANS | {"err_style": "bars", "linestyle": "none"},

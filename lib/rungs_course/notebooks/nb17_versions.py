@@ -21,7 +21,6 @@ from typing import Any, Protocol
 import chess
 import numpy as np
 import pandas as pd
-import seaborn as sns
 from IPython.display import HTML
 from matplotlib.colors import LogNorm
 
@@ -472,7 +471,9 @@ def draw_work(counts: pd.DataFrame):
     figure, panels = plots.axes(9.0, 5.0, ncols=2, sharey=True)
     forms = {"instructions": "{:,.0f}", "mispredicted": "{:,.1f}"}
     for axes, (column, form) in zip(panels, forms.items(), strict=True):
-        sns.stripplot(named, x=column, y="idea", color=plots.BLUE, size=7, jitter=False, ax=axes)
+        plots.seaborn.stripplot(
+            named, x=column, y="idea", color=plots.BLUE, size=7, jitter=False, ax=axes
+        )
         for place, number in enumerate(named[column]):
             beside = {"textcoords": "offset points", "va": "center"}
             axes.annotate(form.format(number), (number, place), (8, 0), **beside)
@@ -494,11 +495,11 @@ def draw_flags(times: pd.DataFrame):
         "annot": medians.map(lambda ns: plots.duration(ns * 1e-9)),
         "fmt": "",
         "linewidths": 1,
-        "cmap": sns.light_palette(plots.BLUE, as_cmap=True),
+        "cmap": plots.seaborn.light_palette(plots.BLUE, as_cmap=True),
         "norm": LogNorm(1, relative.max(axis=None) * 1.01),
     }
     figure, axes = plots.axes(7.0, 3.8)
-    sns.heatmap(relative, cbar_kws={"label": "times the row's fastest"}, ax=axes, **look)
+    plots.seaborn.heatmap(relative, cbar_kws={"label": "times the row's fastest"}, ax=axes, **look)
     axes.set(xlabel="flags of g++", ylabel="", title="The same headers, other flags: time of a ply")
     axes.tick_params(length=0, labelrotation=0)
     return figure
