@@ -16,7 +16,7 @@ STYLE = $(if $(wildcard $(TESTED)),$(TESTED),build/style/installed)
 STYLE_BIN = $(if $(wildcard $(TESTED)),$(BIN),build/style/bin)
 # Debian's packages of programs that some tests and notebooks use.
 TOOLS := bubblewrap chromium clang cmake g++-aarch64-linux-gnu iproute2 libclang-rt-dev llvm \
-  musl nodejs papi-tools qemu-user stockfish valgrind wine64
+  musl nodejs papi-tools polyglot qemu-user stockfish valgrind wine64
 
 # Python keeps the modules that it compiles, also in a container that sets this variable: kernels,
 # workers and tests are hundreds of processes, and each would compile PyTorch's modules anew.

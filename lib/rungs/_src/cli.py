@@ -238,7 +238,12 @@ def _add_commands(commands: argparse._SubParsersAction) -> None:
 
     uci = commands.add_parser("uci", help="let chess programs play an agent, by the UCI protocol")
     uci.add_argument(
-        "agent", type=to_path, metavar="AGENT", help="the agent's folder, such as pool/000400"
+        "agent",
+        type=to_path,
+        nargs="?",
+        metavar="AGENT",
+        help="its folder, such as pool/000400, or the name of a recorded agent (default: the "
+        "strongest of those)",
     )
     uci.set_defaults(command=_uci, extra="train")
 

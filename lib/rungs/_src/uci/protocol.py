@@ -15,6 +15,7 @@ import chess
 
 from rungs._src.core.arguments import shown
 from rungs._src.core.progress import Say
+from rungs._src.selfplay.recorded import agent_path
 from rungs._src.uci.request import Game, Limits, Options, game_of, limits_of
 from rungs.errors import ConfigurationError, InvalidFenError
 from rungs.version import __version__
@@ -155,20 +156,21 @@ class Engine:
         return self._thinker
 
 
-def serve(path: Path, lines: BinaryIO, out: TextIO) -> None:
+def serve(agent: Path | None, lines: BinaryIO, out: TextIO) -> None:
     """Lets a controller play with an agent, until it quits or closes the pipe.
+
+    `agent` is as in `rungs.selfplay.load_agent`.
 
     Raises:
         ConfigurationError: there is no such agent.
         InvalidStateError: the file is corrupt.
         OSError: the controller does not read.
     """
-    if not path.exists():
-        raise ConfigurationError(f"there is no {path}: an agent is a folder of a run's pool/")
+    path = agent_path(agent)
 
     def load(say: Say) -> "Thinker":
         from rungs._src.uci.thinking import Thinker
 
         return Thinker.load(path, say)
 
-    Engine(path.stem, load, lines, out).run()
+    Engine(agent.stem if agent else "", load, lines, out).run()
