@@ -31,7 +31,7 @@ def untrained(**settings):
 @pytest.mark.parametrize(
     "make",
     [
-        *(lambda path=path: load_agent(path).network for path in AGENTS.glob("*.pt")),
+        *(lambda path=path: load_agent(path).network for path in AGENTS.iterdir()),
         lambda: untrained(squares=SparseSquares),
         lambda: untrained(**SMALL).double(),
     ],
