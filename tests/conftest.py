@@ -51,7 +51,8 @@ def pytest_addoption(parser):
 def pytest_ignore_collect(collection_path, config):
     """Leaves out files that are wholly of a tier which is not run: their imports take seconds."""
     if "not system" in config.option.markexpr and collection_path.suffix == ".py":
-        return re.search(r"^pytestmark = .*\bsystem\b", collection_path.read_text(), re.M) and True
+        first = re.compile(r"^pytestmark = \[?\s*pytest\.mark\.system\b", re.MULTILINE)
+        return first.search(collection_path.read_text()) and True
 
 
 def pytest_collection_modifyitems(config, items):

@@ -1,5 +1,6 @@
 """The CUDA kernel as far as no GPU is needed: what Numba compiles it to, and whom it refuses."""
 
+import importlib.util
 import os
 import re
 import sys
@@ -10,8 +11,9 @@ import rungs
 from rungs.errors import ConfigurationError, UnavailableError
 from tests.processes import succeed
 
-pytest.importorskip("numba.cuda")
-
+pytestmark = pytest.mark.skipif(
+    not importlib.util.find_spec("numba_cuda"), reason="numba-cuda is not installed"
+)
 
 # In a process of its own, as here Numba's simulator takes the compiler's place. A device's
 # functions are compiled for a device, which there is none of: only its capability is asked for.
