@@ -14,6 +14,7 @@ from rungs._src.core.memory import on_host
 from rungs._src.core.philox import Purpose, philox
 from rungs._src.machine import gpu
 from rungs.errors import ConfigurationError
+from tests.tiers import system_tier
 
 
 def make(rung, num_envs, **settings):
@@ -71,7 +72,6 @@ NO_GPU = pytest.mark.skipif(not gpu.usable(), reason="no GPU")
 ON_GPU = [{"device": "cuda", "execution": name} for name in ("eager", "graph", "compile")]
 SLOW = [
     ("numba", {"threads_per_block": 3}, ()),
-    ("torch", {"execution": "compile"}, pytest.mark.system),
     *(("torch", extra, NO_GPU) for extra in ON_GPU),
 ]
 SHORT = {"max_episode_steps": 40, "workload": 2}
@@ -81,6 +81,14 @@ CASES += [
     for dtype in (SINGLE, DOUBLE)
     for mode in ({}, NEXT_STEP)
 ]
+
+
+def compiled(settings):
+    return "torch", 7, 60, SHORT | settings, {"execution": "compile"}
+
+
+CASES += system_tier(compiled(SINGLE | NEXT_STEP), compiled(DOUBLE))
+CASES += system_tier(compiled(SINGLE), compiled(DOUBLE | NEXT_STEP), release=True)
 
 
 @pytest.mark.parametrize(("rung", "num_envs", "steps", "settings", "extra"), CASES)

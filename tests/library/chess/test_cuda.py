@@ -22,6 +22,7 @@ from rungs_course.measure.verify import assert_same
 from tests.interrupt import interrupted
 from tests.proof import lockstep
 from tests.saved import refusal
+from tests.tiers import system_tier
 
 DEVICES = ["cpu", *(["cuda"] if gpu.usable() else [])]
 
@@ -55,8 +56,7 @@ def arrays(info):
     }
 
 
-@pytest.mark.system
-@pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
+@pytest.mark.parametrize("arch", [*system_tier("sm_80"), *system_tier("sm_90", release=True)])
 def test_every_kernel_compiles(arch):
     code = device.cubin(arch)
     assert code.startswith(b"\x7fELF")
