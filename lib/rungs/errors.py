@@ -57,11 +57,7 @@ class OversubscriptionWarning(RuntimeWarning):
 
 
 class WorkerDiedError(RungsError, RuntimeError):
-    """A worker process died, raised, or took too long; the message names it.
-
-    Attributes:
-        worker: the worker's number.
-    """
+    """A worker process, number `worker`, died, raised, or took too long; the message names it."""
 
     def __init__(self, worker: int, why: str):
         self.worker = worker
@@ -118,12 +114,7 @@ class IllegalActionError(RungsError, gymnasium.error.InvalidAction, ValueError):
 
 
 class InvalidActionError(RungsError, gymnasium.error.InvalidAction, ValueError):
-    """An action is not valid. Nothing was changed in any environment.
-
-    Attributes:
-        env: the environment's number.
-        action: the action that was given.
-    """
+    """An action, `action`, is not valid in environment `env`. Nothing was changed anywhere."""
 
     def __init__(self, env: int, action: int, allowed: str = "0 or 1"):
         self.env, self.action = env, action

@@ -18,11 +18,7 @@ COMPILING = 3600.0  # seconds: more than any compiler takes, also on a busy mach
 
 
 def find_program(name: str) -> str | None:
-    """Returns the path of a program; None where it is not installed.
-
-    Raises:
-        ConfigurationError: `name` is not a string.
-    """
+    """Returns a program's path, or None; a ConfigurationError if `name` is not a string."""
     if not isinstance(name, str):
         raise ConfigurationError(f"name={name!r:.200} is not a string")
     return shutil.which(name) or shutil.which(name, path=_GAMES)

@@ -19,12 +19,9 @@ __all__ = ["ChessEnv", "LegalActions"]
 
 
 class LegalActions(gymnasium.spaces.Discrete):
-    """All actions of chess, of which `sample()` chooses uniformly among those that are legal now.
+    """All actions of chess, of which `sample()` chooses uniformly among those legal in `env` now.
 
     Pickled, it becomes a `Discrete` without the game, which is of no use in another process.
-
-    Args:
-        env: the game whose legal actions are sampled.
     """
 
     def __init__(self, env: "ChessEnv"):
@@ -70,11 +67,7 @@ class ChessEnv(Uncopyable, gymnasium.Env):
     def reset(
         self, *, seed: int | Sequence[int] | np.ndarray | None = None, options: dict | None = None
     ) -> tuple[np.ndarray, dict[str, Any]]:
-        """Begins a game: the first of `seed`, or the next, as a batch of one board does.
-
-        Raises:
-            ConfigurationError: a wrong seed or option.
-        """
+        """Begins the first game of `seed`, or the next; may raise ConfigurationError."""
         observation, self._info = self._env.reset(seed=seed, options=options)
         if seed is not None:
             super().reset(seed=int(np.ravel(seeds("seed", seed, 1))[0]))
@@ -94,11 +87,7 @@ class ChessEnv(Uncopyable, gymnasium.Env):
         return on_host(observation[0]).copy(), *flags, self._said()
 
     def action_mask(self) -> np.ndarray:
-        """Returns (4672,) bool, the legal actions: a copy.
-
-        Raises:
-            gymnasium.error.ResetNeeded: no reset came before.
-        """
+        """Returns (4672,) bool, a copy of the legal actions; before a reset, a ResetNeeded."""
         if self._info is None:
             raise gymnasium.error.ResetNeeded("call reset() before action_mask()")
         return on_host(self._info["action_mask"][0]).copy()

@@ -129,14 +129,11 @@ class ChessFunctions:
         self._step = jax.ffi.ffi_call("rungs_chess_step", results, input_output_aliases={0: 0})
 
     def init(self, seed: int | Sequence[int] | np.ndarray | Array) -> tuple[Array, Outputs]:
-        """Begins episode 0 on every board.
+        """Begins episode 0 on every board; returns the state and outputs, of which flags are zeros.
 
         Args:
             seed: as for the environment's `reset`; or a JAX array of integers, () or (N,). Where
                 that is traced, a negative seed raises an XLA error as an illegal action does.
-
-        Returns:
-            The state, and outputs, whose reward and flags are zeros.
 
         Raises:
             ConfigurationError: `seed` is not a seed, or not N of them.
@@ -157,7 +154,7 @@ class ChessFunctions:
         return self._returned(self._init(jnp.stack([*words, negative], -1), **self._settings))
 
     def step(self, state: Array, actions: Array) -> tuple[Array, Outputs]:
-        """Takes one action in every environment.
+        """Takes one action in every environment; returns the state and outputs.
 
         An illegal action raises an XLA error, INVALID_ARGUMENT (`jax.errors.JaxRuntimeError`),
         that names board, action and position. It is raised where the program's results are
@@ -167,9 +164,6 @@ class ChessFunctions:
             state: what `init` or `step` returned, directly or by way of NumPy or a file. Its shape
                 and dtype are checked; its content is trusted.
             actions: (N,) integers; in a JAX array of at most 32 bits.
-
-        Returns:
-            The state, and outputs.
 
         Raises:
             ConfigurationError: a wrong shape or dtype, or an action beyond 32 bits.
@@ -204,14 +198,11 @@ class ChessFunctions:
 
 
 def random_actions(key: Array, outputs: Outputs) -> Array:
-    """Chooses a legal action on every board, all equally likely.
+    """Chooses a legal action on every board, all equally likely, (N,) int32.
 
     Args:
         key: a random key of JAX.
         outputs: of a batch with `mask="list"`.
-
-    Returns:
-        (N,) int32.
 
     Raises:
         ConfigurationError: masks are not lists, or `outputs` is something else.

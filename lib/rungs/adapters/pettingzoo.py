@@ -28,11 +28,7 @@ _AGENTS = ["player_0", "player_1"]  # White, Black
 
 
 def env(**settings: Any) -> AECEnv:
-    """Puts `raw_env` into PettingZoo's usual wrappers: an illegal action loses the game.
-
-    Args:
-        **settings: of `raw_env`.
-    """
+    """Puts a `raw_env` into PettingZoo's usual wrappers: an illegal action loses the game."""
     wrapped = wrappers.TerminateIllegalWrapper(raw_env(**settings), illegal_reward=-1)
     return wrappers.OrderEnforcingWrapper(wrappers.AssertOutOfBoundsWrapper(wrapped))
 
@@ -133,13 +129,9 @@ class raw_env(Uncopyable, AECEnv):
         return {"observation": mirrored(observation, self._obs), "action_mask": mask}
 
     def last(self, observe: bool = True) -> tuple[dict | None, float, bool, bool, dict[str, Any]]:
-        """Returns the selected agent's observation, and the outcome of its last action.
+        """Returns the selected agent's observation, reward since it last moved, flags and info.
 
-        Args:
-            observe: whether to observe; if not, the observation is None.
-
-        Returns:
-            observation, reward since it last moved, terminated, truncated, info.
+        The observation is None unless `observe`; flags are terminated and truncated.
 
         Raises:
             gymnasium.error.ResetNeeded: no reset came before.
@@ -148,11 +140,7 @@ class raw_env(Uncopyable, AECEnv):
         return super().last(observe)
 
     def agent_iter(self, max_iter: int = 2**63) -> AECIterable:
-        """Goes through the agents in turns; see `AECEnv.agent_iter`.
-
-        Raises:
-            gymnasium.error.ResetNeeded: no reset came before.
-        """
+        """Goes through the agents in turns, as `AECEnv` does; a ResetNeeded if none came before."""
         self._begun("agent_iter")
         return super().agent_iter(max_iter)
 

@@ -104,11 +104,7 @@ class ChessVectorEnv(Uncopyable, VectorEnv):
     def step(
         self, actions: ArrayLike
     ) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
-        """Plays one action on every board.
-
-        Raises:
-            IllegalActionError: an action is not legal on its board; no board has changed.
-        """
+        """Plays an action on every board, or raises IllegalActionError and changes none."""
         observation, *outcome, info = self.env.step(actions, self._outputs.next())
         reward, terminated, truncated = (on_host(output).copy() for output in outcome)
         ended = terminated | truncated

@@ -127,11 +127,7 @@ class BatchVecEnv(Uncopyable, VecEnv):
         return [value for _ in self._get_indices(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: VecEnvIndices = None) -> None:
-        """Rejects the call: settings are given when the environment is made.
-
-        Raises:
-            ConfigurationError: always.
-        """
+        """Raises ConfigurationError: settings are given when the environment is made."""
         raise ConfigurationError(f"{attr_name} can't be set: make another environment")
 
     def env_method(

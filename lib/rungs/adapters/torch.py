@@ -88,14 +88,9 @@ class TorchEnv(Uncopyable):
     def reset(
         self, *, seed: int | Sequence[int] | np.ndarray | None = None, options: dict | None = None
     ) -> tuple[Tensor, dict[str, Tensor]]:
-        """Begins an episode in every environment, or in some.
+        """Begins episodes, as the environment's `reset`; returns observation and info of `step`.
 
-        Args:
-            seed: see the environment's `reset`.
-            options: see the environment's `reset`.
-
-        Returns:
-            observation and info, as `step` does, without `final_obs`.
+        There is no `final_obs` in info.
 
         Raises:
             ConfigurationError: a wrong seed or option; nothing has changed.
@@ -109,10 +104,7 @@ class TorchEnv(Uncopyable):
         return observation, info
 
     def step(self, actions: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, dict[str, Tensor]]:
-        """Takes one action in every environment.
-
-        Args:
-            actions: (N,) integers.
+        """Takes one action in every environment; `actions` are (N,) integers.
 
         Returns:
             observation, reward (N,) float32, terminated (N,) bool, truncated (N,) bool, and info.

@@ -154,12 +154,9 @@ class ChessEnv(Uncopyable, EnvBase):
     def step_and_maybe_reset(
         self, tensordict: TensorDictBase
     ) -> tuple[TensorDictBase, TensorDictBase]:
-        """Takes a step, and goes on with the next episode where one has ended.
+        """Takes a step, and returns `tensordict` with "next", and that of the next step.
 
-        That has begun in the same step, so nothing is reset or merged, as `EnvBase` would do.
-
-        Returns:
-            `tensordict` with "next", and the tensordict for the next step.
+        The next episode has begun in the same step: nothing is reset, as `EnvBase` would.
         """
         if "next" in tensordict.keys():  # noqa: SIM118 (what is there already is TorchRL's to keep)
             tensordict = self.step(tensordict)

@@ -25,7 +25,6 @@ _PLANES = (
     + [(x, 1, piece) for piece in _UNDERPROMOTIONS for x in (-1, 0, 1)]
 )
 
-
 # A king and the corner of the rook it castles with -> where the king goes.
 _TWO_SQUARES = {
     (chess.E1, chess.A1): chess.C1,
@@ -37,11 +36,7 @@ _CORNER = {(king, target): corner for (king, corner), target in _TWO_SQUARES.ite
 
 
 def target_of(action: int) -> int | None:
-    """Returns the square an action leads to, or None where that is off the board.
-
-    Raises:
-        ConfigurationError: there is no such action.
-    """
+    """Returns the square an action leads to, None off the board; or raises ConfigurationError."""
     action = integer("action", action, 0, NUM_ACTIONS - 1)
     x, y, _ = _PLANES[action // 64]
     file, rank = action % 8 + x, action % 64 // 8 + y
@@ -75,8 +70,7 @@ def action_of(move: chess.Move, black: bool) -> int:
 def action_on(move: chess.Move, board: chess.Board) -> int:
     """Returns the action id of a legal move, as `board` has it: in Chess960 kings take rooks.
 
-    Raises:
-        ConfigurationError: it is no such move, or `board` is no `chess.Board`.
+    Anything but a move of a `chess.Board` is a ConfigurationError.
     """
     _check_board(board)
     if not isinstance(move, chess.Move):
@@ -88,11 +82,7 @@ def action_on(move: chess.Move, board: chess.Board) -> int:
 
 
 def legal_actions(board: chess.Board) -> dict[int, chess.Move]:
-    """Returns the legal moves of a board by their actions.
-
-    Raises:
-        ConfigurationError: `board` is no `chess.Board`.
-    """
+    """Returns the legal moves of a `chess.Board` by action; a ConfigurationError for others."""
     _check_board(board)
     if board.chess960:
         return {action_on(move, board): move for move in board.legal_moves}
@@ -133,8 +123,6 @@ def to_uci(action: int, fen: str, chess960: bool = False) -> str:
     """Returns an action in UCI notation: `to_uci(524, chess.STARTING_FEN)` is "e2e4".
 
     Args:
-        action: its id.
-        fen: the position.
         chess960: whether castling is written as in Chess960, the king takes its rook. It always is
             where the position has a castling right that classical chess does not have.
 

@@ -105,10 +105,7 @@ class AsyncChessEnv(OneCaller):
             return observation, reward, terminated, truncated, info
 
     def send(self, actions: ArrayLike) -> None:
-        """Starts a step of the half that was received last, and returns at once.
-
-        Args:
-            actions: (N / 2,) integers. They are copied.
+        """Starts a step of the half that was received last by (N / 2,) integers, which are copied.
 
         Raises:
             ConfigurationError: actions have a wrong shape or dtype; nothing was started.

@@ -83,14 +83,13 @@ def format_name(obs: str, dtype: str) -> str:
 
 
 def mirrored(observation: np.ndarray, obs: str) -> np.ndarray:
-    """Returns the observation of the side that is not to move: the same board, flipped.
+    """Returns the observation of the side that is not to move, an array like it: the board flipped.
+
+    The flag of the side to move is the same.
 
     Args:
         observation: (..., 72) int8 or (..., 119, 8, 8) of any dtype, of the side to move.
         obs: "board" or "planes".
-
-    Returns:
-        An array like `observation`; the flag of the side to move is the same.
     """
     flipped = np.empty_like(observation)
     if obs == "board":

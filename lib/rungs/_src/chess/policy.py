@@ -8,15 +8,12 @@ from rungs.errors import ConfigurationError
 
 
 def random_actions(mask: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Chooses one uniformly random legal action per board.
+    """Chooses one uniformly random legal action per board, (N,) int64.
 
     Args:
         mask: (N, 4672) bool, (N, 73) uint64 or (N, 218) int16 (what `mask` of `rungs.make` gives),
             with at least one legal action in each row.
         rng: where the randomness comes from.
-
-    Returns:
-        (N,) int64 action ids.
 
     Raises:
         ConfigurationError: `mask` is not a mask or allows nothing on a board, or `rng` is wrong.

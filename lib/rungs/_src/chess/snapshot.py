@@ -32,11 +32,7 @@ class Snapshot:
     boards: Any = dataclasses.field(repr=False)
 
     def check_fits(self, settings: ChessSettings, layout: str) -> None:
-        """Checks that the copies fit a rung with these settings and layout.
-
-        Raises:
-            InvalidStateError: they don't; the message says what differs.
-        """
+        """Raises InvalidStateError, which names what differs, unless copies fit such a rung."""
         saved = self.settings.given() | {"layout": self.layout}
         expected = settings.given() | {"layout": layout}
         for name in expected:

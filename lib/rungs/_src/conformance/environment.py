@@ -133,12 +133,9 @@ class Environment(abc.ABC):
         raise UnsupportedError(OPTIONAL["planes"])
 
     def batch(self, games: int, autoreset: str, max_plies: int | None = None) -> Batch:
-        """Begins several games in one batch.
+        """Begins several games in one batch, truncated after `max_plies` if that is not None.
 
-        Args:
-            games: how many.
-            autoreset: Gymnasium's "same_step" or "next_step", or "disabled".
-            max_plies: when to truncate a game that isn't over; None: never.
+        `autoreset` is Gymnasium's "same_step" or "next_step", or "disabled".
         """
         raise UnsupportedError(OPTIONAL["batch"])
 

@@ -110,11 +110,7 @@ class Case:
         return chess.STARTING_FEN if self.fen is None else self.fen
 
     def board(self) -> chess.Board:
-        """Returns python-chess's board at its beginning.
-
-        Raises:
-            ValueError: the FEN is malformed, as some that must be refused are.
-        """
+        """Returns python-chess's board at its beginning; a ValueError if the FEN is malformed."""
         return chess.Board(self.start, chess960=self.chess960)
 
 
@@ -133,11 +129,7 @@ class Suite:
     cases: tuple[Case, ...]
 
     def of_groups(self, names: list[str]) -> "Suite":
-        """Returns the suite with the cases of some groups alone.
-
-        Raises:
-            ConfigurationError: there is no such group; the message names it.
-        """
+        """Returns the suite with the cases of some groups; a ConfigurationError names others."""
         if unknown := sorted(set(names) - set(self.groups)):
             known = ", ".join(self.groups)
             raise ConfigurationError(f"no group {', '.join(unknown)}; there are: {known}")
@@ -148,11 +140,7 @@ class Suite:
 
 
 def load(path: Path = PATH) -> Suite:
-    """Reads a suite.
-
-    Raises:
-        ConfigurationError: the file is missing or malformed; the message says where.
-    """
+    """Reads a suite; a ConfigurationError says where it is missing or malformed."""
     try:
         table = json.loads(path.read_text())
     except (OSError, ValueError) as error:

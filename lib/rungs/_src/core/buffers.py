@@ -18,14 +18,9 @@ class Buffers(types.SimpleNamespace):
 
     @classmethod
     def allocate(cls, kinds: Kinds, *boards: int) -> "Buffers":
-        """Makes zeroed arrays for boards of an environment.
+        """Makes zeroed arrays, each on cache lines, for N boards, or for T and N in T steps.
 
-        Args:
-            kinds: by the arrays' names, shape and dtype of one board's part, such as
-                `rungs.chess.ChessSettings.output_kinds()`.
-            *boards: N, or T and N for the outputs of T steps: the first axes of every array.
-
-        They begin on cache lines, so that a `bool` mask is written in whole lines.
+        `kinds` has shape and dtype of one board's part by name, as `ChessSettings.output_kinds()`.
         """
         like = cls.like(kinds, *boards)
         return like.within(zeroed_lines(like.memory_bytes()))

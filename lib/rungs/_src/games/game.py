@@ -20,9 +20,7 @@ _MAX_INT = 2**31 - 1  # of C++
 class GameRandom:
     """The random numbers of a board's episode, in the order in which the game draws them.
 
-    Attributes:
-        seed, board, episode: of which episode.
-        drawn: how many numbers were drawn.
+    `drawn` counts those that were drawn.
     """
 
     seed: int

@@ -19,14 +19,10 @@ _Z = 1.959964  # 95 % of a normal distribution lies within this many standard de
 
 
 def interval_of_share(share: float, games: int) -> tuple[float, float]:
-    """Returns where a share of games is expected with 95 % confidence, by Wilson (1927).
+    """Returns where a share, 0 to 1, of games is expected with 95 % confidence, by Wilson (1927).
 
     The interval assumes that games are won or lost. Draws, which count as half, make a share vary
     less than that, never more.
-
-    Args:
-        share: the share that was found, 0 to 1.
-        games: the number of games that it is a share of.
     """
     center = share + _Z**2 / (2 * games)
     spread = _Z * math.sqrt(share * (1 - share) / games + _Z**2 / (4 * games**2))
@@ -36,11 +32,7 @@ def interval_of_share(share: float, games: int) -> tuple[float, float]:
 
 @dataclasses.dataclass(frozen=True)
 class Evaluation:
-    """Results of some games.
-
-    Attributes:
-        wins, draws, losses: how many; a game that was cut short is a draw.
-    """
+    """Results of some games, of which those that were cut short are draws."""
 
     wins: int
     draws: int
@@ -135,8 +127,7 @@ class NetworkPolicy:
     def __call__(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
         """Returns (N,) int64 actions for (N, 72) int8 observations and (N, 73) uint64 masks.
 
-        Raises:
-            DivergedError: a probability is not finite.
+        A probability that is not finite is a DivergedError.
         """
         position, legal = (
             torch.from_numpy(array).to(self._device) for array in (observation, mask.view(np.int64))

@@ -57,12 +57,7 @@ def from_bits(mask: torch.Tensor) -> Legal:
 
 
 def from_lists(lists: torch.Tensor, action_count: torch.Tensor) -> Legal:
-    """Concatenates lists.
-
-    Args:
-        lists: (N, K) int16, of `mask="list"`.
-        action_count: (N,) integers, how many actions each has.
-    """
+    """Concatenates (N, K) int16 lists of `mask="list"`, of which each has `action_count`, (N,)."""
     count = action_count.long()
     boards = torch.arange(len(lists), device=lists.device)
     board = boards.repeat_interleave(count)
