@@ -38,7 +38,6 @@ from rungs.version import __version__
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs a command of the library; returns the exit status, as `run_command` does."""
     return run_command("python -m rungs", _add_commands, arguments)
 
 
@@ -291,13 +290,13 @@ def _paths(options: argparse.Namespace) -> int:
 
 
 def _perft(options: argparse.Namespace) -> int:
-    from rungs._src.chess.perft import PERFT, divide, read_epd
+    from rungs._src.chess.perft import divide, perft_cpp, perft_python, read_epd
 
     if options.depth < 1:
         raise ConfigurationError(f"--depth {options.depth} is not at least 1")
-    count = PERFT[options.rung]
+    count: Callable[[str, int], int] = perft_python
     if options.rung == "cpp":
-        count = functools.partial(count, threads=options.threads)
+        count = functools.partial(perft_cpp, threads=options.threads)
     elif options.threads != 1:
         raise ConfigurationError("--threads is only for the rung cpp")
     if options.divide is not None:

@@ -28,14 +28,12 @@ class Listing(tuple[ListedRung, ...]):
     __slots__ = ()
 
     def __repr__(self) -> str:
-        widths = [max(map(len, column)) for column in zip(*self._names(), strict=True)]
+        names = [(entry.env_id, entry.rung) for entry in self]
+        widths = [max(map(len, column)) for column in zip(*names, strict=True)]
         return "\n".join(
             f"{env_id:{widths[0]}}  {rung:{widths[1]}}  {entry}"
-            for (env_id, rung), entry in zip(self._names(), self, strict=True)
+            for (env_id, rung), entry in zip(names, self, strict=True)
         )
-
-    def _names(self) -> tuple[tuple[str, str], ...]:
-        return tuple((entry.env_id, entry.rung) for entry in self)
 
 
 def _missing(rung: registry.Rung) -> str:

@@ -122,11 +122,7 @@ DEFAULT_RUNG = "threads"  # of both environments
 
 
 def rungs_of(env_id: str) -> tuple[Rung, ...]:
-    """Returns the rungs of an environment, in the order of the ladder.
-
-    Raises:
-        ConfigurationError: there is no environment `env_id`.
-    """
+    """Returns an environment's rungs, slowest first; a ConfigurationError if there is none."""
     if not isinstance(env_id, str) or env_id not in _RUNGS:
         raise ConfigurationError(
             f"no environment {shown(env_id)}{did_you_mean([env_id], _RUNGS)}; "
@@ -261,11 +257,7 @@ def register() -> None:
 def make_async(
     env_id: Literal["chess"], num_envs: int, **settings: Unpack["ChessKeywords"]
 ) -> "AsyncChessEnv":
-    """Makes an environment with `send` and `recv`: see `rungs.chess.AsyncChessEnv`.
-
-    Raises:
-        ConfigurationError: an unknown environment or a wrong setting.
-    """
+    """Makes a `rungs.chess.AsyncChessEnv`, with `send` and `recv`; raises as `make` does."""
     if not isinstance(env_id, str) or env_id != "chess":
         raise ConfigurationError(f"no asynchronous environment {shown(env_id)}; there is: chess")
     from rungs._src.chess.async_env import AsyncChessEnv

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from rungs._src.cartpole.carts.carts import CartPoleSettings, Carts, saved_arrays
 from rungs._src.cartpole.physics import MAX_THETA, MAX_X
 from rungs._src.core import state
-from rungs._src.core.arguments import Seed, integer, seeds
+from rungs._src.core.arguments import integer, seeds
 from rungs._src.core.batch_env import ArrayT, BatchEnv
 from rungs._src.core.memory import memory_for
 from rungs._src.core.settings import split_settings
@@ -41,8 +41,6 @@ class CartPoleVectorEnv(BatchEnv[ArrayT]):
             which change only time.
 
     Attributes:
-        carts: the carts.
-        num_envs: how many.
         device: where outputs are tensors, their device; else None.
 
     Raises:
@@ -61,7 +59,7 @@ class CartPoleVectorEnv(BatchEnv[ArrayT]):
         **settings: Any,
     ):
         self.num_envs = integer("num_envs", num_envs, 1, 2**31 - 1)
-        self._seed: Seed = seeds("seed", seed, self.num_envs)
+        self._seed = seeds("seed", seed, self.num_envs)
         self.first_env = integer("first_env", first_env, 0, 2**31 - 1)
         self.settings, rung_settings = split_settings(settings, CartPoleSettings, carts, type(self))
         with memory_for(f"num_envs={self.num_envs} environments"):
@@ -76,7 +74,7 @@ class CartPoleVectorEnv(BatchEnv[ArrayT]):
     def reset(
         self, *, seed: int | Sequence[int] | np.ndarray | None = None, options: dict | None = None
     ) -> tuple[ArrayT, dict[str, Any]]:
-        """Begins an episode in every environment, or in some.
+        """Begins an episode in all or some carts; returns (N, 4) float32 observations and info.
 
         Args:
             seed: begins episode 0 of this seed, or in a sequence of each environment's seed.
@@ -84,18 +82,12 @@ class CartPoleVectorEnv(BatchEnv[ArrayT]):
                 ones begin each environment's next episode.
             options: {"reset_mask": (N,) bool} begins the next episode where it is set.
 
-        Returns:
-            observation (N, 4) float32 and info.
-
         Raises:
             ConfigurationError: a wrong seed or option, or more or fewer seeds than environments;
                 nothing has changed.
         """
         with self._alone("reset"):
-            self._check_open()
-            which = self._reset_mask(seed, options)
-            first = seed is not None or not self._begun
-            new_seed = self._seed if seed is None else seeds("seed", seed, self.num_envs)
+            which, new_seed, first = self._reset_arguments(seed, options)
             self.carts.reset(which, new_seed, 0 if first else None)
             self._seed, self._begun = new_seed, True
             self._actions_drawn = 0 if first else self._actions_drawn
@@ -103,10 +95,7 @@ class CartPoleVectorEnv(BatchEnv[ArrayT]):
             return self._outputs.observation, {}
 
     def step(self, actions: ArrayLike) -> tuple[ArrayT, ArrayT, ArrayT, ArrayT, dict[str, Any]]:
-        """Takes one action in every environment.
-
-        Args:
-            actions: (N,) integers, 0 or 1.
+        """Takes one action, 0 or 1, in every environment; `actions` are (N,) integers.
 
         Returns:
             observation (N, 4) float32, reward (N,) float32, terminated (N,) bool, truncated (N,)
@@ -182,10 +171,7 @@ class CartPoleVectorEnv(BatchEnv[ArrayT]):
             return state.pack(self._identity() | numbers, payload)
 
     def set_state(self, saved: bytes) -> tuple[ArrayT, dict[str, Any]]:
-        """Goes on from what `get_state` returned.
-
-        Returns:
-            observation and info, as `reset` does.
+        """Goes on from what `get_state` returned; returns observation and info, as `reset` does.
 
         Raises:
             InvalidStateError: `saved` is corrupt or of another number of environments or setting;

@@ -94,6 +94,3 @@ def _perft(board: chess.Board, depth: int) -> int:
         nodes += _perft(board, depth - 1)
         board.pop()
     return nodes
-
-
-PERFT: dict[str, Callable[..., int]] = {"cpp": perft_cpp, "python": perft_python}

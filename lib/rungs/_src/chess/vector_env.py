@@ -20,7 +20,7 @@ from rungs._src.chess.observation import OBSERVATIONS
 from rungs._src.chess.settings import ChessSettings
 from rungs._src.chess.snapshot import Snapshot
 from rungs._src.core import state
-from rungs._src.core.arguments import INT64, Seed, checked_indices, choice, integer, seeds, shown
+from rungs._src.core.arguments import INT64, checked_indices, choice, integer, seeds, shown
 from rungs._src.core.batch_env import ArrayT, BatchEnv, stays_ended
 from rungs._src.core.buffers import Buffers
 from rungs._src.core.memory import memory_for
@@ -83,7 +83,7 @@ class ChessVectorEnv(BatchEnv[ArrayT]):
         **settings: Any,
     ):
         num_envs = integer("num_envs", num_envs, 1, 2**31 - 1)
-        self._seed: Seed = seeds("seed", seed, num_envs)
+        self._seed = seeds("seed", seed, num_envs)
         first_board = integer("first_board", first_board, 0, 2**31 - 1)
         self.settings, rung_settings = split_settings(
             settings, ChessSettings, boards, ChessVectorEnv
@@ -109,7 +109,7 @@ class ChessVectorEnv(BatchEnv[ArrayT]):
         options: dict | None = None,
         out: Buffers | None = None,
     ) -> tuple[ArrayT, dict[str, Any]]:
-        """Begins an episode on every board, or on some.
+        """Begins an episode on all boards, or some; returns observation (as `obs` says) and info.
 
         Args:
             seed: begins episode 0 of this seed, or in a sequence of each board's seed, as for the
@@ -119,19 +119,13 @@ class ChessVectorEnv(BatchEnv[ArrayT]):
                 leaves the others as they are.
             out: as for `step`; rows of boards that are not reset are copied to it.
 
-        Returns:
-            observation (as `obs` says) and info.
-
         Raises:
             ConfigurationError: a wrong seed or option, more or fewer seeds than boards, or `out`
                 has a wrong shape or dtype; no board has changed.
             EngineError: the engine failed to open a game; no board has changed.
         """
         with self._alone("reset"):
-            self._check_open()
-            which = self._reset_mask(seed, options)
-            first = seed is not None or not self._begun
-            new_seed = self._seed if seed is None else seeds("seed", seed, self.num_envs)
+            which, new_seed, first = self._reset_arguments(seed, options)
             before = self._buffers
             with contextlib.nullcontext() if out is None else self._writing_to(out):
                 if out is not None and which is not None:
@@ -194,7 +188,7 @@ class ChessVectorEnv(BatchEnv[ArrayT]):
             self._lock.release()
 
     def sample_actions(self, rng: np.random.Generator | int | None = None) -> ArrayT:
-        """Chooses one uniformly random action per board among those that `step` accepts next.
+        """Chooses one uniformly random action per board of those that `step` accepts, (N,) int64.
 
         The same `rng` chooses the same actions on every rung, and the same as
         `rungs.chess.random_actions(info["action_mask"], rng)`; C++ rungs choose them in C++.
@@ -202,9 +196,6 @@ class ChessVectorEnv(BatchEnv[ArrayT]):
         Args:
             rng: a random generator; or the seed of a generator for this call alone; or None: other
                 actions in each call and run.
-
-        Returns:
-            (N,) int64 actions, an array or a tensor, as outputs are.
 
         Raises:
             ConfigurationError: `rng` is none of these; or a board has ended and waits for a reset.
@@ -219,10 +210,7 @@ class ChessVectorEnv(BatchEnv[ArrayT]):
             return self.boards.sample(rng)
 
     def rollout(self, length: int) -> tuple[Buffers, list[Buffers]]:
-        """Allocates memory for the outputs of several steps.
-
-        Args:
-            length: how many steps.
+        """Allocates memory for the outputs of `length` steps.
 
         Returns:
             All outputs, zeroed, with a first axis of `length`; and for each step views of its rows,
@@ -240,16 +228,12 @@ class ChessVectorEnv(BatchEnv[ArrayT]):
             return self.boards.fens()
 
     def legal_moves(self, board: int) -> dict[str, int]:
-        """Returns one board's legal moves in UCI notation, with their actions, in order of action.
+        """Returns a board's legal moves in UCI notation, with their actions, in order of action.
 
         Castling is written as in Chess960, the king takes its rook ("e1h1"), in an environment
         whose starts are of Chess960: `start="chess960"`, or any of `start_fens` has a right to
         castle that classical chess does not have. Else it is the king's two squares ("e1g1").
-
         Empty where the board's episode has ended and the next has not begun.
-
-        Args:
-            board: its index in the batch.
         """
         with self._alone("legal_moves"):
             self._check_begun("legal_moves")
@@ -270,13 +254,10 @@ class ChessVectorEnv(BatchEnv[ArrayT]):
             )
 
     def set_state(self, saved: bytes) -> tuple[ArrayT, dict[str, Any]]:
-        """Goes on from what `get_state` returned, in this environment or one made like it.
+        """Goes on from what `get_state` returned, here or elsewhere; returns what `reset` does.
 
         Only `obs`, `dtype` and `mask` may differ, but observations with history need a state with
         history.
-
-        Returns:
-            observation and info, as `reset` does.
 
         Raises:
             InvalidStateError: `saved` is corrupt or of another rung, version, number of boards or
@@ -294,7 +275,7 @@ class ChessVectorEnv(BatchEnv[ArrayT]):
     def copy_boards(
         self, source: ArrayLike, target: ArrayLike, *, randomness: str = "same"
     ) -> tuple[ArrayT, dict[str, Any]]:
-        """Overwrites boards `target` with copies of boards `source`.
+        """Overwrites boards `target` with copies of boards `source`; returns what `reset` does.
 
         All of `source` are read before any of `target` is written, so boards can change places. The
         copy's `reward`, `terminated`, `truncated` and `reason` are 0, as after a reset; an episode
@@ -302,20 +283,15 @@ class ChessVectorEnv(BatchEnv[ArrayT]):
 
         Randomness is a function of seed, board number, episode and ply. With "same" a copy takes
         over its source's seed, board number and episode: given the same actions it goes on bit for
-        bit as its source does, with the same replies of the opponent, next episodes and colours, as
-        a search needs it. With "own" it takes the position, its history and the ply, but keeps its
-        own seed, board number and episode, so that its random numbers differ from then on, as games
-        of a league need it. The default is "same", as a copy is expected to make no difference.
-        Either way, errors name boards by their place in the batch. `reset` gives a board its own
-        seed and number back, and begins the episode after its current one.
+        bit as its source does, as a search needs it. With "own" it keeps its own, so that random
+        numbers differ from then on, as games of a league need it. Either way, errors name boards by
+        their place in the batch. `reset` gives a board its own seed and number back, and begins the
+        episode after its current one.
 
         Args:
             source: (n,) integers, indices of boards in this batch; one may be there twice.
             target: (n,) integers, all different: board `target[k]` becomes what `source[k]` is.
             randomness: "same" or "own".
-
-        Returns:
-            observation and info, as `reset` does.
 
         Raises:
             ConfigurationError: indices have a wrong shape, dtype or length, are out of range, or
@@ -331,10 +307,7 @@ class ChessVectorEnv(BatchEnv[ArrayT]):
             return self._overwrite(self._copyable().save(source), target, own_randomness)
 
     def snapshot(self, indices: ArrayLike | None = None) -> Snapshot:
-        """Copies boards, to go on from them later with `restore`; quick, and in memory.
-
-        Args:
-            indices: (n,) integers, of boards in this batch; None for all.
+        """Copies boards, (n,) integers or None for all, for `restore`; quick, and in memory.
 
         Raises:
             ConfigurationError: indices have a wrong shape or dtype, or are out of range.
@@ -352,7 +325,7 @@ class ChessVectorEnv(BatchEnv[ArrayT]):
     def restore(
         self, snapshot: Snapshot, indices: ArrayLike | None = None, *, randomness: str = "same"
     ) -> tuple[ArrayT, dict[str, Any]]:
-        """Overwrites boards with those of a snapshot, which can be restored any number of times.
+        """Overwrites boards with those of a snapshot, as often as wanted; returns as `reset` does.
 
         Args:
             snapshot: of this environment, or of another in this process with the same rung and
@@ -361,9 +334,6 @@ class ChessVectorEnv(BatchEnv[ArrayT]):
                 None for those that were copied.
             randomness: see `copy_boards`. "own" goes on with this environment's seed; with "same"
                 the snapshot's must be the same.
-
-        Returns:
-            observation and info, as `reset` does.
 
         Raises:
             InvalidStateError: it is not a snapshot, or of another rung, setting or, with "same",
@@ -412,11 +382,9 @@ class ChessVectorEnv(BatchEnv[ArrayT]):
         return self._buffers.observation, self._info()
 
     def serve(self) -> bool:
-        """Steps this rank's boards for rank 0's environment until that is closed.
+        """Steps this rank's boards for rank 0's environment until it is closed; returns True then.
 
-        Returns:
-            On MPI ranks other than 0 whose boards rank 0 has (`gather=True`) True, once that is
-            closed. Else False, at once.
+        Where there is nothing to do, as on rank 0 and without `gather`, returns False at once.
         """
         self._check_open()
         return False

@@ -26,7 +26,6 @@ PYTHON_CHESS = "python-chess"
 # Settings with which a rung needs no GPU.
 _SETTINGS: dict[str, dict[str, Any]] = {"cuda": {"device": "cpu"}}
 
-
 _COMPASS = ("N", "NE", "E", "SE", "S", "SW", "W", "NW")
 _JUMPS = ("NNE", "ENE", "ESE", "SSE", "SSW", "WSW", "WNW", "NNW")
 
@@ -90,8 +89,6 @@ class PythonChess(Environment):
 
 
 class RungBatch(Batch):
-    """A batch of a rung's boards."""
-
     def __init__(self, rung: Any, games: int, **settings: Any):
         self.env: Any = make_rung("chess", rung, games, **settings | _SETTINGS.get(rung, {}))
         self.observation, self._info = self.env.reset(seed=0)

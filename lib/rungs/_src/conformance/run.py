@@ -88,8 +88,6 @@ def run_aside(name: str, cases: Iterable[Case]) -> list[Result]:
 
 
 class _Served:
-    """An environment in a process of its own."""
-
     def __init__(self, name: str):
         self._environment = environments.make(name)
 
@@ -118,8 +116,6 @@ _Difference = tuple[str, str]
 
 
 class _Played:
-    """A case, as it is played."""
-
     def __init__(self, environment: Environment, case: Case):
         self._environment, self._case, self.fen = environment, case, case.start
 

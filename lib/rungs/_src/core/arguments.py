@@ -22,7 +22,6 @@ MAX_SEED = 2**64 - 1
 
 AUTORESET_MODES = (AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP, AutoresetMode.DISABLED)
 
-
 # Characters of a value in a message: two FENs.
 _MAX_SHOWN = 200
 

@@ -12,7 +12,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike
 
-from rungs._src.core.arguments import checked_actions, integer, shown
+from rungs._src.core.arguments import Seed, checked_actions, integer, seeds, shown
 from rungs._src.core.exclusive import OneCaller
 from rungs._src.core.memory import on_host
 from rungs.errors import ConfigurationError
@@ -37,6 +37,7 @@ class BatchEnv(OneCaller, VectorEnv[ArrayT, Any, ArrayT], abc.ABC, Generic[Array
 
     device: Any = None
     _ended: Array
+    _seed: Seed
 
     def _describe(
         self,
@@ -56,11 +57,7 @@ class BatchEnv(OneCaller, VectorEnv[ArrayT, Any, ArrayT], abc.ABC, Generic[Array
         self._lock = threading.RLock()
 
     def checked(self, actions: ArrayLike, *before: int) -> Array:
-        """Returns `actions` as int64 of shape `before` + (N,) on the outputs' device.
-
-        Raises:
-            ConfigurationError: they have a wrong shape or dtype.
-        """
+        """Returns int64 actions of shape `before` + (N,), or raises ConfigurationError."""
         shape = (*before, self.num_envs)
         if self.device is None:
             return checked_actions(actions, shape)
@@ -78,6 +75,14 @@ class BatchEnv(OneCaller, VectorEnv[ArrayT, Any, ArrayT], abc.ABC, Generic[Array
             raise gymnasium.error.ResetNeeded(
                 f'boards {boards} have ended: call reset(options={{"reset_mask": ...}}) first'
             )
+
+    def _reset_arguments(
+        self, seed: object, options: dict | None
+    ) -> tuple[Array | None, Seed, bool]:
+        """Returns which environments begin, their seed, and whether at its first episode."""
+        self._check_open()
+        which, first = self._reset_mask(seed, options), seed is not None or not self._begun
+        return which, self._seed if seed is None else seeds("seed", seed, self.num_envs), first
 
     def _reset_mask(self, seed: object, options: dict | None) -> Array | None:
         if options is None:

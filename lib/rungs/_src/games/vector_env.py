@@ -8,8 +8,8 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import ArrayLike
 
-from rungs._src.core.arguments import Seed, choice, integer, seeds
 from rungs._src.core.arguments import autoreset_mode as mode_of
+from rungs._src.core.arguments import choice, integer, seeds
 from rungs._src.core.batch_env import BatchEnv
 from rungs._src.core.memory import memory_for
 from rungs._src.games.boards import BOARDS
@@ -54,7 +54,7 @@ class GameVectorEnv(BatchEnv[np.ndarray]):
         **rung_settings: Any,
     ):
         self.num_envs = integer("num_envs", num_envs, 1, 2**31 - 1)
-        self._seed: Seed = seeds("seed", seed, self.num_envs)
+        self._seed = seeds("seed", seed, self.num_envs)
         mode = mode_of(autoreset_mode)
         boards = BOARDS[choice("rung", rung, tuple(BOARDS))]
         check_game(game)
@@ -66,7 +66,7 @@ class GameVectorEnv(BatchEnv[np.ndarray]):
     def reset(
         self, *, seed: int | Sequence[int] | np.ndarray | None = None, options: dict | None = None
     ) -> tuple[np.ndarray, dict[str, Any]]:
-        """Begins an episode on every board, or on some.
+        """Begins an episode on every board, or on some; returns observation and info.
 
         Args:
             seed: begins episode 0 of this seed, or in a sequence of each board's seed. Without it,
@@ -74,18 +74,12 @@ class GameVectorEnv(BatchEnv[np.ndarray]):
                 each board's next episode.
             options: {"reset_mask": (N,) bool} begins the next episode where it is set.
 
-        Returns:
-            observation and info.
-
         Raises:
             ConfigurationError: a wrong seed or option; nothing has changed.
             GameError: the game raised an exception; it has to be reset.
         """
         with self._alone("reset"):
-            self._check_open()
-            which = self._reset_mask(seed, options)
-            first = seed is not None or not self._begun
-            new_seed = self._seed if seed is None else seeds("seed", seed, self.num_envs)
+            which, new_seed, first = self._reset_arguments(seed, options)
             self._begun = False  # where the game raises
             self.boards.reset(which, new_seed, 0 if first else None)
             self._seed, self._begun = new_seed, True
@@ -95,10 +89,7 @@ class GameVectorEnv(BatchEnv[np.ndarray]):
     def step(
         self, actions: ArrayLike
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
-        """Takes one action on every board.
-
-        Args:
-            actions: (N,) integers.
+        """Takes one action on every board; `actions` are (N,) integers.
 
         Returns:
             observation, reward (N,) float32, terminated (N,) bool, truncated (N,) bool, and info.

@@ -52,7 +52,6 @@ class Structure(ctypes.Structure):
 
     @classmethod
     def number(cls, field: str, name: str) -> int:
-        """Returns the number of an enumerator of a field's type."""
         return cls._enumerators[field][name]
 
     def _value(self, name: str, value: Any) -> Any:

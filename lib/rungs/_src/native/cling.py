@@ -108,8 +108,6 @@ def _functions() -> Api:
     import cppyy
 
     class Functions:
-        """cppyy's functions, looked up once each."""
-
         def __getattr__(self, name: str) -> Any:
             function = getattr(cppyy.gbl.rungs.calls, name)
             function.__release_gil__ = True

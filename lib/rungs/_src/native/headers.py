@@ -24,7 +24,6 @@ LEARN = "bindings/learn.cpp"
 MPI = "bindings/mpi.cpp"
 DEVICE = "bindings/device.cpp"
 
-
 # Seconds. A look at all files takes half a millisecond, and every perft and environment needs one.
 _LOOKS_EVERY = 0.1
 

@@ -61,7 +61,6 @@ class Draws:
         return tuple((word + 0.5) / 2.0**32 for word in words)
 
     def gumbel(self, action: int) -> float:
-        """Draws from the standard Gumbel distribution."""
         return -log(-log(self.uniform(Purpose.SEARCH_NOISE, action, 0)[0]))
 
     def gamma(self, action: int, alpha: float) -> float:

@@ -266,7 +266,6 @@ class Game:
                     edge.child = None
 
     def _draw_root_noise(self, root: Node) -> None:
-        """Prepares selection at the root."""
         policy, draws = self.settings.policy, self.draws
         self._visits_before = [edge.visits for edge in root.edges]
         if isinstance(policy, Gumbel):

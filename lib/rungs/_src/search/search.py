@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from rungs._src.chess.actions import NUM_ACTIONS
 from rungs._src.chess.buffers import MAX_LEGAL
-from rungs._src.chess.settings import ChessSettings, checked_start
+from rungs._src.chess.settings import checked_start
 from rungs._src.chess.vector_env import ChessVectorEnv
 from rungs._src.core.arguments import as_array, checked_actions, integer, shortened, shown
 from rungs._src.core.exclusive import OneCaller
@@ -43,7 +43,6 @@ class RefreshedEvaluator:
     def __call__(
         self, observation: np.ndarray, actions: np.ndarray, counts: np.ndarray
     ) -> tuple[Any, Any]:
-        """Evaluates leaves; see `rungs.search.Search.run`."""
         self.refresh()
         return self.evaluate(observation, actions, counts)
 
@@ -51,11 +50,7 @@ class RefreshedEvaluator:
 def uniform(
     observation: np.ndarray, actions: np.ndarray, counts: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The null evaluator: all actions are equally likely and all positions are worth 0.
-
-    Returns:
-        logits (B, 218) float32 and values (B,) float32, all 0 and read-only.
-    """
+    """The null evaluator: returns logits (B, 218) and values (B,), float32, all 0 and read-only."""
     return _zeros(len(counts))
 
 
@@ -153,7 +148,8 @@ class Search(OneCaller):
                     raise ConfigurationError(
                         f"games: an environment of {games.num_envs} boards, not {self.num_games}"
                     )
-                _check_listed(games.settings)
+                for i, fen in enumerate(games.settings.start_fens or ()):  # lists must be enough
+                    checked_start(f"games: start_fens[{i}]", fen, listed=True)
                 self._trees.begin_boards(chosen, games)
             else:
                 self._trees.begin_fens(chosen, self._fens(games, chosen))
@@ -223,10 +219,7 @@ class Search(OneCaller):
             return result if result.visits[game].any() else Result.empty(self.num_games)
 
     def advance(self, actions: ArrayLike) -> None:
-        """Plays an action in each game, and keeps the tree below it.
-
-        Args:
-            actions: (G,) integers; -1 leaves a game as it is.
+        """Plays (G,) integers, where they are not -1, and keeps the trees below these actions.
 
         Raises:
             IllegalActionError: an action is not legal in its game, or the game is over; no game has
@@ -362,9 +355,3 @@ def _floats(name: str, value: object, copy: bool) -> np.ndarray:
         raise ConfigurationError(f"{name}: dtype {array.dtype}, not float32")
     with np.errstate(over="ignore"):
         return np.array(array, np.float32, order="C", copy=copy or None)
-
-
-def _check_listed(settings: ChessSettings) -> None:
-    """Raises InvalidFenError if a list could be too short for all actions of a game."""
-    for i, fen in enumerate(settings.start_fens or ()):
-        checked_start(f"games: start_fens[{i}]", fen, listed=True)

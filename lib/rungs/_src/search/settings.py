@@ -10,9 +10,8 @@ from gymnasium.vector import AutoresetMode
 
 from rungs._src.chess.buffers import MAX_LEGAL
 from rungs._src.chess.settings import ChessSettings
-from rungs._src.core.arguments import integer, shown
+from rungs._src.core.arguments import choice, integer
 from rungs._src.core.settings import check_fields, checked_later, documented, setting
-from rungs.errors import ConfigurationError
 
 MAX_SIMULATIONS = 100_000
 MAX_NODES = 4 * MAX_SIMULATIONS
@@ -87,12 +86,7 @@ def _policy(name: str, policy: object) -> Gumbel | Puct:
         if isinstance(policy, rule):
             names = [field.name for field in dataclasses.fields(rule)]
             return rule(**{name: getattr(policy, name) for name in names})
-    if not isinstance(policy, str) or policy not in POLICIES:
-        known = ", ".join(map(repr, POLICIES))
-        raise ConfigurationError(
-            f"{name}={shown(policy)} is not one of {known}, nor a Gumbel or a Puct"
-        )
-    return POLICIES[policy]()
+    return POLICIES[choice(name, policy, tuple(POLICIES), ", nor a Gumbel or a Puct")]()
 
 
 @documented

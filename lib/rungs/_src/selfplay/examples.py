@@ -63,26 +63,20 @@ class Examples:
         )
 
 
-DTYPES = {
-    "observation": np.int8,
-    "count": np.int16,
-    "action": np.int16,
-    "policy": np.float16,
-    "outcome": np.int8,
-    "value": np.float16,
-}
+_NONE = Examples(
+    observation=np.empty((0, 72), np.int8),
+    count=np.empty(0, np.int16),
+    action=np.empty(0, np.int16),
+    policy=np.empty(0, np.float16),
+    outcome=np.empty(0, np.int8),
+    value=np.empty(0, np.float16),
+)
+DTYPES = {name: array.dtype for name, array in _NONE.arrays().items()}
 
 
 def joined(parts: Iterable[Examples]) -> Examples:
-    rows = [part.arrays() for part in parts]
-    empty = {name: np.empty(_shape(name), dtype) for name, dtype in DTYPES.items()}
-    return Examples(
-        **{name: np.concatenate([arrays[name] for arrays in (empty, *rows)]) for name in empty}
-    )
-
-
-def _shape(name: str) -> tuple[int, ...]:
-    return (0, 72) if name == "observation" else (0,)
+    rows = [part.arrays() for part in (_NONE, *parts)]
+    return Examples(**{name: np.concatenate([arrays[name] for arrays in rows]) for name in DTYPES})
 
 
 # The minimum and maximum of each number of an observation: `rungs._src.chess.observation`.
@@ -98,7 +92,7 @@ def examples_flaw(arrays: dict[str, np.ndarray]) -> str:
         return f"the arrays are {sorted(map(str, arrays))}, not {sorted(DTYPES)}"
     for name, dtype in DTYPES.items():
         if not isinstance(arrays[name], np.ndarray) or arrays[name].dtype != dtype:
-            return f"{name}: not an array of {np.dtype(dtype)}"
+            return f"{name}: not an array of {dtype}"
     count, action, policy = (arrays[name] for name in ("count", "action", "policy"))
     if count.ndim != 1 or ((count < 1) | (count > MAX_LEGAL)).any():
         return f"count: not one dimension of 1 to {MAX_LEGAL}"

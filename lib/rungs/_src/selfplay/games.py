@@ -36,7 +36,8 @@ class SelfPlay:
     def __init__(self, env: ChessVectorEnv, search: Search):
         self.env, self.search = env, search
         self._plies = 0
-        self._waiting = _nothing()
+        none = np.empty(0, np.int64)
+        self._waiting = _Waiting(joined([]), none, none)
         self._observation: np.ndarray | None = None
 
     def play(self, evaluate, plies: int) -> tuple[Examples, dict[str, int]]:
@@ -142,11 +143,6 @@ class RankGames:
         for _, counts in played:
             ended.update(counts)
         return joined(positions for positions, _ in played), dict(ended)
-
-
-def _nothing() -> _Waiting:
-    none = np.empty(0, np.int64)
-    return _Waiting(joined([]), none, none)
 
 
 def _misplaced(

@@ -1,6 +1,7 @@
 """Players of matches: random play, an engine, and a network with or without search."""
 
 import copy
+import dataclasses
 from typing import Any, Final, Self
 
 import numpy as np
@@ -59,8 +60,6 @@ class RandomPlayer:
 
 
 class EnginePlayer(Uncopyable):
-    """A UCI engine."""
-
     def __init__(self, engine: UciEngine, name: str):
         self.name = name
         self._process = EngineProcess(engine)
@@ -143,14 +142,12 @@ class NetworkPlayer:
         priors = np.exp(scores - scores.max(axis=1, keepdims=True))
         priors /= priors.sum(axis=1, keepdims=True)
         chosen = np.take_along_axis(actions, priors.argmax(axis=1)[:, None], axis=1)[:, 0]
-        zeros = np.zeros_like(priors)
-        return Result(
+        return dataclasses.replace(
+            Result.empty(len(actions)),
             actions=actions.copy(),
             counts=counts.copy(),
-            visits=zeros.astype(np.int32),
             policy=priors,
             priors=priors,
-            action_values=zeros,
             value=values,
             raw_value=values,
             chosen=chosen.astype(np.int64),

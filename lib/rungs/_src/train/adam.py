@@ -62,12 +62,11 @@ class Adam:
         return torch.device("cpu") if name == "step" else self._weights[i].device
 
 
-class FlatAdam:
+class FlatAdam(Adam):
     """As `Adam`, with all parameters moved into one vector, so that a step is one operation."""
 
     def __init__(self, weights: Iterable[torch.nn.Parameter], learning_rate: float, eps: float):
-        self._weights = list(weights)
-        self._settings: dict[str, Any] = {"lr": learning_rate, "betas": (0.9, 0.999), "eps": eps}
+        super().__init__(weights, learning_rate, eps)
         like = self._weights[0].detach()
         count = sum(parameter.numel() for parameter in self._weights)
         self._flat, self._gradient, *self._moments = like.new_zeros((4, count))
@@ -135,19 +134,7 @@ class FlatAdam:
 def _move(settings: dict[str, Any], *state: list[torch.Tensor], fused: bool | None = None) -> None:
     """Moves weights by their gradients, first and second moments, and numbers of steps."""
     weights, gradients, first, second, steps = state
-    adam(
-        weights,
-        gradients,
-        first,
-        second,
-        [],
-        steps,
-        fused=fused,
-        amsgrad=False,
-        beta1=settings["betas"][0],
-        beta2=settings["betas"][1],
-        lr=settings["lr"],
-        weight_decay=0.0,
-        eps=settings["eps"],
-        maximize=False,
-    )
+    beta1, beta2 = settings["betas"]
+    numbers = {"lr": settings["lr"], "beta1": beta1, "beta2": beta2, "eps": settings["eps"]}
+    unused: dict[str, Any] = {"weight_decay": 0.0, "amsgrad": False, "maximize": False}
+    adam(weights, gradients, first, second, [], steps, fused=fused, **numbers, **unused)

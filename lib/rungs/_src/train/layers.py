@@ -27,7 +27,9 @@ class DenseSquares(nn.Linear):
 
     def __init__(self, width: int):
         super().__init__(_ONE_HOT + len(_SCALES), width)
-        _add_buffers(self)
+        offsets = torch.arange(64) * NUM_PIECES + 6
+        self.register_buffer("_offsets", offsets, persistent=False)
+        self.register_buffer("_scales", torch.tensor(_SCALES), persistent=False)
 
     def forward(self, observation: torch.Tensor) -> torch.Tensor:
         """Returns (N, width) for observations, (N, 72) int8."""
@@ -36,23 +38,16 @@ class DenseSquares(nn.Linear):
         return super().forward(torch.cat([pieces, observation[:, 64:] * self._scales], 1))
 
 
-class SparseSquares(nn.Linear):
-    """The same layer, as a sum of those columns of its matrix that are multiplied by 1.
+class SparseSquares(DenseSquares):
+    """The same layer, of `width` units, as a sum of those columns that are multiplied by 1.
 
     Parameters have the names, shapes and first values of `DenseSquares`. The matrix lies in memory
     by columns, so that each is read in one go.
-
-    Args:
-        width: units.
     """
 
-    _offsets: torch.Tensor
-    _scales: torch.Tensor
-
     def __init__(self, width: int):
-        super().__init__(_ONE_HOT + len(_SCALES), width)
+        super().__init__(width)
         self.weight = nn.Parameter(self.weight.detach().t().contiguous().t())
-        _add_buffers(self)
 
     def forward(self, observation: torch.Tensor) -> torch.Tensor:
         """Returns (N, width) for observations, (N, 72) int8."""
@@ -62,12 +57,6 @@ class SparseSquares(nn.Linear):
         pieces = sums(columns[:_ONE_HOT], rows, count)
         rest = observation[:, 64:] * self._scales
         return pieces + torch.addmm(self.bias, rest, columns[_ONE_HOT:])
-
-
-def _add_buffers(layer: nn.Module) -> None:
-    offsets = torch.arange(64) * NUM_PIECES + 6
-    layer.register_buffer("_offsets", offsets, persistent=False)
-    layer.register_buffer("_scales", torch.tensor(_SCALES), persistent=False)
 
 
 def sums(table: torch.Tensor, rows: torch.Tensor, count: torch.Tensor) -> torch.Tensor:

@@ -1,7 +1,7 @@
 """Learners by name: the same network, loss and optimizer, computed by PyTorch or C++."""
 
 import dataclasses
-import importlib
+import pkgutil
 from typing import Any
 
 from rungs._src.core.arguments import choice
@@ -11,16 +11,13 @@ DEFAULT = "flat"
 
 @dataclasses.dataclass(frozen=True)
 class LearnerKind:
-    """A way to compute learning."""
-
     implementation: str  # a description
     masks: tuple[str, ...]  # formats of legal actions that it accepts, the best first
     maker: str  # of its backend, as "module:name"; imported when it is needed
 
     def make(self, network, settings, *, device, ranks) -> Any:
         """Makes a backend, as `TorchPpo`; by default of a new network, the same for all."""
-        module, name = self.maker.split(":")
-        maker = getattr(importlib.import_module(module), name)
+        maker = pkgutil.resolve_name(self.maker)
         return maker(network, settings, device=device, ranks=ranks)
 
 

@@ -330,7 +330,7 @@ class TorchBackend:
         network: LegalActionNetwork,
         learning_rate: float,
         max_grad_norm: float,
-        optimizer: type[Adam] | type[FlatAdam] = Adam,
+        optimizer: type[Adam] = Adam,
     ):
         self.network, self._max_grad_norm = network, max_grad_norm
         self._parameters = _described(network)
@@ -382,7 +382,7 @@ class TorchPpo(TorchBackend):
         device: torch.device,
         ranks: Ranks,
         distribution: Callable[[Legal, torch.Tensor], Packed | Padded] = Packed,
-        optimizer: type[Adam] | type[FlatAdam] = FlatAdam,
+        optimizer: type[Adam] = FlatAdam,
     ):
         network = network or PolicyValueNetwork(squares=SparseSquares, score=scores_in_place)
         network = network.to(device)

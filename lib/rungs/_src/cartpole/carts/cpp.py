@@ -65,15 +65,9 @@ class CppCarts(HostCarts):
     def step_many(self, steps: int, actions: np.ndarray | None, actions_drawn: int) -> tuple:
         rewards, ended = self.sums()
         int8_actions = None if actions is None else actions.astype(np.int8)
+        rows = 0 if int8_actions is None else int8_actions.ctypes.data
         self._api.rungs_cartpole_step_many(
-            self._address,
-            steps,
-            0 if int8_actions is None else int8_actions.ctypes.data,
-            actions_drawn,
-            rewards,
-            ended,
-            self.threads,
-            self._pool,
+            self._address, steps, rows, actions_drawn, rewards, ended, self.threads, self._pool
         )
         return rewards, ended
 
@@ -86,11 +80,7 @@ class CppCarts(HostCarts):
 
 
 class OpenmpCarts(CppCarts):
-    """The same carts, shared out among threads, by default one per usable core.
-
-    The number of threads changes only time. Small batches use fewer, where another costs more than
-    it brings.
-    """
+    """The same carts on OpenMP's threads, by default one per core; small batches use fewer."""
 
     _load = staticmethod(loader.load_openmp)
 

@@ -20,10 +20,8 @@ EXECUTIONS = ("eager", "graph", "compile")
 class TensorCarts(Carts):
     """Carts whose state and outputs are tensors, on the CPU or on PyTorch's current GPU.
 
-    With `validate` a step waits for the device, to reject wrong actions before anything has changed
-    and to count the episodes that ended. Without it, actions are trusted, `final_obs` is always
-    there, and on a GPU a step returns before it is done (the eager one of PyTorch still waits, to
-    learn which episodes to begin).
+    Without `validate` nothing waits for the device (but the eager `TorchCarts`): actions are
+    trusted, and `final_obs` is always there.
     """
 
     def __init__(
@@ -146,13 +144,7 @@ class TensorCarts(Carts):
 
 
 class TorchCarts(TensorCarts):
-    """Carts that PyTorch steps.
-
-    `execution` is "eager", one operation after another; "graph", recorded once and replayed as a
-    CUDA graph, in one launch; or "compile", fused by `torch.compile`. The last two have no branch,
-    so each step draws the start of an episode for every environment, and keeps it for those that
-    begin one.
-    """
+    """Carts that PyTorch steps, without branches unless `execution` is eager."""
 
     def __init__(
         self,
@@ -161,8 +153,8 @@ class TorchCarts(TensorCarts):
         settings: CartPoleSettings,
         *,
         device: str = "cpu",
-        execution: str = "eager",
-        validate: bool = True,
+        execution: str = "eager",  # or "graph", as a CUDA graph; or "compile", by `torch.compile`
+        validate: bool = True,  # wait, reject wrong actions, and count episodes that ended
     ):
         device = choice("device", device, ("cpu", "cuda"))
         execution = choice("execution", execution, EXECUTIONS)

@@ -34,7 +34,6 @@ from rungs.errors import ConfigurationError, UnavailableError
 # Steps of a board between two checks for Ctrl-C: some hundredths of a second on a GPU.
 _AT_ONCE = 1000
 
-
 # The states of boards, and their histories where observations show any.
 States = tuple[torch.Tensor, ...]
 
@@ -72,11 +71,7 @@ class TensorBuffers(Buffers):
 
 
 class CudaBoards(CopyableBoards):
-    """A thread per board; outputs are tensors on the GPU, and no engine can be the opponent.
-
-    Without `validate` a step returns before it is done: actions must be legal, and final outputs
-    are always in `info`.
-    """
+    """A thread per board; without `validate` actions are trusted, final outputs always there."""
 
     def __init__(
         self,
@@ -93,7 +88,11 @@ class CudaBoards(CopyableBoards):
         if isinstance(settings.opponent, UciEngine):
             raise ConfigurationError("opponent: an engine can't play on the rung cuda")
         if device == "cuda":
-            _check_gpu()
+            gpu.require()
+            if not torch.cuda.is_available():
+                raise UnavailableError(
+                    f"PyTorch {torch.__version__} can't use the GPU: was it built for CUDA?"
+                )
         self.device: torch.device = chosen_device(device)
         self.validate = checked_validate(validate, settings.autoreset_mode)
         try:
@@ -263,11 +262,3 @@ def _dtype(array: np.ndarray) -> torch.dtype:
     if array.dtype == np.uint16:  # how NumPy has bfloat16
         return torch.bfloat16
     return torch.from_numpy(np.zeros(1, array.dtype)).dtype
-
-
-def _check_gpu() -> None:
-    gpu.require()
-    if not torch.cuda.is_available():
-        raise UnavailableError(
-            f"PyTorch {torch.__version__} can't use the GPU: was it built for CUDA?"
-        )

@@ -3,6 +3,7 @@
 import abc
 import contextlib
 from collections.abc import Iterator
+from typing import Any
 
 import chess
 import numpy as np
@@ -12,24 +13,16 @@ from rungs._src.chess.actions import action_on, move_of
 from rungs._src.chess.boards.boards import Boards, illegal_action
 from rungs._src.chess.engine import EngineProcess, UciEngine
 from rungs._src.chess.fen import board_of
-from rungs._src.chess.settings import ChessSettings
 from rungs._src.core.arguments import Seed
 from rungs._src.core.batch_env import Array, stays_ended
-from rungs._src.core.buffers import Buffers
 
 
 class EngineBoards(Boards):
     """Boards that play an engine's plies, which they find in `replies`."""
 
-    def __init__(
-        self,
-        num_envs: int,
-        first_board: int,
-        settings: ChessSettings,
-        buffers: Buffers | None = None,
-    ):
-        super().__init__(num_envs, first_board, settings, buffers)
-        engine = isinstance(settings.opponent, UciEngine)
+    def __init__(self, num_envs: int, *others: Any):
+        super().__init__(num_envs, *others)
+        engine = isinstance(self.settings.opponent, UciEngine)
         self.replies = np.zeros(num_envs, np.int64) if engine else None
 
     @abc.abstractmethod

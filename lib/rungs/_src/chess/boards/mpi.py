@@ -47,15 +47,15 @@ def make_mpi_boards(
     `step` at the same time. An error of one rank is raised on all of them.
     """
     gather = boolean("gather", gather)
-    rung_settings = {"gather": gather, "transport": transport, "threads": threads}
-    rung_settings |= {"schedule": schedule, "chunk": chunk}
+    loop_settings = {"threads": threads, "schedule": schedule, "chunk": chunk}
     batch = {"num_envs": num_envs, "first_board": first_board}
-    ranks = Ranks(num_envs, batch | settings.given() | rung_settings)
+    across = {"gather": gather, "transport": transport}
+    ranks = Ranks(num_envs, batch | settings.given() | across | loop_settings)
     shared = ("shared",) if ranks.neighbours == ranks.size else ()
     transport = choice("transport", transport, (None, "messages", *shared))
     rank_boards, refused = None, None
     try:
-        rank_boards = RankBoards(ranks, first_board, settings, threads, schedule, chunk)
+        rank_boards = RankBoards(ranks, first_board, settings, **loop_settings)
     except UnavailableError as error:
         refused = f"rank {ranks.rank}: {error}"
     for message in filter(None, ranks.comm.allgather(refused)):
@@ -67,8 +67,6 @@ def make_mpi_boards(
 
 
 class MpiChessEnv(ChessVectorEnv[np.ndarray]):
-    """The environment of the boards that `make_mpi_boards` makes."""
-
     boards: "RankBoards | GatheredBoards"
 
     def __init__(self, num_envs: int, boards: Callable[..., Boards], /, **settings: Any):
@@ -130,24 +128,11 @@ class RankBoards(OpenmpBoards):
     """A rank's own boards: an illegal action on any rank is raised on all of them."""
 
     def __init__(
-        self,
-        ranks: Ranks,
-        first_board: int,
-        settings: ChessSettings,
-        threads: int | None,
-        schedule: str,
-        chunk: int | None,
+        self, ranks: Ranks, first_board: int, settings: ChessSettings, **loop_settings: Any
     ):
         self.ranks = ranks
-        super().__init__(
-            ranks.count,
-            first_board + ranks.first,
-            settings,
-            threads=threads,
-            schedule=schedule,
-            chunk=chunk,
-            api=ranks.api,
-        )
+        first = first_board + ranks.first
+        super().__init__(ranks.count, first, settings, api=ranks.api, **loop_settings)
         self._mpi_step = ranks.api.rungs_chess_mpi_step
         self._addresses = ctypes.addressof(ranks.struct), self.address, self._loop
 
@@ -158,22 +143,18 @@ class RankBoards(OpenmpBoards):
         self.actions[...] = actions
         ended = self._mpi_step(*self._addresses, self.actions)
         if ended < 0:
-            board = -1 - ended - self.ranks.first
-            is_local = 0 <= board < self.num_envs
-            illegal = (self.fen(board), int(actions[board])) if is_local else None
+            number = -1 - ended
+            illegal = self.if_local(lambda _, board: (self.fen(board), int(actions[board])), number)
             fen, action = next(filter(None, self.ranks.comm.allgather(illegal)))
-            raise illegal_action(self, board, action, fen)
+            raise illegal_action(self, number - self.ranks.first, action, fen)
         return ended
 
     # Remote calls: rank 0 runs these on every rank. Board numbers are global.
 
-    def fen_or_none(self, number: int) -> str | None:
+    def if_local(self, function: Callable, number: int) -> Any:
+        """Returns `function(self, board)` for a board of this rank, None for any other's."""
         board = number - self.ranks.first
-        return self.fen(board) if 0 <= board < self.num_envs else None
-
-    def agent_is_black_or_false(self, number: int) -> bool:
-        board = number - self.ranks.first
-        return 0 <= board < self.num_envs and self.agent_is_black(board)
+        return function(self, board) if 0 <= board < self.num_envs else None
 
     def open_with(self, replies: np.ndarray) -> None:
         """Plays an engine's first plies, given (N,) int64 replies for all ranks' boards."""
@@ -297,13 +278,14 @@ class GatheredBoards(EngineBoards):
         self._gather_outputs(POSITION)
 
     def fen(self, board: int) -> str:
-        return next(filter(None, self._on_all_ranks(RankBoards.fen_or_none, board)))
+        return next(filter(None, self._on_all_ranks(RankBoards.if_local, RankBoards.fen, board)))
 
     def fens(self) -> list[str]:
         return [fen for part in self._on_all_ranks(RankBoards.fens) for fen in part]
 
     def agent_is_black(self, board: int) -> bool:
-        return any(self._on_all_ranks(RankBoards.agent_is_black_or_false, board))
+        is_black = RankBoards.agent_is_black
+        return any(self._on_all_ranks(RankBoards.if_local, is_black, board))
 
     def layout(self) -> str:
         # Without history the bytes do not depend on the number of ranks; with it each rank writes

@@ -1,11 +1,10 @@
 """Parallel Python: the boards of the Python rung, shared out among processes."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from rungs._src.chess.actions import NUM_ACTIONS
 from rungs._src.chess.boards.boards import illegal_action
@@ -31,10 +30,7 @@ MAX_WORKERS = 1024
 
 
 class MultiprocessingBoards(EngineBoards):
-    """Workers that own the Python rung's boards; their number and transport change only time.
-
-    After a WorkerDiedError no process is left, and the boards can't be used any more.
-    """
+    """Workers that own the Python rung's boards; a WorkerDiedError ends all of them."""
 
     def __init__(
         self,
@@ -160,21 +156,13 @@ class MultiprocessingBoards(EngineBoards):
 class MultiprocessingChessEnv(ChessVectorEnv[np.ndarray]):
     """The environment of `MultiprocessingBoards`: Ctrl-C waits until it has workers' outputs."""
 
-    def reset(
-        self,
-        *,
-        seed: int | Sequence[int] | np.ndarray | None = None,
-        options: dict | None = None,
-        out: Buffers | None = None,
-    ) -> tuple[np.ndarray, dict[str, Any]]:
+    def reset(self, **arguments: Any) -> tuple[np.ndarray, dict[str, Any]]:
         with uninterrupted():
-            return super().reset(seed=seed, options=options, out=out)
+            return super().reset(**arguments)
 
-    def step(
-        self, actions: ArrayLike, out: Buffers | None = None
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+    def step(self, *arguments: Any, **named: Any) -> Any:
         with uninterrupted():
-            return super().step(actions, out)
+            return super().step(*arguments, **named)
 
 
 class _Share(PythonBoards):

@@ -61,7 +61,6 @@ def fens_at(api: Api, address: int, words: int = 0, count: int = 1) -> list[str]
 
 
 def check_size(payload: bytes, size: int) -> None:
-    """Raises InvalidStateError unless a state holds `size` bytes of boards."""
     if len(payload) != size:
         raise InvalidStateError(f"the state holds {len(payload)} bytes of boards, not {size}")
 
@@ -79,13 +78,8 @@ def restored(
     boards, past = np.split(words, [len(words) - histories[0] * histories[1]])
     saved = boards.reshape(-1, described(api).constants["saved_board_bytes"] // 8)
     why = ctypes.create_string_buffer(256)
-    num_valid = api.rungs_chess_restore(
-        batch,
-        len(saved),
-        saved.ctypes.data,
-        past.ctypes.data if past.size else 0,
-        ctypes.addressof(why),
-    )
+    addresses = saved.ctypes.data, past.ctypes.data if past.size else 0
+    num_valid = api.rungs_chess_restore(batch, len(saved), *addresses, ctypes.addressof(why))
     if num_valid < len(saved):
         reason = why.value.decode(errors="replace")
         raise InvalidStateError(f"board {first_board + num_valid} of the state: {reason}")
