@@ -7,6 +7,7 @@ inputs and digest should take less than the answer: they are made eight words at
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -75,15 +76,16 @@ inline std::uint64_t digest(const void* bytes, std::int64_t count) {
 """
 
 
-def for_bitboards(function: str, inputs: Sequence[str], make_inputs: str) -> str:
-    """Returns the harness of a function that maps bitboards to a bitboard.
+def for_bitboards(function: str, inputs: Sequence[str], make_inputs: str) -> dict[str, Any]:
+    """Returns the harness of a function that maps bitboards to a bitboard, and its race: fields of
+    `Lab`.
 
     `make_inputs` is C++ that sets `NAME[i]` of each input from the random numbers `r(0)`, `r(1)` …
     """
     parameters = "".join(f"const std::uint64_t* {name}, " for name in inputs)
     values = ", ".join(f"{name}[i]" for name in inputs)
     arrays = ", ".join(f"{name}[{BLOCK}]" for name in inputs)
-    return f"""
+    harness = f"""
 void run({parameters}std::uint64_t* out, std::int64_t count) {{
   for (std::int64_t i = 0; i < count; ++i) out[i] = {function}({values});
 }}
@@ -109,9 +111,10 @@ void play(std::uint64_t seed, std::int64_t times, std::uint64_t* out) {{
             arguments="seed, times, out",
         )
     }"""
+    return {"harness": harness, "race": _race_on_bitboards, "idle": "idle"}
 
 
-def race_on_bitboards(rng: np.random.Generator) -> list[Call]:
+def _race_on_bitboards(rng: np.random.Generator) -> list[Call]:
     """Returns the calls of a race of `for_bitboards`: `Lab.race`."""
     return [Call("race", (int(rng.integers(1 << 62)), 1000, np.zeros(BLOCK, np.uint64)))]
 
@@ -123,8 +126,9 @@ void idle({parameters}) {{ play<true>({arguments}); }}
 """
 
 
-def for_case(case: str, *, bounded: bool = False) -> str:
-    """Returns the harness of a kernel that works on arrays of its own.
+def for_case(case: str, *, bounded: bool = False) -> dict[str, Any]:
+    """Returns the harness of a kernel that works on arrays of its own, and its race: fields of
+    `Lab`.
 
     `case` is C++ of a `struct Case` with `void make(std::uint64_t seed)`, which makes inputs; `void
     run()`, which calls the answer and leaves the inputs as they are; `std::uint64_t digest()`,
@@ -139,7 +143,7 @@ def for_case(case: str, *, bounded: bool = False) -> str:
         f"play(seed, times, out, [](Case& kernel) {{ {body} }}); }}"
         for name, body in bodies.items()
     )
-    return f"""
+    harness = f"""
 {MIXED}
 {EIGHT_WORDS}
 {case}
@@ -157,8 +161,9 @@ void play(std::uint64_t seed, std::int64_t times, std::uint64_t* out, const Work
 }}
 {entry_points}
 """
+    return {"harness": harness, "race": _race_on_cases, "idle": "idle"}
 
 
-def race_on_cases(rng: np.random.Generator) -> list[Call]:
+def _race_on_cases(rng: np.random.Generator) -> list[Call]:
     """Returns a call that runs a kernel on new inputs, `RACED_CASES` times: `Lab.race`."""
     return [Call("race", (int(rng.integers(1 << 62)), RACED_CASES, np.zeros(1, np.uint64)))]

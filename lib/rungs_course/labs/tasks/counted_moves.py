@@ -4,7 +4,7 @@ import numpy as np
 
 from rungs.chess import NUM_PLANES
 from rungs_course.labs.arrays import compare
-from rungs_course.labs.harness import for_case, race_on_cases
+from rungs_course.labs.harness import for_case
 from rungs_course.labs.inside.guards import guarded, guarded_empty
 from rungs_course.labs.lab import Lab, Unit
 
@@ -38,7 +38,7 @@ LAB = Lab(
     _judge,
     target=0.6,
     cause="core bound",
-    harness=for_case(f"""
+    **for_case(f"""
 struct Case {{
   alignas(64) std::uint64_t masks[{NUM_PLANES * _BOARDS}];
   std::int32_t out[{_BOARDS}];
@@ -51,7 +51,5 @@ struct Case {{
   }}
 }};
 """),
-    race=race_on_cases,
-    idle="idle",
     per=Unit("board", _BOARDS),
 )

@@ -4,7 +4,7 @@ import chess
 import numpy as np
 
 from rungs_course.labs.arrays import compare_bitboards
-from rungs_course.labs.harness import for_case, race_on_cases
+from rungs_course.labs.harness import for_case
 from rungs_course.labs.lab import Lab, Unit
 from rungs_course.labs.positions import diagram
 
@@ -55,7 +55,7 @@ LAB = Lab(
     _judge,
     target=0.7,
     cause="core bound",
-    harness=for_case(f"""
+    **for_case(f"""
 struct Case {{
   alignas(64) std::uint64_t bishops[{_BOARDS}], rooks[{_BOARDS}], pieces[{_BOARDS}],
       out[{_BOARDS}];
@@ -77,7 +77,5 @@ struct Case {{
   }}
 }};
 """),
-    race=race_on_cases,
-    idle="idle",
     per=Unit("board", _BOARDS),
 )

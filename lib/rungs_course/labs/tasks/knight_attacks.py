@@ -7,7 +7,7 @@ import chess
 import numpy as np
 
 from rungs_course.labs.arrays import compare_bitboards
-from rungs_course.labs.harness import for_bitboards, race_on_bitboards
+from rungs_course.labs.harness import for_bitboards
 from rungs_course.labs.lab import Lab
 from rungs_course.labs.positions import diagram
 
@@ -38,12 +38,10 @@ LAB = Lab(
     _judge,
     target=0.8,
     cause="core bound",
-    harness=for_bitboards(
+    **for_bitboards(
         "knight_attacks",
         ("knights",),
         """
       knights[i] = r(0) & r(1);""",
     ),
-    race=race_on_bitboards,
-    idle="idle",
 )

@@ -6,7 +6,7 @@ import numpy as np
 
 from rungs.chess import NUM_PLANES
 from rungs_course.labs.arrays import compare
-from rungs_course.labs.harness import for_case, race_on_cases
+from rungs_course.labs.harness import for_case
 from rungs_course.labs.inside.guards import guarded, guarded_empty
 from rungs_course.labs.lab import Lab, Unit
 from rungs_course.labs.positions import random_steps
@@ -43,7 +43,7 @@ LAB = Lab(
     _judge,
     target=0.6,
     cause="bad speculation",
-    harness=for_case(f"""
+    **for_case(f"""
 struct Case {{
   std::uint64_t masks[{NUM_PLANES} * {_BOARDS} + 8];
   std::int16_t lists[{_ROOM * _BOARDS}];
@@ -86,7 +86,5 @@ struct Case {{
   }}
 }};
 """),
-    race=race_on_cases,
-    idle="idle",
     per=Unit("board", _BOARDS),
 )

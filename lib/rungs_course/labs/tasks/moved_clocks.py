@@ -3,7 +3,7 @@
 import numpy as np
 
 from rungs_course.labs.arrays import compare
-from rungs_course.labs.harness import for_case, race_on_cases
+from rungs_course.labs.harness import for_case
 from rungs_course.labs.inside.guards import guarded, guarded_empty
 from rungs_course.labs.lab import Difference, Lab, Unit
 
@@ -46,7 +46,7 @@ LAB = Lab(
     _judge,
     target=0.3,
     cause="memory bound",
-    harness=for_case(f"""
+    **for_case(f"""
 struct Case {{
   std::vector<std::uint64_t> boards, memory;
   std::vector<std::uint8_t> moved;
@@ -82,7 +82,5 @@ struct Case {{
   }}
 }};
 """),
-    race=race_on_cases,
-    idle="idle",
     per=Unit("clock", _GAMES * _PLIES, 3, "L2"),
 )

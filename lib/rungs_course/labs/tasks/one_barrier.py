@@ -4,7 +4,7 @@ import numpy as np
 
 from rungs.machine import usable_cores
 from rungs_course.labs.arrays import compare
-from rungs_course.labs.harness import for_case, race_on_cases
+from rungs_course.labs.harness import for_case
 from rungs_course.labs.inside.guards import guarded_empty
 from rungs_course.labs.lab import Lab, Unit
 
@@ -41,7 +41,7 @@ LAB = Lab(
     _judge,
     target=0.7,
     cause="sharing",
-    harness=for_case(f"""
+    **for_case(f"""
 struct Case {{
   std::uint64_t boards[{_BOARDS}], played[{_BOARDS}];
   void make(std::uint64_t seed) {{
@@ -58,7 +58,5 @@ struct Case {{
   }}
 }};
 """),
-    race=race_on_cases,
-    idle="idle",
     per=Unit("ply", _PLIES),
 )

@@ -8,7 +8,7 @@ import numpy as np
 from rungs.chess import NUM_PLANES
 from rungs.machine import usable_cores
 from rungs_course.labs.arrays import compare
-from rungs_course.labs.harness import for_case, race_on_cases
+from rungs_course.labs.harness import for_case
 from rungs_course.labs.inside.guards import guarded, guarded_empty
 from rungs_course.labs.lab import Lab, Unit
 
@@ -52,7 +52,7 @@ LAB = Lab(
     target=0.2,
     cause="any cause",
     headers=("chess/boards.hpp", "env/mask.hpp", "rungs/thread_pool.hpp"),
-    harness=for_case(
+    **for_case(
         f"""
 using GamePosition = rungs::chess::Position;
 // A legal action of a position, or -1 where the game is over.
@@ -145,8 +145,6 @@ struct Case {{
 """,
         bounded=True,
     ),
-    race=race_on_cases,
-    idle="idle",
     per=Unit("board", _BOARDS, 2 * 64 + 64 * NUM_PLANES, "L3"),
     bound=True,
 )

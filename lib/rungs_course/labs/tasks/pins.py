@@ -7,7 +7,7 @@ import chess
 import numpy as np
 
 from rungs_course.labs.arrays import compare_bitboards
-from rungs_course.labs.harness import for_bitboards, race_on_bitboards
+from rungs_course.labs.harness import for_bitboards
 from rungs_course.labs.lab import Lab
 from rungs_course.labs.positions import diagram, random_game
 
@@ -69,7 +69,7 @@ LAB = Lab(
     _judge,
     target=0.6,
     cause="core bound",
-    harness=for_bitboards(
+    **for_bitboards(
         "pinned",
         (
             "king",
@@ -86,6 +86,4 @@ LAB = Lab(
       straight[i] = theirs[i] & sliders;
       diagonal[i] = theirs[i] & ~sliders;""",
     ),
-    race=race_on_bitboards,
-    idle="idle",
 )

@@ -3,7 +3,7 @@
 import numpy as np
 
 from rungs_course.labs.arrays import compare
-from rungs_course.labs.harness import for_case, race_on_cases
+from rungs_course.labs.harness import for_case
 from rungs_course.labs.inside.guards import guarded, guarded_empty
 from rungs_course.labs.lab import Lab, Unit
 
@@ -26,21 +26,19 @@ LAB = Lab(
     _judge,
     target=0.6,
     cause="latency and bandwidth",
-    harness="""
+    **for_case(f"""
 // Sends rows through a pipe from a thread of their own.
-inline void transfer(const std::uint8_t* rows, std::uint8_t* out, std::int64_t count) {
+inline void transfer(const std::uint8_t* rows, std::uint8_t* out, std::int64_t count) {{
   int ends[2];
   if (::pipe(ends)) return;
-  std::thread sender([&] {
+  std::thread sender([&] {{
     send_rows(ends[1], rows, count);
     ::close(ends[1]);
-  });
+  }});
   receive_rows(ends[0], out, count);
   ::close(ends[0]);
   sender.join();
-}
-"""
-    + for_case(f"""
+}}
 struct Case {{
   std::vector<std::uint8_t> rows, out;
   void make(std::uint64_t seed) {{
@@ -54,7 +52,5 @@ struct Case {{
   }}
 }};
 """),
-    race=race_on_cases,
-    idle="idle",
     per=Unit("row", _ROWS, 2 * _ROW, "L2"),
 )

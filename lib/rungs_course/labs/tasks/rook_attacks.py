@@ -4,7 +4,7 @@ import chess
 import numpy as np
 
 from rungs_course.labs.arrays import compare_bitboards
-from rungs_course.labs.harness import for_bitboards, race_on_bitboards
+from rungs_course.labs.harness import for_bitboards
 from rungs_course.labs.lab import Lab
 from rungs_course.labs.positions import diagram
 
@@ -49,7 +49,7 @@ LAB = Lab(
     _judge,
     target=0.7,
     cause="core bound",
-    harness=for_bitboards(
+    **for_bitboards(
         "rook_attacks",
         (
             "rooks",
@@ -60,6 +60,4 @@ LAB = Lab(
       rooks[i] = some & r(2) & r(3);
       pieces[i] = rooks[i] | some & r(4);""",
     ),
-    race=race_on_bitboards,
-    idle="idle",
 )

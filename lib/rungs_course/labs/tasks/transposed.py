@@ -3,7 +3,7 @@
 import numpy as np
 
 from rungs_course.labs.arrays import compare
-from rungs_course.labs.harness import for_case, race_on_cases
+from rungs_course.labs.harness import for_case
 from rungs_course.labs.inside.guards import guarded, guarded_empty
 from rungs_course.labs.lab import Lab, Unit
 
@@ -27,7 +27,7 @@ LAB = Lab(
     _judge,
     target=0.6,
     cause="memory bound",
-    harness=for_case(f"""
+    **for_case(f"""
 struct Case {{
   std::vector<float> values, out;
   void make(std::uint64_t seed) {{
@@ -47,7 +47,5 @@ struct Case {{
   }}
 }};
 """),
-    race=race_on_cases,
-    idle="idle",
     per=Unit("number", _STEPS * _GAMES, 8),
 )

@@ -3,7 +3,7 @@
 import numpy as np
 
 from rungs_course.labs.arrays import compare
-from rungs_course.labs.harness import for_case, race_on_cases
+from rungs_course.labs.harness import for_case
 from rungs_course.labs.inside.guards import guarded, guarded_empty
 from rungs_course.labs.lab import Lab, Unit
 
@@ -46,7 +46,7 @@ LAB = Lab(
     _judge,
     target=0.5,
     cause="memory bound",
-    harness=for_case(f"""
+    **for_case(f"""
 struct Case {{
   std::vector<std::uint64_t> nodes;
   std::vector<std::int32_t> roots, leaves;
@@ -85,7 +85,5 @@ struct Case {{
   }}
 }};
 """),
-    race=race_on_cases,
-    idle="idle",
     per=Unit("walk", _WALKS),
 )
