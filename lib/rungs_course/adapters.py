@@ -2,7 +2,6 @@
 
 import functools
 import importlib.metadata
-import re
 import sys
 import types
 from collections.abc import Callable
@@ -158,21 +157,21 @@ def _jax(num_envs: int, rung: ChessRung) -> _Made:
     return types.SimpleNamespace(sample_actions=sample_actions), step
 
 
-# Racers: the package whose interface it is, our module for it, and its step.
-ADAPTERS: dict[str, tuple[str, str, Callable[[int, ChessRung], _Made]]] = {
-    RAW: ("rungs-rl", "", _raw),
-    RAW_BITS: ("rungs-rl", "", functools.partial(_raw, mask="bits")),
-    COPIED: ("rungs-rl", "", _copied),
-    "PyTorch's operator": ("torch", "torch", _torch),
-    "PyTorch's operator, bits": ("torch", "torch", functools.partial(_torch, mask="bits")),
-    "JAX, lists, one thread": ("jax", "jax", _jax),
-    "TorchRL": ("torchrl", "torchrl", _torchrl),
-    "TorchRL, bits": ("torchrl", "torchrl", functools.partial(_torchrl, mask="bits")),
-    "RLlib": ("ray", "rllib", _rllib),
-    "RLlib, bits": ("ray", "rllib", functools.partial(_rllib, mask="bits")),
-    "Stable-Baselines3": ("stable-baselines3", "sb3", _sb3),
-    "Stable-Baselines3, lists": ("stable-baselines3", "sb3", _sb3_lists),
-    "PettingZoo": ("pettingzoo", "pettingzoo", _pettingzoo),
+# Racers: the package whose interface it is, and its step.
+ADAPTERS: dict[str, tuple[str, Callable[[int, ChessRung], _Made]]] = {
+    RAW: ("rungs-rl", _raw),
+    RAW_BITS: ("rungs-rl", functools.partial(_raw, mask="bits")),
+    COPIED: ("rungs-rl", _copied),
+    "PyTorch's operator": ("torch", _torch),
+    "PyTorch's operator, bits": ("torch", functools.partial(_torch, mask="bits")),
+    "JAX, lists, one thread": ("jax", _jax),
+    "TorchRL": ("torchrl", _torchrl),
+    "TorchRL, bits": ("torchrl", functools.partial(_torchrl, mask="bits")),
+    "RLlib": ("ray", _rllib),
+    "RLlib, bits": ("ray", functools.partial(_rllib, mask="bits")),
+    "Stable-Baselines3": ("stable-baselines3", _sb3),
+    "Stable-Baselines3, lists": ("stable-baselines3", _sb3_lists),
+    "PettingZoo": ("pettingzoo", _pettingzoo),
 }
 
 
@@ -193,7 +192,7 @@ def race(
     `seconds`.
     """
     environments = {}
-    for name, (*_, make) in ADAPTERS.items():
+    for name, (_, make) in ADAPTERS.items():
         try:
             environments[name] = make(num_envs, rung)
         except UnavailableError as error:
@@ -256,7 +255,6 @@ def _adapters(times: pd.DataFrame) -> str:
             "A step": overheads["seconds"].map(duration),
             "Added to a step": overheads["overhead"].map(share),
             "Quartiles": overheads["low"].map(share) + " to " + overheads["high"].map(share),
-            "Its user's lines": overheads["adapter"].map(_lines),
         }
     )
     return (
@@ -264,23 +262,6 @@ def _adapters(times: pd.DataFrame) -> str:
         f"`{facts['rung']}` of {in_words(facts)}, {facts['repeats']} rounds in turns, "
         f"{facts['date'][:10]} ([data](recorded/adapters.csv)).\n\n"
     )
-
-
-def _lines(adapter: str) -> str:
-    """Counts the lines of the shortest example that imports an adapter; "" where there is none."""
-    name = ADAPTERS[adapter][1]
-    module = f"rungs.adapters.{name}"
-    pages = [PAGE, paths.ROOT / "docs" / "moving.md"]
-    blocks = [
-        block
-        for page in pages
-        for block in re.findall(
-            r"^```python\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE
-        )
-        if name and module in block
-    ]
-    counts = [sum(bool(line.strip()) for line in block.splitlines()) for block in blocks]
-    return str(min(counts)) if counts else ""
 
 
 if __name__ == "__main__":
