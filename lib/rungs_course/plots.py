@@ -97,6 +97,16 @@ def timeline_bars(axes, pieces: pd.DataFrame, looks: dict[str, dict], scale: flo
     axes.grid(False)
 
 
+def box(axes, corner: tuple[float, float], size: tuple[float, float], text: str, **look) -> None:
+    """Draws a rounded box of a diagram, with a text in its middle; `look` may have the font's."""
+    font = {name: look.pop(name) for name in ("fontsize", "fontweight") if name in look}
+    (x, y), (width, height) = corner, size
+    look = {"boxstyle": "round,pad=0.02,rounding_size=0.1", "edgecolor": BLACK} | look
+    axes.add_patch(matplotlib.patches.FancyBboxPatch(corner, width, height, **look))
+    middle = {"ha": "center", "va": "center", "fontsize": 9}
+    axes.text(x + width / 2, y + height / 2, text, **middle | font)
+
+
 def legend_below(figure, looks: dict[str, dict], columns: int) -> None:
     """Names the areas of a figure below it; `looks` is from `fills`."""
     handles = [matplotlib.patches.Patch(label=name, **look) for name, look in looks.items()]
@@ -129,13 +139,17 @@ def band_line(axes, rows, x: str, y: str, label: str | None, look: dict) -> None
 
 
 def numbers_below(axes, things: str, values: Iterable[int] = ()) -> None:
-    """Puts numbers of things, in powers of two, below the horizontal axis: `values`, if any."""
+    """Puts numbers of things, in powers of two, below the horizontal axis: `values`, if any, but
+    some ten at most.
+    """
     axes.set_xscale("log", base=2)
     axes.xaxis.set_major_locator(matplotlib.ticker.LogLocator(base=2, numticks=7))
     axes.xaxis.set_major_formatter(lambda number, _: f"{number:,.10g}")
     axes.set_xlabel(things)
     if ticks := sorted(set(values)):
+        ticks = ticks[:: -(-len(ticks) // 10)]
         axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
+        axes.minorticks_off()
 
 
 def training_below(figure, axes, over: str) -> None:
@@ -328,14 +342,10 @@ def parts(updates: pd.DataFrame, names: str, title: str):
     order = updates["part"].drop_duplicates()  # as an update does them
     looks = fills(order, (ORANGE, BLACK, GREY, SKY))
     looks = {part: looks[part] for part in order if medians[part].max() > totals.max() / 1000}
-    left = np.zeros(len(medians))
-    for part in looks:
-        bars = panel.barh(medians.index, medians[part], left=left, **looks[part])
-        left += medians[part].to_numpy()
+    stacked_bars(panel, medians[[*looks]], looks)
     shares = zip(totals, medians["generate"] / totals, strict=True)
     texts = [f"{duration(total / 1e3)}, {share:.1%} to generate" for total, share in shares]
-    panel.bar_label(bars, texts, padding=4)
-    panel.invert_yaxis()
+    panel.bar_label(panel.containers[-1], texts, padding=4)
     panel.margins(x=0.45)
     panel.set_xlim(0, None)
     panel.set_xlabel("milliseconds per update")

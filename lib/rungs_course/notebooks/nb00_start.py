@@ -7,7 +7,7 @@ import chess
 import ipywidgets
 import numpy as np
 import pandas as pd
-from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
+from matplotlib.patches import FancyArrowPatch
 
 import rungs
 from rungs.chess import NUM_ACTIONS, Reason, from_uci, random_actions
@@ -30,7 +30,7 @@ def course_map(here: str):
     def draw(number: str, at: int, y: float, color: str, note: str, **font) -> None:
         color = plots.ORANGE if number == here else color
         text = textwrap.fill(f"{number} {titles[number]}", 14)
-        _box(axes, (2 * at, y), (1.7, 0.8), text, facecolor=color, **font)
+        plots.box(axes, (2 * at, y), (1.7, 0.8), text, facecolor=color, **font)
         axes.text(2 * at + 0.85, y - 0.1, note, ha="center", va="top", fontsize=8)
 
     for place, number in enumerate(PATH):
@@ -70,9 +70,9 @@ def rl_loop():
     axes.set(xlim=(0, 10), ylim=(0, 5))
     axes.axis("off")
     agent = "AGENT\n\na network, and what\nit learns by"
-    _box(axes, (0.2, 1.9), (2.8, 2.0), agent, facecolor=plots.GREY, alpha=0.6)
+    plots.box(axes, (0.2, 1.9), (2.8, 2.0), agent, facecolor=plots.GREY, alpha=0.6)
     environment = "ENVIRONMENT\n\nthe rules of chess,\nand many boards"
-    _box(axes, (7.0, 1.9), (2.8, 2.0), environment, facecolor=plots.SKY, alpha=0.6)
+    plots.box(axes, (7.0, 1.9), (2.8, 2.0), environment, facecolor=plots.SKY, alpha=0.6)
     _arrow(axes, (3.0, 3.6), (7.0, 3.6), -0.25)
     axes.text(5.0, 4.25, "action", ha="center", va="bottom", fontweight="bold")
     _arrow(axes, (7.0, 2.2), (3.0, 2.2), -0.25)
@@ -83,22 +83,6 @@ def rl_loop():
     axes.text(1.6, 0.75, "update, after\na batch", ha="center", va="top")
     axes.set_title("The loop of reinforcement learning")
     return figure
-
-
-def _box(
-    axes,
-    corner: tuple[float, float],
-    size: tuple[float, float],
-    text: str,
-    fontweight: str = "normal",
-    **look,
-) -> None:
-    (x, y), (width, height) = corner, size
-    shape = "round,pad=0.02,rounding_size=0.1"
-    box = FancyBboxPatch(corner, width, height, boxstyle=shape, edgecolor=plots.BLACK, **look)
-    axes.add_patch(box)
-    font = {"fontsize": 9, "fontweight": fontweight}
-    axes.text(x + width / 2, y + height / 2, text, ha="center", va="center", **font)
 
 
 def _arrow(axes, start: tuple[float, float], end: tuple[float, float], bend: float) -> None:

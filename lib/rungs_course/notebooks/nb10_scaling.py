@@ -128,20 +128,11 @@ def draw_lost(table: pd.DataFrame):
     left.set(title="One thread", ylabel="nanoseconds per board")
     right.set(title="Two threads", ylabel="times as fast as one")
     for axes in (left, right):
-        _numbers_below(axes, rows["num_envs"])
+        plots.numbers_below(axes, "boards", rows["num_envs"])
         axes.set_ylim(0, None)
     left.legend(frameon=False, title="mask")
     figure.suptitle("What the second cache gains")
     return figure
-
-
-def _numbers_below(axes, board_counts: pd.Series) -> None:
-    """Puts numbers of boards, written out, below the horizontal axis, which doubles."""
-    plots.numbers_below(axes, "boards")
-    counts = sorted(set(board_counts))
-    step = -(-len(counts) // 8)
-    axes.set_xticks(counts[::step], [f"{count:,}" for count in counts[::step]])
-    axes.minorticks_off()
 
 
 def draw_over_boards(times: pd.DataFrame, bytes_per_board: int, caches: dict[str, int]):
@@ -153,7 +144,6 @@ def draw_over_boards(times: pd.DataFrame, bytes_per_board: int, caches: dict[str
     at = ("rung", "num_envs", "rate")
     figure = plots.medians(rates, *at, things="boards", quantity=rate, title=title, log=False)
     (axes,) = figure.axes
-    _numbers_below(axes, times["num_envs"])
     for name, size in caches.items():
         boards = size / bytes_per_board
         axes.axvline(boards, color=plots.BLACK, linestyle=":", linewidth=1)

@@ -132,11 +132,11 @@ def draw_architectures(operations: dict[str, int]):
 
 def _draw_processes(axes) -> None:
     axes.set_title("one process per environment")
-    _box(axes, 0.2, 3.6, 3.0, 2.8, "agent", plots.SKY)
+    plots.box(axes, (0.2, 3.6), (3.0, 2.8), "agent", facecolor=plots.SKY)
     for i in range(_ENVS):
         y = 7.9 - 2.4 * i
         _frame(axes, 6.2, y - 0.45, 3.6, 1.9)
-        _box(axes, 6.6, y, 2.8, 1.0, f"environment {i}", plots.ORANGE)
+        plots.box(axes, (6.6, y), (2.8, 1.0), f"environment {i}", facecolor=plots.ORANGE)
         _arrow(axes, (3.3, 5.2), (6.1, y + 0.7))
         _arrow(axes, (6.1, y + 0.3), (3.3, 4.8))
     axes.text(2.9, 8.6, "actions out,\nobservations back", ha="center", fontsize=8)
@@ -150,7 +150,9 @@ def _draw_tensors(axes, operations: dict[str, int]) -> None:
         axes.text(x, 9.3, f"{i}", ha="center", fontsize=9)
     for row, name in enumerate(sorted(operations, key=lambda name: -operations[name])[:5]):
         y = 7.8 - 1.55 * row
-        _box(axes, 1.2, y, 7.8, 0.8, f"{name}, {operations[name]} times", plots.ORANGE)
+        plots.box(
+            axes, (1.2, y), (7.8, 0.8), f"{name}, {operations[name]} times", facecolor=plots.ORANGE
+        )
         for x in columns:
             _arrow(axes, (x, y), (x, y - 0.7))
     text = f"{sum(operations.values())} operations per step,\nwith memory in between"
@@ -162,16 +164,10 @@ def _draw_kernel(axes) -> None:
     _frame(axes, 0.8, 1.5, 8.6, 7.6)
     for i in range(_ENVS):
         x, text = 1.3 + 2.05 * i, f"thread {i}\n\nread\n\nall of\nthe step\n\nwrite"
-        _box(axes, x, 2.2, 1.5, 6.2, text, plots.ORANGE)
+        plots.box(axes, (x, 2.2), (1.5, 6.2), text, facecolor=plots.ORANGE)
         _arrow(axes, (x + 0.75, 9.9), (x + 0.75, 8.5))
         _arrow(axes, (x + 0.75, 2.1), (x + 0.75, 1.0))
     axes.text(5.1, 0.1, "one launch,\nwith registers in between", ha="center", fontsize=9)
-
-
-def _box(axes, x: float, y: float, width: float, height: float, text: str, color: str) -> None:
-    look: dict[str, Any] = {"boxstyle": "round,pad=0.05", "facecolor": color, "edgecolor": "white"}
-    axes.add_patch(matplotlib.patches.FancyBboxPatch((x, y), width, height, **look))
-    axes.text(x + width / 2, y + height / 2, text, ha="center", va="center", fontsize=8)
 
 
 def _frame(axes, x: float, y: float, width: float, height: float) -> None:

@@ -350,10 +350,9 @@ def draw_nodes(
         ideal = frame["nodes"] * frame["throughput"].iloc[0]
         column[0].plot(frame["nodes"], ideal, color=plots.BLACK, linestyle="--", linewidth=1)
         column[0].set_title(titles[scaling])
-        column[1].set_xlabel("nodes")
-        for panel in column:
+        for panel, below in zip(column, ("", "nodes"), strict=True):
             panel.set_yscale("log")
-            _numbers_below(panel)
+            plots.numbers_below(panel, below)
         if mark:
             _write_efficiency(column[1], rows, mark)
     figure.suptitle(title)
@@ -366,12 +365,6 @@ def draw_nodes(
     handles, labels = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False)
     return figure
-
-
-def _numbers_below(axes) -> None:
-    """Puts numbers of nodes or the like, in powers of two, below the horizontal axis."""
-    axes.set_xscale("log", base=2)
-    axes.xaxis.set_major_formatter(matplotlib.ticker.StrMethodFormatter("{x:,.0f}"))
 
 
 def _write_efficiency(axes, rows: pd.DataFrame, nodes: int) -> None:
