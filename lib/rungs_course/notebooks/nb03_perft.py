@@ -4,7 +4,6 @@ import contextlib
 import functools
 import os
 import re
-import select
 import shlex
 import subprocess
 import time
@@ -25,7 +24,6 @@ POSITIONS = {
     "Kiwipete": "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
 }
 Counter = Callable[[str, int], int]
-_SECONDS = 3600.0  # for an answer: perft may take long
 
 
 @contextlib.contextmanager
@@ -85,23 +83,15 @@ def _conversation(command: list[str]) -> Iterator[Callable[[str, str], str]]:
     # Without buffers, nothing written is left over when the program is gone.
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "bufsize": 0}
     with start_program(command, **pipes) as engine:
-        read = b""  # of a line that has not ended
+        printed: Any = engine.stdout
 
         def ask(text: str, answer: str) -> str:
-            nonlocal read
             with contextlib.suppress(BrokenPipeError):
                 engine.stdin.write(f"{text}\n".encode())  # type: ignore[union-attr]  # a pipe
-            end = time.monotonic() + _SECONDS
-            printed: Any = engine.stdout
-            while select.select([printed], [], [], max(0.0, end - time.monotonic()))[0]:
-                some = printed.read(1 << 16)
-                if not some:
-                    raise EngineError(f"{command[0]} stopped when asked {text!r}")
-                *lines, read = (read + some).split(b"\n")
-                for line in lines:
-                    if line.startswith(answer.encode()):
-                        return line.decode(errors="replace")
-            raise EngineError(f"{command[0]} took longer than {_SECONDS:g} s when asked {text!r}")
+            for line in printed:
+                if line.startswith(answer.encode()):
+                    return line.decode(errors="replace")
+            raise EngineError(f"{command[0]} stopped when asked {text!r}")
 
         try:
             yield ask
