@@ -5,6 +5,7 @@ import functools
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from rungs.devel.cli import (
     add_conformance,
@@ -174,6 +175,10 @@ def _add_commands(commands: argparse._SubParsersAction) -> None:
     ).set_defaults(command=_conformance)
 
 
+def _of(options: argparse.Namespace, *names: str) -> dict[str, Any]:
+    return {name: getattr(options, name) for name in names}
+
+
 def _run(options: argparse.Namespace) -> int:
     from rungs_course import doctor
     from rungs_course.runner import chain
@@ -202,13 +207,7 @@ def _bench(options: argparse.Namespace) -> int:
 
     failed = False
     if options.name:
-        result = bench.measure(
-            options.name,
-            boards=options.boards,
-            repeats=options.repeats,
-            seed=options.seed,
-            say=options.say,
-        )
+        result = bench.measure(options.name, **_of(options, "boards", "repeats", "seed", "say"))
         print(page.bench_in_words(result))
         print(f"The result is {bench.write(result, options.out or bench.FOLDER)}")
         failed = bool(result["conformance"]["failed"])
@@ -298,14 +297,8 @@ def _grade(options: argparse.Namespace) -> int:
 def _tournament(options: argparse.Namespace) -> int:
     from rungs_course import tournament
 
-    page = tournament.hold(
-        options.folder,
-        options.out,
-        options.say,
-        games=options.games,
-        seed=options.seed,
-        trust=options.trust,
-    )
+    settings = _of(options, "games", "seed", "trust")
+    page = tournament.hold(options.folder, options.out, options.say, **settings)
     options.say(f"The page is {page}")
     return 0
 
@@ -322,18 +315,9 @@ def _rate(options: argparse.Namespace) -> int:
         except ValueError:
             raise ConfigurationError(f"--sprt {options.sprt} is not two numbers, as 0,20") from None
         sprt = Sprt(elo0, elo1)
-    rating.rate(
-        options.agent,
-        options.out,
-        options.say,
-        against=options.against,
-        control=Control.parsed(options.control) if options.control else None,
-        simulations=options.simulations,
-        policy=options.policy,
-        games=options.games,
-        sprt=sprt,
-        seed=options.seed,
-    )
+    settings = _of(options, "against", "simulations", "policy", "games", "seed") | {"sprt": sprt}
+    control = Control.parsed(options.control) if options.control else None
+    rating.rate(options.agent, options.out, options.say, control=control, **settings)
     options.say(f"Tables and games are in {options.out}")
     return 0
 

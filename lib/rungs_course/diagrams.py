@@ -27,9 +27,7 @@ def bitboards(boards: dict[str, int]):
     figure, axes = plots.axes(2.1 * len(boards), 2.5, ncols=len(boards), squeeze=False)
     for panel, (title, bits) in zip(axes[0], boards.items(), strict=True):
         empty_board(panel, title)
-        for square in range(64):
-            if int(bits) >> square & 1:
-                _mark(panel, square, plots.BLUE)
+        dots(panel, chess.SquareSet(int(bits)), plots.BLUE)
     return figure
 
 
@@ -62,7 +60,7 @@ def action_planes(queen_from: int, pawn_from: int):
                 planes.setdefault(target, []).append(str(action // 64))
         for square, texts in planes.items():
             _write(panel, square, "\n".join(texts))
-        _mark(panel, origin, plots.ORANGE)
+        dots(panel, [origin], plots.ORANGE)
     return figure
 
 
@@ -103,13 +101,19 @@ def _wrapped(name: str) -> str:
     return name.replace(" ", "\n", 1).replace(" before", "\nbefore").replace(" castle", "\ncastle")
 
 
-def _mark(axes, square: int, color: str) -> None:
-    centre = (square % 8 + 0.5, square // 8 + 0.5)
-    axes.add_patch(matplotlib.patches.Circle(centre, 0.33, color=color))
+def centre(square: int) -> tuple[float, float]:
+    """Returns the middle of a square."""
+    return square % 8 + 0.5, square // 8 + 0.5
+
+
+def dots(axes, squares: Iterable[int], color: str, **look) -> None:
+    """Draws a dot on each of some squares."""
+    for square in squares:
+        axes.add_patch(matplotlib.patches.Circle(centre(square), 0.25, color=color, **look))
 
 
 def _write(axes, square: int, text: str) -> None:
-    axes.text(square % 8 + 0.5, square // 8 + 0.5, text, ha="center", va="center", fontsize=8)
+    axes.text(*centre(square), text, ha="center", va="center", fontsize=8)
 
 
 def empty_board(axes, title: str) -> None:

@@ -268,9 +268,6 @@ def _replay(game: Match) -> dict:
 
 
 def _table(titles: Sequence[str], rows: Iterable[Sequence]) -> str:
-    def line_of(cells: Sequence, kind: str) -> str:
-        texts = (f"{cell:.2f}" if isinstance(cell, float) else str(cell) for cell in cells)
-        return "<tr>" + "".join(f"<{kind}>{html.escape(text)}</{kind}>" for text in texts) + "</tr>"
-
-    body = "\n".join(line_of(row, "td") for row in rows)
-    return f"<table><thead>{line_of(titles, 'th')}</thead><tbody>{body}</tbody></table>"
+    table = pd.DataFrame(rows, columns=titles)
+    with pd.option_context("display.max_colwidth", None):
+        return table.to_html(index=False, border=0, float_format="{:.2f}".format)

@@ -1,12 +1,11 @@
 """Optional tools, which parts of the course use, and whether each is installed."""
 
-import dataclasses
+from typing import NamedTuple
 
 from rungs.chess import find_program
 
 
-@dataclasses.dataclass(frozen=True)
-class Tool:
+class Tool(NamedTuple):
     """A tool: its name, its executable, its purpose, and how to get it."""
 
     name: str
@@ -15,37 +14,18 @@ class Tool:
     to_get: str
 
 
+_APT = "apt-get install"
+_COUNTS = "exact instruction counts where there are no hardware counters"
+_BROWSING = "testing the widgets and the book as a reader uses them"
 TOOLS = (
-    Tool(
-        "valgrind",
-        "valgrind",
-        "exact instruction counts where there are no hardware counters",
-        "apt-get install valgrind",
-    ),
-    Tool("PAPI", "papi_avail", "hardware counters", "apt-get install papi-tools"),
-    Tool(
-        "Stockfish",
-        "stockfish",
-        "an opponent, and a peer in counting moves",
-        "apt-get install stockfish",
-    ),
-    Tool(
-        "clang++", "clang++", "fuzzing the C++ (make fuzz)", "apt-get install clang libclang-rt-dev"
-    ),
-    Tool("llvm-mca", "llvm-mca", "simulating a loop on a core's ports", "apt-get install llvm"),
-    Tool(
-        "Chromium",
-        "chromium",
-        "testing the widgets and the book as a reader uses them",
-        "apt-get install chromium",
-    ),
-    Tool(
-        "bubblewrap",
-        "bwrap",
-        "grading answers in a sandbox",
-        "apt-get install bubblewrap",
-    ),
-    Tool("ip", "ip", "testing MPI across network namespaces", "apt-get install iproute2"),
+    Tool("valgrind", "valgrind", _COUNTS, f"{_APT} valgrind"),
+    Tool("PAPI", "papi_avail", "hardware counters", f"{_APT} papi-tools"),
+    Tool("Stockfish", "stockfish", "an opponent, and a peer in perft", f"{_APT} stockfish"),
+    Tool("clang++", "clang++", "fuzzing the C++ (make fuzz)", f"{_APT} clang libclang-rt-dev"),
+    Tool("llvm-mca", "llvm-mca", "simulating a loop on a core's ports", f"{_APT} llvm"),
+    Tool("Chromium", "chromium", _BROWSING, f"{_APT} chromium"),
+    Tool("bubblewrap", "bwrap", "grading answers in a sandbox", f"{_APT} bubblewrap"),
+    Tool("ip", "ip", "testing MPI across network namespaces", f"{_APT} iproute2"),
     Tool("GPU", "nvidia-smi", "the rungs on a GPU", "a card of NVIDIA's, and its driver"),
 )
 

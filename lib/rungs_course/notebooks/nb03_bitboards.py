@@ -11,7 +11,7 @@ from IPython.display import display
 
 from rungs.chess import legal_actions, target_of
 from rungs_course import plots
-from rungs_course.diagrams import OPERA_GAME, empty_board
+from rungs_course.diagrams import OPERA_GAME, centre, dots, empty_board
 from rungs_course.plots import image
 from rungs_course.widgets import WHOLE_LABEL
 
@@ -75,7 +75,7 @@ def draw_generator(board: chess.Board, square: int):
 def _draw_fill(axes, board: chess.Board, square: int, distance: int) -> None:
     for at in filled(board, square, distance):
         steps = chess.square_distance(square, at)
-        _dots(axes, [at], next(color for end, color in _STAGES.items() if steps <= end))
+        dots(axes, [at], next(color for end, color in _STAGES.items() if steps <= end))
 
 
 def _draw_pins(axes, board: chess.Board, square: int) -> None:
@@ -83,11 +83,11 @@ def _draw_pins(axes, board: chess.Board, square: int) -> None:
     occupied, stuck, checkers = chess.SquareSet(board.occupied), pinned(board), board.checkers()
     _pieces(axes, board, "pins and check mask", square)
     for at in stuck:
-        _dots(axes, board.pin(chess.WHITE, at) - occupied, plots.SKY)
+        dots(axes, board.pin(chess.WHITE, at) - occupied, plots.SKY)
         _ring(axes, at, plots.BLUE)
     for at in checkers:
         if len(checkers) == 1:
-            _dots(axes, chess.SquareSet(chess.between(king, at)), plots.ORANGE)
+            dots(axes, chess.SquareSet(chess.between(king, at)), plots.ORANGE)
         _ring(axes, at, plots.ORANGE)
     checks = ("no check", "check", "double check: only the king moves")[len(checkers)]
     _write(axes, f"{len(stuck)} pinned, {checks}" if stuck else f"nothing is pinned, {checks}")
@@ -105,13 +105,13 @@ def _draw_planes(axes, plane, board: chess.Board, square: int) -> None:
         assert target is not None  # legal, so it stays on the board
         named.setdefault(target, []).append(str(action // 64))
     for target, texts in named.items():
-        _dots(axes, [target], "white", zorder=4)  # over a piece that is taken
+        dots(axes, [target], "white", zorder=4)  # over a piece that is taken
         look = {"ha": "center", "va": "center", "fontsize": 8, "zorder": 5}
-        axes.text(*_centre(target), "\n".join(texts), **look)
+        axes.text(*centre(target), "\n".join(texts), **look)
     first = legal[0] // 64 if legal else 0
     bits = chess.SquareSet(action % 64 for action in legal_actions(board) if action // 64 == first)
     empty_board(plane, f"plane {first}: all squares from which such a move may start")
-    _dots(plane, bits, plots.BLUE)
+    dots(plane, bits, plots.BLUE)
     _write(plane, f"0x{int(bits):016X}")
 
 
@@ -145,19 +145,10 @@ def _write(axes, text: str) -> None:
 def _pieces(axes, board: chess.Board, title: str, square: int) -> None:
     empty_board(axes, title)
     for at, piece in board.piece_map().items():
-        axes.text(*_centre(at), piece.unicode_symbol(), ha="center", va="center", fontsize=15)
+        axes.text(*centre(at), piece.unicode_symbol(), ha="center", va="center", fontsize=15)
     _ring(axes, square, plots.BLACK)
-
-
-def _dots(axes, squares, color: str, **look) -> None:
-    for square in squares:
-        axes.add_patch(matplotlib.patches.Circle(_centre(square), 0.25, color=color, **look))
 
 
 def _ring(axes, square: int, color: str) -> None:
     look = {"fill": False, "edgecolor": color, "linewidth": 2}
-    axes.add_patch(matplotlib.patches.Circle(_centre(square), 0.45, **look))
-
-
-def _centre(square: int) -> tuple[float, float]:
-    return square % 8 + 0.5, square // 8 + 0.5
+    axes.add_patch(matplotlib.patches.Circle(centre(square), 0.45, **look))
