@@ -82,7 +82,7 @@ class NotebookRun:
     the processor while it measured.
 
     As soon as the run is disturbed, it says so at the top of the notebook. Conclusions go through
-    `verdicts` or `judge` and figures through `figure`, which take this into account.
+    `verdicts` and figures through `figure`, which take this into account.
 
     Args:
         notebook: its number, "07"; files begin with it.
@@ -144,21 +144,6 @@ class NotebookRun:
             self._end()
         finally:
             self._crowded = False
-
-    def judge(
-        self,
-        factor: Factor,
-        *,
-        larger: str = "larger",
-        smaller: str = "smaller",
-        than: float = 1.0,
-    ) -> str:
-        """Returns the `verdict` on a factor of this run; a disturbance widens its interval first.
-
-        A notebook's text may depend on a factor only by this.
-        """
-        widened = factor.widened(self._lost())
-        return verdict(widened, larger=larger, smaller=smaller, than=than)
 
     def verdicts(
         self,

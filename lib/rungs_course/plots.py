@@ -152,6 +152,19 @@ def numbers_below(axes, things: str, values: Iterable[int] = ()) -> None:
         axes.minorticks_off()
 
 
+def bytes_below(axes, things: str) -> None:
+    """Puts sizes of things in bytes, in powers of two, below the horizontal axis."""
+    numbers_below(axes, things)
+    axes.xaxis.set_major_formatter(_size)
+
+
+def _size(num_bytes: float, _) -> str:
+    for scale, unit in ((2**20, "MiB"), (2**10, "KiB")):
+        if num_bytes >= scale:
+            return f"{num_bytes / scale:.0f} {unit}"
+    return f"{num_bytes:.0f} B"
+
+
 def training_below(figure, axes, over: str) -> None:
     """Puts what was trained for, "steps" or "seconds", below the axis, and the lines' names."""
     axes.set_xlim(0, None)

@@ -4,6 +4,7 @@ import ast
 import json
 import math
 import re
+from unittest import mock
 
 import nbformat
 import numpy as np
@@ -69,7 +70,10 @@ def draw(frame):
 
 
 def judged(run, factor, than=1.0):
-    return run.judge(factor, larger="faster", smaller="slower", than=than)
+    with mock.patch.object(notebook, "say") as say:
+        words = {"larger": "faster", "smaller": "slower"}
+        run.verdicts({"it": factor}, ["", "factor"], **words, than=than)
+    return say.call_args.args[0].rstrip(" |").rpartition("| ")[2]
 
 
 def test_a_verdict_follows_the_measurement(run):
@@ -94,7 +98,7 @@ def python_cells(notebook):
 
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
-def test_only_judge_compares_a_factor(notebook):
+def test_only_verdicts_compare_a_factor(notebook):
     for number, code in python_cells(notebook).items():
         for node in ast.walk(ast.parse(code)):
             if isinstance(node, ast.Attribute):

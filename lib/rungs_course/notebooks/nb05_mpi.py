@@ -202,17 +202,7 @@ def draw_messages(times: pd.DataFrame):
         plots.legend_beside(panel)
     trips.set(title="Time of a message, by its size", ylabel="microseconds")
     sends.set(title="Time in MPI_Send, if the receiver is late", ylabel="microseconds")
-    plots.numbers_below(sends, "bytes of the message")
-    ticks = {
-        1: "1",
-        16: "16",
-        256: "256",
-        2**12: "4 Ki",
-        2**16: "64 Ki",
-        2**20: "1 Mi",
-        2**24: "16 Mi",
-    }
-    sends.set_xticks([*ticks], [*ticks.values()])
+    plots.bytes_below(sends, "size of the message")
     return figure
 
 

@@ -266,25 +266,18 @@ def draw_messages(times: pd.DataFrame, link: Link, cores: int):
     figure, axes = plots.axes(height=4.2)
     groups = plots.lines(times.groupby("processes"))
     for (processes, rows, look), linestyle in zip(groups, plots.LINESTYLES, strict=False):
-        axes = plots.seaborn.lineplot(
-            x=rows["bytes"].to_list(),
-            y=(1e3 * rows["seconds"]).to_list(),
-            **plots.MEDIANS | {"err_style": "bars", "linestyle": "none"},
-            markerfacecolor="white" if processes > cores else look["color"],
-            markeredgecolor=look["color"],
-            label=f"{_processes(processes, cores)}, measured",
-            legend=False,
-            ax=axes,
-            **look,
-        )
+        milliseconds = rows.set_index("bytes")["seconds"] * 1e3
+        inside = "white" if processes > cores else look["color"]
+        points = {"err_style": "bars", "linestyle": "none", "markeredgewidth": 1}
+        points |= look | {"markerfacecolor": inside, "markeredgecolor": look["color"]}
+        label = f"{_processes(processes, cores)}, measured"
+        plots.median_line(axes, milliseconds.groupby(level=0), label, points)
         sizes = sorted(rows["bytes"].unique())
         line = [all_reduce_seconds(processes, size, link) * 1e3 for size in sizes]
         model = {"color": look["color"], "linestyle": linestyle}
         axes.plot(sizes, line, label=f"{processes} processes, model", **model)
-    axes.set_xscale("log", base=2)
     axes.set_yscale("log")
-    axes.xaxis.set_major_formatter(matplotlib.ticker.FuncFormatter(_bytes))
-    axes.set_xlabel("size of the message")
+    plots.bytes_below(axes, "size of the message")
     axes.set_ylabel("milliseconds per all-reduce")
     figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize="small")
     axes.set_title("All-reduce over loopback (markers: medians and quartiles)")
@@ -294,13 +287,6 @@ def draw_messages(times: pd.DataFrame, link: Link, cores: int):
 def _processes(processes: int, cores: int, between: str = " ") -> str:
     name = "1 process" if processes == 1 else f"{processes} processes"
     return name + (f"{between}(oversubscribed)" if processes > cores else "")
-
-
-def _bytes(value: float, position=None) -> str:
-    for scale, unit in ((2**20, "MiB"), (2**10, "KiB")):
-        if value >= scale:
-            return f"{value / scale:.0f} {unit}"
-    return f"{value:.0f} B"
 
 
 def draw_check(table: pd.DataFrame, cores: int):
