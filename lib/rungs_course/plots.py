@@ -43,14 +43,9 @@ COLORS = (BLUE, ORANGE, GREEN, RED, PINK, BROWN, BLACK, GREY, SKY, *_MORE)
 MEDIANS = {"estimator": "median", "errorbar": ("pi", 50)}
 
 
-def theme():
-    """Returns the theme, for a `with` around code that makes axes without `axes`."""
-    return seaborn.axes_style("ticks", {"axes.grid": True, "grid.color": "#EEEEEE"})
-
-
 def axes(width: float = 7.0, height: float = 4.0, **settings):
     """Makes a figure and its axes (an array, with `nrows` or `ncols`) in the common style."""
-    with theme():
+    with seaborn.axes_style("ticks", {"axes.grid": True, "grid.color": "#EEEEEE"}):
         figure, result = plt.subplots(figsize=(width, height), layout="constrained", **settings)
     seaborn.despine(figure)
     plt.close(figure)  # shown where a cell returns it, and only there
