@@ -8,15 +8,11 @@ import numpy as np
 import pandas as pd
 from gymnasium.vector import VectorEnv
 
-from rungs.devel import atomic_write
 from rungs_course.measure.verify import any_actions
 
 
-def profile_steps(
-    env: VectorEnv, *, seed: int, steps: int, path: Path | None = None
-) -> pd.DataFrame:
-    """Profiles random steps of one of our environments in Python, and saves it for snakeviz at
-    `path`.
+def profile_steps(env: VectorEnv, *, seed: int, steps: int) -> pd.DataFrame:
+    """Profiles random steps of one of our environments in Python.
 
     Returns a row per function: `file`, `line`, `name`, `calls`, `own_seconds` (without callees) and
     `total_seconds` (with them), most total first.
@@ -29,9 +25,6 @@ def profile_steps(
         profiler.enable()
         *_, info = env.step(actions)
         profiler.disable()
-    if path:
-        with atomic_write(path) as unfinished:
-            profiler.dump_stats(unfinished)
     stats = pstats.Stats(profiler).stats  # type: ignore[attr-defined]  # not declared
     rows = [
         (Path(file).name, line, name, calls, self_seconds, total_seconds)
