@@ -11,7 +11,7 @@ import socket
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from typing import Final
+from typing import Any, Final
 
 from rungs._src.core.arguments import choice
 from rungs._src.core.atomic import reraise_as_storage_error
@@ -81,7 +81,7 @@ def _wandb(folder: Folder, settings: dict, last: int) -> Iterator[Log]:
     import wandb
 
     name, console = folder.path.name, wandb.Settings(console="off")  # whose bars stay as they are
-    place = {"project": PROJECT, "name": name, "group": name, "dir": folder.path}
+    place: dict[str, Any] = {"project": PROJECT, "name": name, "group": name, "dir": folder.path}
     try:
         run = wandb.init(**place, config=settings, settings=console)
     except wandb.Error as error:  # nobody is logged in, say
@@ -96,7 +96,8 @@ def _trackio(folder: Folder, settings: dict, last: int) -> Iterator[Log]:
     import trackio
 
     name = folder.path.name
-    quiet = {"embed": False, "auto_log_cpu": False, "auto_log_gpu": False}  # a dashboard, threads
+    quiet: dict[str, Any] = {"embed": False}  # no dashboard
+    quiet |= {"auto_log_cpu": False, "auto_log_gpu": False}  # and no threads
     run = trackio.init(project=PROJECT, name=name, group=name, config=settings, **quiet)
     try:
         yield lambda values, update: run.log({**values}, step=update)
