@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "../bindings/abi.hpp"
-#include "../learn/bf16_gemm.hpp"
+#include "../learn/amx.hpp"
 
 #ifdef __x86_64__
 #include <immintrin.h>
@@ -23,7 +23,7 @@
 
 namespace rungs::machine {
 
-using learn::kLanes, learn::kVectorBytes;
+using learn::kLanes, learn::kTile, learn::kVectorBytes;
 
 // Keeps the calling thread on one of the cores it may use: threads just started often share one.
 inline void stay_on_core(std::int32_t number) {
@@ -102,6 +102,34 @@ inline double bfloat16_products(std::int32_t t, std::int64_t iterations) {
 }
 #endif
 
+#if RUNGS_AMX
+// An instruction takes 52 cycles, and the next may begin after 16.
+constexpr int kTileChains = 4;
+
+inline double tile_products(std::int32_t t, std::int64_t iterations) {
+  using learn::Amx;
+  const learn::Tiles tiles(true);
+  const auto ones = learn::broadcast(learn::to_bf16(static_cast<float>(t + 1)));
+  learn::Vector<learn::bf16x2> operand[kTile];
+  for (auto& row : operand) row = ones;
+  Amx::load<6>(operand, kTile);
+  Amx::load<7>(operand, kTile);
+  Amx::clear<0>();
+  Amx::clear<1>();
+  Amx::clear<2>();
+  Amx::clear<3>();
+  for (std::int64_t i = 0; i < iterations; ++i) {
+    Amx::multiply_add<0, 6, 7>();
+    Amx::multiply_add<1, 6, 7>();
+    Amx::multiply_add<2, 6, 7>();
+    Amx::multiply_add<3, 6, 7>();
+  }
+  learn::Vector<float> sums[kTile];
+  Amx::store<0>(sums, kTile);
+  return static_cast<double>(sums[0][0]);
+}
+#endif
+
 inline double vector_integers(std::int32_t t, std::int64_t iterations) {
   using Vector = learn::Vector<std::uint64_t>;
   const Vector term = Vector{} + static_cast<std::uint64_t>(t + 1), bits = term * 3;
@@ -153,7 +181,8 @@ enum class Peak : std::int32_t {
   VECTOR_INTEGER,
   SCALAR_INTEGER,
   CYCLE,
-  BFLOAT16
+  BFLOAT16,
+  BFLOAT16_TILES
 };
 
 // Their loops, in that order, and one thread's work per iteration: floating-point operations, two
@@ -169,7 +198,12 @@ constexpr Loop kLoops[] = {{2 * kChains * kLanes<float>, multiply_adds<float>},
                            {2 * kScalarChains, scalar_integers},
                            {kCycles, cycles},
 #if RUNGS_BF16
-                           {4 * kChains * kLanes<float>, bfloat16_products}};
+                           {4 * kChains * kLanes<float>, bfloat16_products},
+#else
+                           {0, nullptr},
+#endif
+#if RUNGS_AMX
+                           {kTileChains * 4 * kTile * kTile * kTile, tile_products}};
 #else
                            {0, nullptr}};
 #endif
@@ -268,7 +302,9 @@ RUNGS_ENUMERATION(Peak, rungs::machine::Peak)
 RUNGS_ENUMERATION(Stream, rungs::machine::Stream)
 
 RUNGS_FUNCTION(std::int64_t, rungs_peak_operations, std::int32_t peak) {
-  return rungs::machine::kLoops[peak].operations;
+  using namespace rungs::machine;
+  const bool in_tiles = static_cast<Peak>(peak) == Peak::BFLOAT16_TILES;
+  return in_tiles && !rungs::learn::request_amx() ? 0 : kLoops[peak].operations;
 }
 
 // Seconds that all threads take for `iterations` iterations each.

@@ -61,6 +61,28 @@ def in_place(network: LegalActionNetwork | None, settings: PpoSettings, **kwargs
     return reference(network, settings, distribution=Packed, **kwargs)
 
 
+class AutocastPpo(TorchPpo):
+    """The library's PPO in PyTorch under autocast: products multiply bfloat16."""
+
+    def __init__(self, *arguments, **kwargs):
+        super().__init__(*arguments, **kwargs)
+        for layer in (self.network.query, self.network.value):  # what reads these is not cast
+            layer.register_forward_hook(_widen)
+
+    def values(self, observation: torch.Tensor) -> torch.Tensor:
+        with torch.autocast("cpu", torch.bfloat16):
+            return super().values(observation)
+
+    def _forward(self, *arguments):
+        with torch.autocast("cpu", torch.bfloat16):
+            return super()._forward(*arguments)
+
+
+def _widen(_layer, _inputs, output: torch.Tensor) -> torch.Tensor:
+    """Returns a layer's output in float32."""
+    return output.float()
+
+
 def _kind(implementation: str, mask: str, maker: Callable) -> LearnerKind:
     return LearnerKind(implementation, (mask,), f"{__name__}:{maker.__name__}")
 
@@ -72,9 +94,9 @@ OURS = {
     "packed": _kind("legal actions without padding", "list", packed),
     "in-place": _kind("keys multiplied where they are", "list", in_place),
 }
-LEARNERS.update(OURS)
+LEARNERS.update(OURS, **{"flat-bfloat16": _kind("flat, products in bfloat16", "list", AutocastPpo)})
 # Their names, in the order of the ladder.
-LADDER = (*OURS, *(name for name in LEARNERS if name not in OURS))
+LADDER = (*OURS, "flat", "flat-bfloat16", "cpp", "cpp-bfloat16")
 
 
 def mask(name: str) -> str:

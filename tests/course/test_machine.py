@@ -155,14 +155,16 @@ def test_without_a_compiler_a_cores_speed_is_not_known(monkeypatch):
 
 
 def test_products_have_a_peak_in_each_format_that_the_processor_multiplies():
+    learn = gpp.load_learn()
+    able = (learn.rungs_learn_has_bfloat16(), learn.rungs_learn_request_amx())
+    assert [peaks.is_here(peak) for peak in peaks.BFLOAT16] == [bool(unit) for unit in able]
     formats = peaks.product_peaks(1)
     assert all(formats.values())
-    if gpp.load_learn().rungs_learn_has_bfloat16():
-        assert set(formats) == {"float32", "bfloat16"}
-    else:
-        assert set(formats) == {"float32"}
-        with pytest.raises(UnavailableError, match="bfloat16"):
-            measure_compute([1], repeats=1, seconds=0.001, peaks=["bfloat16"])
+    assert set(formats) == {"float32", *(["bfloat16"] if any(able) else [])}
+    for peak, unit in zip(peaks.BFLOAT16, able, strict=True):
+        if not unit:
+            with pytest.raises(UnavailableError, match=peak):
+                measure_compute([1], repeats=1, seconds=0.001, peaks=[peak])
 
 
 @pytest.mark.parametrize(("threads", "caches"), [(1, 1), (8, 1), (64, 8), (128, 16)])

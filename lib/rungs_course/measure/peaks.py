@@ -21,8 +21,9 @@ COMPUTE = {
     "64-bit integers": "SCALAR_INTEGER",
     "clock": "CYCLE",
 }
-# And those that only some processors have.
-_NAMES = COMPUTE | {"bfloat16": "BFLOAT16"}
+# And those that only some processors have, by the unit.
+BFLOAT16 = {"bfloat16, AVX512-BF16": "BFLOAT16", "bfloat16, AMX": "BFLOAT16_TILES"}
+_NAMES = COMPUTE | BFLOAT16
 # Names in `rungs::machine::Stream`, as are the two ways of writing.
 STREAMS = ("read", "copy", "triad")
 _WRITES = ("WRITE", "WRITE_PAST_CACHES")
@@ -40,7 +41,8 @@ def measure_compute(
     """Measures the peaks of computing, interleaved, with each number of threads, for about
     `seconds` each.
 
-    `peaks` are of `COMPUTE`, or "bfloat16", multiply-adds of bfloat16 to float32. Returns a row per
+    `peaks` are of `COMPUTE`, or of those of `BFLOAT16` that are here, multiply-adds of bfloat16 to
+    float32. Returns a row per
     peak, number of threads and repeat: `peak`, `threads`, `repeat`, `per_second`: floating-point
     operations (a multiply-add is two), operations on 64-bit integers, or cycles, of all threads
     together.
@@ -53,16 +55,22 @@ def measure_compute(
     return _interleaved(measurements, ["peak", "threads"], repeats)
 
 
+def is_here(peak: str) -> bool:
+    """Returns whether processor and system have the instructions of a peak."""
+    api = compiled.load_machine()
+    return bool(api.rungs_peak_operations(described(api).enumerations["Peak"][_NAMES[peak]]))
+
+
 @functools.cache
 def product_peaks(threads: int) -> dict[str, float]:
     """Returns how many operations `threads` threads do a second, the best of nine, measured once
-    per process: by "float32" and, where the processor has such instructions, "bfloat16".
+    per process: by "float32" and, where there are such instructions, "bfloat16", of the faster
+    unit.
     """
-    api = compiled.load_machine()
-    number = described(api).enumerations["Peak"][_NAMES["bfloat16"]]
-    able = ["float32", "bfloat16"] if api.rungs_peak_operations(number) else ["float32"]
+    able = ["float32", *filter(is_here, BFLOAT16)]
     peaks = measure_compute([threads], repeats=9, seconds=0.01, peaks=able)
-    return peaks.groupby("peak")["per_second"].max().to_dict()
+    kinds = peaks["peak"].str.partition(",")[0]
+    return peaks["per_second"].groupby(kinds).max().to_dict()
 
 
 @functools.cache
