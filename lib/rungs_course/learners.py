@@ -67,7 +67,7 @@ class AutocastPpo(TorchPpo):
     def __init__(self, *arguments, **kwargs):
         super().__init__(*arguments, **kwargs)
         for layer in (self.network.query, self.network.value):  # what reads these is not cast
-            layer.register_forward_hook(_widen)
+            layer.register_forward_hook(_widen)  # type: ignore[union-attr]  # a Linear
 
     def values(self, observation: torch.Tensor) -> torch.Tensor:
         with torch.autocast("cpu", torch.bfloat16):
