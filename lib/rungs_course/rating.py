@@ -131,7 +131,7 @@ def rate(
                 played[opponent.name] = uci_games.play(
                     ours[0], opponent, control, pairs=half, seed=seed, at_once=cores
                 )
-            facts |= {"control": control, "games at once": cores}
+            facts |= {"control": control, "margin": uci_games.MARGIN, "games at once": cores}
         out_folder = stack.enter_context(locked_output_dir(out, "rating", _NAMES))
         record = _MatchRecord(out_folder, facts, say)
         name = next(iter(players))

@@ -20,6 +20,7 @@ from rungs.errors import ConfigurationError, EngineError
 PairsOfGames = Generator[tuple[Match, Match], None, None]
 
 _SECONDS_TO_START = 120  # the first process of a clone may compile
+MARGIN = 0.25  # seconds by which a clock may run over: machines pause, and engines go to its end
 _GRACE = 10  # seconds after the end of its clock, in which an engine has to answer
 
 
@@ -124,7 +125,9 @@ def _play(
     control: Control,
     number: int,
 ) -> Match:
-    """Plays a game; whose clock runs out has lost. Clocks include a move's way to us."""
+    """Plays a game; whose clock runs over by more than `MARGIN` has lost. It includes a move's way
+    to us.
+    """
     clocks = dict.fromkeys(chess.COLORS, control.seconds)
     game = object()
     while (reason := _reason(board)) == Reason.ONGOING:
@@ -142,11 +145,11 @@ def _play(
             reply = asyncio.run_coroutine_threadsafe(play, engine.protocol.loop)
             move = reply.result(clocks[side] + _GRACE).move
         clocks[side] -= time.perf_counter() - began
-        if clocks[side] < 0:
+        if clocks[side] < -MARGIN:
             return Match(white[0], black[0], board, None, 0.0 if side else 1.0, number)
         if not move:
             raise EngineError(f"engine {name} makes no move in {board.fen()}")
-        clocks[side] += control.increment
+        clocks[side] = max(0, clocks[side]) + control.increment
         board.push(move)
     points = 0.5
     if reason == Reason.CHECKMATE:
