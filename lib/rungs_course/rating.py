@@ -55,8 +55,7 @@ SCALE: Final = (
 CONTROL: Final = Control(2, 0.02)
 SIMULATIONS: Final = 32  # of agents that play side by side
 
-# Matches of a recorded agent and its opponents by both rules and several numbers of simulations,
-# as `python -m rungs_course rate` plays them.
+# Matches of a recorded agent and its opponents by both rules and several numbers of simulations.
 STRENGTH: Final = Path("data") / "ablations" / "strength.csv"
 # Evaluations of runs of self-play with the same settings but for the seed; see `record_curves`.
 CURVES: Final = Path("data") / "ablations" / "curves.csv"
@@ -206,8 +205,8 @@ class _MatchRecord:
         rated = table.set_index("player").loc[player]
         self._say(
             f"{player}: Elo {rated['elo']:.0f} ({rated['low']:.0f} to {rated['high']:.0f}, 95 %), "
-            f"{rated['games']} games; time control: {control}; opponents: {', '.join(anchors)}; "
-            f"scale: {scale}"
+            f"{rated['games']:.0f} games; time control: {control}; scale: {scale}; "
+            f"opponents: {', '.join(anchors)}"
         )
         return table
 
@@ -217,7 +216,7 @@ def _points(game: Match, player: str) -> float:
 
 
 def of_matches(matches: pd.DataFrame, anchor: str = RandomPlayer.name) -> pd.DataFrame:
-    """Returns Elo above a player, from all of a table's matches together, as `rate` does."""
+    """Returns Elo above a player, from all of a table's matches together."""
     points = {
         (row.player, row.opponent): (row.score * row.games, (1 - row.score) * row.games)
         for row in matches.itertuples()
