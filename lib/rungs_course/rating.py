@@ -358,7 +358,7 @@ def _contestant(name: str, agent: Agent, options: dict, folder: Path) -> Contest
     """Returns an agent as an engine, which reads it from a folder of its own."""
     path = folder / str(len([*folder.iterdir()]))
     files.save(agent, path)
-    return Contestant(name, (sys.executable, "-m", "rungs", "uci", str(path)), options)
+    return Contestant(name, (sys.executable, "-P", "-m", "rungs", "uci", str(path)), options)
 
 
 def _levels_of_stockfish() -> list[Contestant]:
