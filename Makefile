@@ -3,6 +3,7 @@ PYTHON ?= python3
 SIZE ?= quick
 FUZZ_SECONDS ?= 20
 BIN := .venv/bin
+FIRST := .venv/installed-first
 INSTALLED := .venv/installed
 TESTED := .venv/installed-for-tests
 ALL_TESTED := .venv/installed-for-all-tests
@@ -10,7 +11,7 @@ ZIG := .venv/installed-zig
 WASM := lib/rungs/compiled/rungs.wasm
 CPP = $$(git ls-files '*.c' '*.h' '*.cpp' '*.hpp')
 NOTEBOOKS = $$(git ls-files '*.ipynb')
-SHELL_SCRIPTS = $$(git ls-files '*.sh' '.ci/*')
+SHELL_SCRIPTS = $$(git ls-files '*.sh' '.ci/*' '.binder/postBuild')
 # What checks style, before anything large is installed or with the rest.
 STYLE = $(if $(wildcard $(TESTED)),$(TESTED),build/style/installed)
 STYLE_BIN = $(if $(wildcard $(TESTED)),$(BIN),build/style/bin)
@@ -36,6 +37,11 @@ run: $(INSTALLED)
 book: $(INSTALLED)
 	test -e data/run/manifest.json || $(BIN)/python -m rungs_course run --size $(SIZE)
 	$(BIN)/python -m rungs_course book
+
+# Before a container's first page can be read; `install` brings the rest while it is.
+install-first: $(FIRST)
+
+install: $(INSTALLED)
 
 test: $(TESTED)
 	$(BIN)/python -m tests.run
@@ -192,22 +198,28 @@ INSTALL := $(BIN)/python -m pip install $(QUIET) --no-compile --constraint const
 KERNELS := $(if $(shell command -v nvidia-smi),gpu,kernels)
 WHEELS := .venv/wheels
 
-# While pip fetches, the other core compiles the library, which stays in the user's cache, and cppyy,
-# which no registry holds for Linux. EnvPool comes without what it needs for environments that are not
-# raced here.
-$(INSTALLED): pyproject.toml constraints.txt
+# JupyterLab and what notebooks import, but for PyTorch and cppyy. While pip fetches it, the other core
+# compiles the library, which stays in the user's cache.
+$(FIRST): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Rungs needs Python 3.11 or newer: make PYTHON=...")'
 	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || { echo "Rungs needs Python's venv (Debian: python3-venv)"; exit 1; }
 	@command -v g++ >/dev/null || { echo "Rungs needs g++ (Debian: g++)"; exit 1; }
 	@test -e "$$($(PYTHON) -c 'import sysconfig; print(sysconfig.get_path("include"))')/Python.h" \
 	  || { echo "Rungs needs Python's headers (Debian: python3-dev)"; exit 1; }
-	@echo "Installing into .venv: about 3 GB, some 4 minutes on 2 cores; only this once."
+	@echo "Installing into .venv; only this once."
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@$(INSTALL) --editable .
-	@{ $(BIN)/python -c 'from rungs._src.native import gpp; gpp.load(); gpp.load_learn()' \
-	    && CFLAGS=-g0 $(BIN)/python -m pip wheel --quiet --no-deps --constraint constraints.txt \
-	      --wheel-dir $(WHEELS) CPyCppyy cppyy; } & compiling=$$!; \
-	$(INSTALL) $(call extras,book course mpi peers train $(KERNELS)) \
+	@$(BIN)/python -c 'from rungs._src.native import gpp; gpp.load(); gpp.load_learn()' & compiling=$$!; \
+	$(INSTALL) $(call extras,course) && wait $$compiling || { kill $$compiling 2>/dev/null; exit 1; }
+	@touch $@
+
+# cppyy, which no registry holds for Linux, is compiled meanwhile. EnvPool comes without what it needs
+# for environments that are not raced here.
+$(INSTALLED): $(FIRST)
+	@echo "Installing all that the course needs: about 3 GB, some 4 minutes on 2 cores."
+	@CFLAGS=-g0 $(BIN)/python -m pip wheel --quiet --no-deps --constraint constraints.txt \
+	  --wheel-dir $(WHEELS) CPyCppyy cppyy & compiling=$$!; \
+	$(INSTALL) $(call extras,book mpi peers train $(KERNELS)) \
 	  && $(INSTALL) --no-deps envpool && wait $$compiling \
 	  || { kill $$compiling 2>/dev/null; exit 1; }
 	@$(INSTALL) --find-links $(WHEELS) --editable '.[cling]' && rm -r $(WHEELS)
@@ -228,4 +240,4 @@ build/style/installed: pyproject.toml constraints.txt
 	@build/style/bin/python -m pip install $(QUIET) --constraint constraints.txt $(call extras,style)
 	@touch $@
 
-.PHONY: run book test test-system test-all test-slow ci style proof mutants lab explore play doctor peers conformance record gpu-record check format fuzz compile_commands archive release wheels wasm tools list-tools free_threaded lock clean
+.PHONY: run book install-first install test test-system test-all test-slow ci style proof mutants lab explore play doctor peers conformance record gpu-record check format fuzz compile_commands archive release wheels wasm tools list-tools free_threaded lock clean
