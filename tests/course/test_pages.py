@@ -4,13 +4,14 @@ import re
 import shutil
 from pathlib import Path
 
+import nbformat
 import pandas as pd
 import pytest
 
 from rungs_course import adapters, paths
 from rungs_course.machine.naming import slug_of
 from rungs_course.measure import results
-from rungs_course.pages import course, machines, numbers
+from rungs_course.pages import course, machines, numbers, one_click
 from rungs_course.runner import recorded as records
 from rungs_course.tables import ladder_table
 from tests.facts import assert_same_facts
@@ -50,6 +51,25 @@ def test_numbers_are_recorded_ones_of_one_machine(recorded):
 def test_tables_of_notebooks_are_current():
     for name, page in course.filled(paths.ROOT).items():
         assert (paths.ROOT / name).read_text() == page
+
+
+def test_where_the_course_is_published_links_open_it_and_colab_installs_it_first(tmp_path):
+    address = "https://github.com/someone/course"
+    project = tmp_path / "pyproject.toml"
+    project.write_text("[project]\n")
+    assert one_click.repository(tmp_path) == ""
+    project.write_text(f'[project.urls]\nRepository = "{address}"\n')
+    assert one_click.repository(tmp_path) == address
+    made = one_click.notebooks(address, paths.ROOT)
+    line = one_click.links(address)
+    assert re.findall(r"/github/someone/course/blob/main/([^)]+)\)", line) == [*made]
+    assert line.count("someone/course") == 2 + len(made)
+    for text in made.values():
+        notebook = nbformat.reads(text, 4)
+        nbformat.validate(notebook)
+        assert f"git clone --quiet {address} " in notebook.cells[0].source
+        sources = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
+        assert not re.search(r"\]\((?!https:|#)", "".join(sources))
 
 
 @pytest.mark.parametrize(

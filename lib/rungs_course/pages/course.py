@@ -1,25 +1,36 @@
-"""Generates the tables of notebooks, in README and `docs/teaching.md`, from their outline."""
+"""Generates the tables of notebooks, in README and `docs/teaching.md`, from their outline; and what
+opens the course by a click.
+"""
 
 from pathlib import Path
 
 import pandas as pd
 
 from rungs_course.outline import PATH, SHORT, number_of, outline, path_minutes
+from rungs_course.pages import one_click
 from rungs_course.tables import fill, markdown
 
 
 def write_course(root: Path) -> None:
-    """Writes the tables of notebooks into the pages below `root`."""
+    """Writes the generated files below `root`."""
     for name, text in filled(root).items():
+        (root / name).parent.mkdir(exist_ok=True)
         (root / name).write_text(text)
 
 
 def filled(root: Path) -> dict[str, str]:
-    """Returns the pages with tables of notebooks, by their names below `root`."""
-    return {
-        name: fill((root / name).read_text(), {"course": f"{markdown(table)}\n"})
+    """Returns the pages with tables of notebooks, and the notebooks for Colab, by their names below
+    `root`.
+    """
+    address = one_click.repository(root)
+    pages = {
+        name: fill(
+            (root / name).read_text(),
+            {"course": f"{markdown(table)}\n", "one-click": one_click.links(address)},
+        )
         for name, table in (("README.md", _contents()), ("docs/teaching.md", _outcomes()))
     }
+    return pages | (one_click.notebooks(address, root) if address else {})
 
 
 def _contents() -> pd.DataFrame:
