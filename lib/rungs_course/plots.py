@@ -62,8 +62,10 @@ def lines(groups: Iterable[tuple[Any, Any]]) -> Iterator[tuple[Any, Any, dict]]:
 
 def fills(names: Sequence[str], colors: Sequence[str]) -> dict[str, dict]:
     """Returns the look of some areas, and of their patches in a legend: colour and hatch."""
+    # Colab's matplotlib is older than 3.11: its hatches have the edges' colour.
+    newer = {"hatchcolor": BLACK} if hasattr(matplotlib.patches.Patch, "set_hatchcolor") else {}
     return {
-        name: {"facecolor": color, "hatch": hatch, "hatchcolor": BLACK, "edgecolor": "white"}
+        name: {"facecolor": color, "hatch": hatch, "edgecolor": "white", **newer}
         for name, color, hatch in zip(names, colors, HATCHES[: len(names)], strict=True)
     }
 
