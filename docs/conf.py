@@ -9,7 +9,7 @@ project = "Rungs"
 version = release = __version__
 
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
-exclude_patterns = ["README.md", "docs/conf.py"]
+exclude_patterns = ["README.md", "docs/conf.py", "**/agents/*/README.md"]
 nb_execution_mode = "off"  # papermill did
 nb_render_markdown_format = "myst"  # so that links below a cell lead where those above it do
 nb_ipywidgets_js = {}  # a page has no kernel; what a widget showed is staged as a picture
