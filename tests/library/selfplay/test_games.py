@@ -145,8 +145,7 @@ class OtherRank:
 
 
 def test_a_rank_plays_with_the_weights_that_have_learnt():
-    learnt = learning.make("cpp", 1, LossWeights())
-    learner = learning.make("cpp", 2, LossWeights())
+    learnt, network = (learning.make("cpp", seed, LossWeights()).network for seed in (1, 2))
     leaf = (np.zeros((1, 72), np.int8), np.zeros((1, 218), np.int16), np.ones(1, np.int16))
     evaluations = []
 
@@ -156,14 +155,14 @@ def test_a_rank_plays_with_the_weights_that_have_learnt():
         return None, {}
 
     games = SimpleNamespace(env=SimpleNamespace(num_envs=4), play=play)
-    said = ["play", learnt.network.state_dict(), "over"]
-    RankGames(OtherRank(said), learner, games, plies=3).serve()
+    said = ["play", learnt.state_dict(), "over"]
+    RankGames(OtherRank(said), network, "cpp", games, plies=3).serve()
     ((logits, values),) = evaluations
-    wanted = learnt.evaluate(*leaf)
+    wanted = learning.evaluator("cpp", learnt)(*leaf)
     assert np.array_equal(logits, wanted[0])
     assert np.array_equal(values, wanted[1])
-    for name, weights in learnt.network.state_dict().items():
-        assert torch.equal(weights, learner.network.state_dict()[name]), name
+    for name, weights in learnt.state_dict().items():
+        assert torch.equal(weights, network.state_dict()[name]), name
 
 
 @pytest.mark.parametrize(

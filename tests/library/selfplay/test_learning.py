@@ -10,15 +10,26 @@ import pytest
 import torch
 
 import rungs
+from rungs._src.native import loader
 from rungs._src.selfplay import learning
 from rungs._src.selfplay.examples import Examples, joined
 from rungs._src.selfplay.learning import LossWeights, losses
 from rungs._src.selfplay.settings import LEARNERS
 from rungs._src.train.network import PolicyValueNetwork
-from rungs.errors import ConfigurationError
+from rungs.errors import ConfigurationError, UnavailableError
 
 WEIGHTS = LossWeights(learning_rate=1e-3, vf_coef=0.5, max_grad_norm=1.0)
-NAMES = pytest.mark.parametrize("name", LEARNERS)
+FLOAT32 = pytest.mark.parametrize("name", ["cpp", "torch"])
+
+
+@pytest.fixture(params=LEARNERS)
+def name(request):
+    if "bfloat16" in request.param:
+        try:
+            loader.bfloat16_unit(loader.load_learn())
+        except UnavailableError as error:
+            pytest.skip(str(error))
+    return request.param
 
 
 def positions():
@@ -83,7 +94,7 @@ def test_losses_and_gradients_of_cpp_are_those_of_pytorch_in_double_precision():
         torch.testing.assert_close(gradient, expected[name], rtol=1e-7, atol=1e-9)
 
 
-@NAMES
+@FLOAT32
 def test_an_evaluator_is_the_network(name):
     torch.manual_seed(2)
     network = PolicyValueNetwork()
@@ -101,7 +112,6 @@ def test_an_evaluator_is_the_network(name):
     assert (worth.abs() > 1).any()
 
 
-@NAMES
 def test_an_evaluator_keeps_the_weights_of_its_beginning(name):
     network, examples = PolicyValueNetwork(), played(3, 6)
     leaves = (examples.observation, examples.actions(), examples.count)
@@ -113,7 +123,6 @@ def test_an_evaluator_keeps_the_weights_of_its_beginning(name):
         np.testing.assert_array_equal(array, expected)
 
 
-@NAMES
 def test_the_same_seed_learns_the_same(name):
     """Also where gradients are off, from arrays of another order, and after going on."""
     first, second, resumed = (learning.make(name, seed, WEIGHTS) for seed in (3, 3, 4))
@@ -144,7 +153,6 @@ def test_weights_of_the_loss_that_are_no_numbers_are_named(name, value):
         dataclasses.replace(WEIGHTS, **{name: value})
 
 
-@NAMES
 def test_what_no_position_has_is_not_learnt(name):
     learner, some = learning.make(name, 0, WEIGHTS), positions()
     before = copy.deepcopy(dict(learner.network.state_dict()))

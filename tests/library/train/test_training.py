@@ -12,7 +12,7 @@ from rungs._src.native import loader
 from rungs._src.train import training
 from rungs._src.train.runs import CHECKPOINT, Table
 from rungs.errors import InvalidStateError, UnavailableError
-from tests.library.train.runs import PPO, SELFPLAY, column
+from tests.library.train.runs import PPO, SELFPLAY, TRAINERS, column
 from tests.saved import contents
 
 
@@ -117,19 +117,20 @@ def test_wrong_options_are_named_and_nothing_is_written(tmp_path, capsys, option
     assert not list(tmp_path.iterdir())
 
 
-def test_a_run_that_goes_on_by_another_unit_says_so(tmp_path, capsys):
+@pytest.mark.parametrize("trainer", TRAINERS.values(), ids=TRAINERS)
+def test_a_run_that_goes_on_by_another_unit_says_so(trainer, tmp_path, capsys):
     try:
         unit = loader.bfloat16_unit(loader.load_learn())
     except UnavailableError as error:
         pytest.skip(str(error))
-    assert PPO.begin(tmp_path, "--learner", "cpp-bfloat16", "--updates", 1) == 0
-    assert PPO.run(tmp_path, "--resume", "--updates", 2) == 0
+    assert trainer.begin(tmp_path, "--learner", "cpp-bfloat16", "--updates", 1) == 0
+    assert trainer.run(tmp_path, "--resume", "--updates", 2) == 0
     assert "multiplies" not in capsys.readouterr().out
     saved = torch.load(tmp_path / CHECKPOINT, weights_only=True)
     torch.save(saved | {"bfloat16_unit": "an abacus"}, tmp_path / CHECKPOINT)
-    assert PPO.run(tmp_path, "--resume", "--updates", 3) == 0
+    assert trainer.run(tmp_path, "--resume", "--updates", 3) == 0
     assert f"{unit} multiplies, and not an abacus" in capsys.readouterr().out
-    assert PPO.load(tmp_path)["bfloat16_unit"] == unit
+    assert trainer.load(tmp_path)["bfloat16_unit"] == unit
 
 
 def begun(path, last):

@@ -9,8 +9,9 @@ import torch
 from rungs._src.chess.vector_env import ChessVectorEnv
 from rungs._src.search.result import Result
 from rungs._src.search.search import Search
+from rungs._src.selfplay import learning
 from rungs._src.selfplay.examples import DTYPES, Examples, examples_flaw, joined
-from rungs._src.selfplay.learning import SearchLearner
+from rungs._src.train.network import LegalActionNetwork
 from rungs._src.train.ranks import Ranks
 from rungs._src.train.torch_file import tensor_flaw
 from rungs.errors import InvalidStateError
@@ -101,10 +102,15 @@ class SelfPlay:
 
 
 class RankGames:
-    """The games of all ranks, by rank 0's weights; the others `serve` its requests."""
+    """The games of all ranks, by rank 0's weights, which `learner` evaluates; the others `serve`
+    its requests.
+    """
 
-    def __init__(self, ranks: Ranks, learner: SearchLearner, games: SelfPlay, plies: int):
-        self.ranks, self._learner, self._games, self._plies = ranks, learner, games, plies
+    def __init__(
+        self, ranks: Ranks, network: LegalActionNetwork, learner: str, games: SelfPlay, plies: int
+    ):
+        self.ranks, self._games, self._plies = ranks, games, plies
+        self._network, self._learner = network, learner
         self.positions = games.env.num_envs * plies * ranks.size
 
     def play(self) -> tuple[Examples, dict[str, int]]:
@@ -135,10 +141,11 @@ class RankGames:
         return {_PLAY: self._play, _STATE: lambda: self.ranks.gather(self._games.state_dict())}
 
     def _play(self) -> tuple[Examples, dict[str, int]]:
-        network = self._learner.network
+        network = self._network
         if self.ranks.size > 1:
             network.load_state_dict(self.ranks.agree(network.state_dict))
-        played = self.ranks.gather(self._games.play(self._learner.evaluate, self._plies))
+        evaluate = learning.evaluator(self._learner, network)
+        played = self.ranks.gather(self._games.play(evaluate, self._plies))
         ended: Counter[str] = Counter()
         for _, counts in played:
             ended.update(counts)

@@ -13,9 +13,11 @@ from rungs._src.train.cpp import CppBackend
 from rungs._src.train.cpp_network import CppNetwork
 from rungs._src.train.evaluate import NetworkEvaluator
 from rungs._src.train.legal_actions import Padded, from_lists
-from rungs._src.train.network import PolicyValueNetwork
+from rungs._src.train.network import LegalActionNetwork, PolicyValueNetwork
 from rungs._src.train.ppo import Loss, TorchBackend
 from rungs.errors import CompilerError, ConfigurationError
+
+_BFLOAT16 = "cpp-bfloat16"
 
 
 class TorchLearner(TorchBackend):
@@ -24,7 +26,6 @@ class TorchLearner(TorchBackend):
     def __init__(self, network: PolicyValueNetwork, weights: LossWeights):
         super().__init__(network, weights.learning_rate, weights.max_grad_norm)
         self._weights = weights
-        self.evaluate: Evaluator = NetworkEvaluator(network)
 
     def learn(self, positions: Examples) -> dict[str, float]:
         """Takes a step on a minibatch; returns "policy_loss" and "value_loss" before it."""
@@ -39,10 +40,14 @@ class TorchLearner(TorchBackend):
 
 
 class CppLearner(CppBackend):
-    """As `TorchLearner`, in C++ (`cpp/learn`). The number of threads changes no bit of results."""
+    """As `TorchLearner`, in C++ (`cpp/learn`); `bfloat16` is `CppNetwork`'s. The number of threads
+    changes no bit of results.
+    """
 
-    def __init__(self, network: PolicyValueNetwork, weights: LossWeights):
-        super().__init__(network, weights.learning_rate, weights.max_grad_norm)
+    def __init__(
+        self, network: PolicyValueNetwork, weights: LossWeights, *, bfloat16: bool = False
+    ):
+        super().__init__(network, weights.learning_rate, weights.max_grad_norm, bfloat16=bfloat16)
         self._weights = weights
 
     def learn(self, positions: Examples) -> dict[str, float]:
@@ -72,18 +77,20 @@ SearchLearner = TorchLearner | CppLearner
 def make(name: str, seed: int, weights: LossWeights) -> SearchLearner:
     """Makes a learner of a new network, whose first weights are those of a seed."""
     torch.manual_seed(seed)
-    kind = CppLearner if name == "cpp" else TorchLearner
-    return kind(PolicyValueNetwork(), weights)
+    network = PolicyValueNetwork()
+    if name == "torch":
+        return TorchLearner(network, weights)
+    return CppLearner(network, weights, bfloat16=name == _BFLOAT16)
 
 
-def evaluator(name: str, network: PolicyValueNetwork) -> Evaluator:
+def evaluator(name: str, network: LegalActionNetwork) -> Evaluator:
     """Returns a network with the weights of now as an evaluator, computed as by a learner."""
-    if name == "cpp":
-        return CppNetwork(network, frozen=True).evaluate
-    return NetworkEvaluator(copy.deepcopy(network))
+    if name == "torch":
+        return NetworkEvaluator(copy.deepcopy(network))
+    return CppNetwork(network, bfloat16=name == _BFLOAT16, frozen=True).evaluate
 
 
-def cpp_or_torch_evaluator(network: PolicyValueNetwork) -> Evaluator:
+def cpp_or_torch_evaluator(network: LegalActionNetwork) -> Evaluator:
     """Returns `evaluator`, in PyTorch where there is no C++ for the network's sizes."""
     try:
         return evaluator("cpp", network)

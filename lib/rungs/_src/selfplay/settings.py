@@ -10,7 +10,7 @@ from rungs._src.search.settings import MAX_SIMULATIONS, POLICIES, Policy
 from rungs._src.train.settings import MAX_INT, RunSettings
 from rungs.errors import ConfigurationError
 
-LEARNERS = "cpp", "torch"  # made by `rungs._src.selfplay.learning.make`
+LEARNERS = "cpp", "cpp-bfloat16", "torch"  # made by `rungs._src.selfplay.learning.make`
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

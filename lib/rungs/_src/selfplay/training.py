@@ -30,9 +30,12 @@ from rungs._src.train.runs import (
     EVALUATIONS,
     METRICS,
     NAMES,
+    UNIT,
     Checkpoint,
     Run,
     names_checkpoint,
+    say_other_unit,
+    unit_of,
 )
 from rungs._src.train.tracking import TENSORBOARD, check_tracker
 from rungs.errors import ConfigurationError
@@ -44,9 +47,10 @@ _NAMES = (*NAMES, BUFFER, POOL, MATCHES, RATINGS, RESULTS)
 # rank's `SelfPlay.state_dict`. The positions are in the replay buffer's files.
 checkpoint = Checkpoint(
     "self-play",
-    schema=6,
+    schema=7,
     form={
         "training": {},
+        **UNIT,
         "clock": float,
         "updates": int,
         "positions": int,
@@ -121,11 +125,12 @@ def train(
         saved = ranks.agree(begin)
         learner = learning.make(training.learner, training.seed, training)
         games_of_rank = held.enter_context(_games_of_rank(training, ranks.rank))
-        games = RankGames(ranks, learner, games_of_rank, training.plies)
+        games = RankGames(ranks, learner.network, training.learner, games_of_rank, training.plies)
         evaluator = Evaluator(training, out)
         if saved:
             with names_checkpoint(out, resumed=True):
                 learner.load_state_dict(saved)
+                say_other_unit(saved, learner, say)
                 games.load_state_dicts(saved["games"])
                 evaluator.load_state(saved["results"])
         if ranks.rank:
@@ -225,6 +230,7 @@ class _SelfPlayRun(Run):
         return {
             "updates": self.updates,
             "positions": self.positions,
+            **unit_of(self.learner),
             **self.learner.state_dict(),
             "results": self.evaluator.state(),
             "games": self.games.state_dicts(),

@@ -19,6 +19,7 @@ CHECKPOINT = "checkpoint.pt"
 METRICS = "metrics.csv"
 EVALUATIONS = "evaluations.csv"
 NAMES = (CHECKPOINT, METRICS, EVALUATIONS, TENSORBOARD)  # files and folders of every run
+UNIT = {"bfloat16_unit": (str, type(None))}  # of a checkpoint's form, see `unit_of`
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,6 +63,18 @@ def names_checkpoint(out: Path, resumed: bool) -> Iterator[None]:
         if not resumed:
             raise
         raise type(error)(f"{out / CHECKPOINT}: {error}") from error
+
+
+def unit_of(learner: Any) -> dict[str, str | None]:
+    """Returns what multiplies bfloat16, as a checkpoint has it: None if nothing does."""
+    return {"bfloat16_unit": getattr(learner, "bfloat16_unit", None)}
+
+
+def say_other_unit(saved: dict, learner: Any, say: Say) -> None:
+    """Says that a run continues with another unit of bfloat16 than it began with."""
+    before, now = saved["bfloat16_unit"], unit_of(learner)["bfloat16_unit"]
+    if before != now:
+        say(f"{now} multiplies, and not {before} as before: last bits differ")
 
 
 class Run:

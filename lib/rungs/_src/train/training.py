@@ -21,9 +21,12 @@ from rungs._src.train.runs import (
     EVALUATIONS,
     METRICS,
     NAMES,
+    UNIT,
     Checkpoint,
     Run,
     names_checkpoint,
+    say_other_unit,
+    unit_of,
 )
 from rungs._src.train.settings import PpoSettings, Training, share_of_cores
 from rungs._src.train.tracking import TENSORBOARD, check_tracker
@@ -41,15 +44,15 @@ def _settings(saved: dict) -> Training:
     return Training(**saved | {"rung_settings": rung_settings, "ppo": ppo})
 
 
-# "job" is torchrun's id of the run; "bfloat16_unit", what multiplied bfloat16, or None; "learner",
-# `Learner.state_dict` less "own"; "own", the state of each rank: generator and environment.
+# "job" is torchrun's id of the run; "learner", `Learner.state_dict` less "own"; "own", the state of
+# each rank: generator and environment.
 checkpoint = Checkpoint(
     "training",
     schema=5,
     form={
         "training": {"opponent": str, "rung": str, "rung_settings": {}, "ppo": {}},
         "job": (str, type(None)),
-        "bfloat16_unit": (str, type(None)),
+        **UNIT,
         "clock": float,
         "learner": {"network": {...: torch.Tensor}, "optimizer": {}, "updates": int, "steps": int},
         "own": [{"generator": torch.Tensor, "env": bytes}],
@@ -132,9 +135,7 @@ def train(
                 )
                 if saved:
                     learner.load_state_dict(saved["learner"] | {"own": saved["own"][ranks.rank]})
-                    before, now = saved["bfloat16_unit"], _bfloat16_unit(learner)
-                    if before != now:
-                        say(f"{now} multiplies, and not {before} as before: last bits differ")
+                    say_other_unit(saved, learner.backend, say)
             clock = saved["clock"] if saved else 0.0
             _PpoRun(training, folders[0], learner, ranks, clock, track, say).run()
             return learner
@@ -172,11 +173,6 @@ def make_env(training: Training, rank: int = 0, make: Callable = _make):
 def weakest(path: str) -> UciEngine:
     """Returns Stockfish, or an engine with its options, at its lowest setting: one ply, skill 0."""
     return UciEngine(path, depth=1, skill=0, timeout=ENGINE_TIMEOUT)
-
-
-def _bfloat16_unit(learner: Learner) -> str | None:
-    """Returns what multiplies bfloat16, if the learner does."""
-    return getattr(learner.backend, "bfloat16_unit", None)
 
 
 class _PpoRun(Run):
@@ -226,7 +222,7 @@ class _PpoRun(Run):
         rank_states = self.ranks.gather(state.pop("own"))
         return {
             "job": self.ranks.job,
-            "bfloat16_unit": _bfloat16_unit(self.learner),
+            **unit_of(self.learner.backend),
             "learner": state,
             "own": rank_states,
         }
