@@ -102,8 +102,9 @@ class SelfPlay:
 
 
 class RankGames:
-    """The games of all ranks, by rank 0's weights, which `learner` evaluates; the others `serve`
-    its requests.
+    """The games of all ranks, by rank 0's weights; the others `serve` its requests.
+
+    `learner` is the name by which `learning.evaluator` makes the network's evaluator.
     """
 
     def __init__(
