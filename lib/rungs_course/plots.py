@@ -33,7 +33,14 @@ BLUE, ORANGE, GREEN, RED, PINK, BROWN, _, GREY, _, SKY = _PALETTE
 BLACK = "#000000"
 # To distinguish areas without colour, and lines that have no markers.
 HATCHES = ("", "///", "...", "xxx", "\\\\\\")
-LINESTYLES = ("-", "-.", (0, (1, 1)), (0, (6, 1, 1, 1, 1, 1)), (0, (3, 3)))
+# Its type is said, as mypy's join of such tuples differs from run to run.
+LINESTYLES: tuple[str | tuple[int, tuple[int, ...]], ...] = (
+    "-",
+    "-.",
+    (0, (1, 1)),
+    (0, (6, 1, 1, 1, 1, 1)),
+    (0, (3, 3)),
+)
 # Lines in the order they are drawn.
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">", "p", "h")
 # After them Paul Tol's, for figures with more lines than Okabe and Ito have colours.
