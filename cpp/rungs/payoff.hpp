@@ -43,7 +43,7 @@ struct Payoff {
   struct Way {
     std::int64_t usual;  // what a call takes; 0: not known yet
     std::int64_t debt;   // what it has lost and not paid back; below 0: what it has saved
-    std::int64_t lost;   // trials
+    std::int64_t lost_trials;
 
     // Follows fast calls more than slow ones, whose causes would slow other ways down, too.
     void follow(std::int64_t taken) {
@@ -87,7 +87,7 @@ struct Payoff {
     if (!ruinous && (calls < kTrialCalls || time < kTrial)) return;
     const Helpers loser = ruinous || own.usual >= usual ? current : best;
     Way& way = of(loser);
-    way.debt = std::max(way.debt, max_debt(usual)) >> std::max<std::int64_t>(0, 3 - way.lost++);
+    way.debt = std::max(way.debt, max_debt(usual)) >> std::max<std::int64_t>(0, 3 - way.lost_trials++);
     if (loser == best) best = current;
     change(best);
   }

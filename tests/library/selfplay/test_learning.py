@@ -16,7 +16,8 @@ from rungs._src.selfplay.examples import Examples, joined
 from rungs._src.selfplay.learning import LossWeights, losses
 from rungs._src.selfplay.settings import LEARNERS
 from rungs._src.train.network import PolicyValueNetwork
-from rungs.errors import ConfigurationError, UnavailableError
+from rungs.errors import ConfigurationError
+from tests.library.train.test_learners import available
 
 WEIGHTS = LossWeights(learning_rate=1e-3, vf_coef=0.5, max_grad_norm=1.0)
 FLOAT32 = pytest.mark.parametrize("name", ["cpp", "torch"])
@@ -25,10 +26,7 @@ FLOAT32 = pytest.mark.parametrize("name", ["cpp", "torch"])
 @pytest.fixture(params=LEARNERS)
 def name(request):
     if "bfloat16" in request.param:
-        try:
-            loader.bfloat16_unit(loader.load_learn())
-        except UnavailableError as error:
-            pytest.skip(str(error))
+        available(loader.bfloat16_unit, loader.load_learn())
     return request.param
 
 

@@ -11,8 +11,9 @@ import torch
 from rungs._src.native import loader
 from rungs._src.train import training
 from rungs._src.train.runs import CHECKPOINT, Table
-from rungs.errors import InvalidStateError, UnavailableError
+from rungs.errors import InvalidStateError
 from tests.library.train.runs import PPO, SELFPLAY, TRAINERS, column
+from tests.library.train.test_learners import available
 from tests.saved import contents
 
 
@@ -119,10 +120,7 @@ def test_wrong_options_are_named_and_nothing_is_written(tmp_path, capsys, option
 
 @pytest.mark.parametrize("trainer", TRAINERS.values(), ids=TRAINERS)
 def test_a_run_that_goes_on_by_another_unit_says_so(trainer, tmp_path, capsys):
-    try:
-        unit = loader.bfloat16_unit(loader.load_learn())
-    except UnavailableError as error:
-        pytest.skip(str(error))
+    unit = available(loader.bfloat16_unit, loader.load_learn())
     assert trainer.begin(tmp_path, "--learner", "cpp-bfloat16", "--updates", 1) == 0
     assert trainer.run(tmp_path, "--resume", "--updates", 2) == 0
     assert "multiplies" not in capsys.readouterr().out

@@ -130,12 +130,13 @@ def train(
         if saved:
             with names_checkpoint(out, resumed=True):
                 learner.load_state_dict(saved)
-                say_other_unit(saved, learner, say)
                 games.load_state_dicts(saved["games"])
                 evaluator.load_state(saved["results"])
         if ranks.rank:
             games.serve()
         else:
+            if saved:
+                say_other_unit(saved, learner, say)
             run = _SelfPlayRun(training, folders[0], learner, games, evaluator, saved, track, say)
             run.run()
             games.end()

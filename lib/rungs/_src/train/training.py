@@ -135,7 +135,8 @@ def train(
                 )
                 if saved:
                     learner.load_state_dict(saved["learner"] | {"own": saved["own"][ranks.rank]})
-                    say_other_unit(saved, learner.backend, say)
+                    if not ranks.rank:
+                        say_other_unit(saved, learner.backend, say)
             clock = saved["clock"] if saved else 0.0
             _PpoRun(training, folders[0], learner, ranks, clock, track, say).run()
             return learner
