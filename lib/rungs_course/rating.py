@@ -57,6 +57,8 @@ SIMULATIONS: Final = 32  # of agents that play side by side
 
 # Matches of a recorded agent and its opponents by both rules and several numbers of simulations.
 STRENGTH: Final = Path("data") / "ablations" / "strength.csv"
+# Agents' ratings on the scale of `SKILL_LEVELS` and what their training took; others' as published.
+CORE_HOURS: Final = Path("data") / "ablations" / "core_hours.csv"
 # Evaluations of runs of self-play with the same settings but for the seed; see `record_curves`.
 CURVES: Final = Path("data") / "ablations" / "curves.csv"
 # Matches between agents that differ by one change to self-play's learning.

@@ -190,6 +190,7 @@ PLOTS = {
     "ratings": lambda: nb16.draw_ratings(load("16_ratings")),
     "ratings over time": lambda: nb16.draw_ratings_over_time(load("16_evaluations")),
     "strength over simulations": strength,
+    "Elo over core-hours": lambda: nb16.draw_core_hours(results.load(ROOT / rating.CORE_HOURS)),
     "ablations of self-play": lambda: nb16.draw_ablations(
         rating.of_ablations(results.load(ROOT / rating.ABLATIONS))
     ),

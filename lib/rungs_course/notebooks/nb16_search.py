@@ -315,6 +315,23 @@ def _strength(matches: pd.DataFrame, anchor: str) -> pd.DataFrame:
     return merged.sort_values(["policy", "simulations"])
 
 
+def draw_core_hours(rated: pd.DataFrame):
+    """Draws ratings over the core-hours of training, ours with 95 % intervals, others' without."""
+    figure, axes = plots.axes(7, 3.6)
+    ours = rated["project"] == "Rungs"
+    labels = rated["project"].where(~ours, "Rungs, " + rated["search"] + ", " + rated["control"])
+    for label, rows, look in plots.lines(rated.groupby(labels, sort=False)):
+        around = [rows["elo"] - rows["low"], rows["high"] - rows["elo"]]
+        around = [lengths.fillna(0) for lengths in around]
+        style = {"linestyle": "none", "capsize": 3, "label": label} | look
+        axes.errorbar(rows["core_hours"], rows["elo"], yerr=around, **style)
+    axes.set_xscale("log")
+    axes.set(xlabel="core-hours of training (logarithmic)", ylabel="Elo on CCRL's blitz scale")
+    axes.set_title("What training from the rules costs")
+    axes.legend(frameon=False, fontsize=8)
+    return figure
+
+
 def draw_ablations(ablations: pd.DataFrame):
     """Draws each change's gain in learning, in the order of the table; those kept are filled."""
     figure, axes = plots.axes(9, 1.2 + 0.45 * len(ablations))
