@@ -19,7 +19,7 @@ from tests.facts import assert_same_facts
 MACHINE = {"machine": "AMD EPYC", "cores": 2, "microarchitecture": "Zen 9", "gpu": None}
 SECTIONS = ("ladder", "rungs", "stepping", "training", "bounds", "steps", "generators")
 SECTIONS += ("learners-measured", "self-play", "quarters", "ablations", "searches", "strength")
-SECTIONS += ("stronger",)
+SECTIONS += ("stronger", "by-time", "core-hours")
 
 
 def section(page, name):

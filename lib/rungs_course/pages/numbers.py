@@ -29,9 +29,13 @@ NEEDED = (LADDER, RACE, GAINS)
 _TRAINED, _GENERATION, _PERFT = "15_metrics.csv", "11_generation.csv", "03_perft.csv"
 _STEPS, _VERSIONS = "17_waterfall.csv", "17_versions.csv"
 _LEARNERS, _UPDATES, _WINS = "11_learners_table.csv", "11_learners.csv", "11_curves.csv"
-_CURVES, _ABLATIONS, _SEARCHES, _STRENGTH = (
-    path.as_posix() for path in (rating.CURVES, rating.ABLATIONS, rating.SEARCHES, rating.STRENGTH)
-)
+_CURVES, _ABLATIONS, _BY_TIME, _SEARCHES, _STRENGTH, _CORE_HOURS = (
+    path.as_posix()
+    for path in (
+        rating.CURVES, rating.ABLATIONS, rating.BY_TIME, rating.SEARCHES, rating.STRENGTH,
+        rating.CORE_HOURS,
+    )
+)  # fmt: skip
 _ON_PAGES = ("numbers", "selfplay", "ablations", "training", "peers/index")
 PAGES = (Path("README.md"), *(Path("docs") / f"{name}.md" for name in _ON_PAGES))
 _POSITIONS = 2048  # of an update on the page of models
@@ -371,6 +375,23 @@ def _strength(frame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
+def _core_hours(frame) -> pd.DataFrame:
+    """Lists ratings, ours with intervals, and what training took."""
+    ours = frame["low"].notna()
+    elo = frame["elo"].round().astype(int).astype(str)
+    elo[ours] = _elos(frame[ours])
+    return pd.DataFrame(
+        {
+            "Agent": frame["project"] + ", " + frame["agent"],
+            "Search": frame["search"],
+            "Time control": frame["control"],
+            "Core-hours": frame["core_hours"].map(lambda h: f"{h:,.{0 if h > 10 else 2}f}"),
+            "Elo": elo,
+            "Games": frame["games"].map("{:.0f}".format).where(ours, "not said"),
+        }
+    )
+
+
 def _stronger(frame) -> pd.DataFrame:
     """Lists an agent's matches with Stockfish's stronger settings."""
     weakest = frame.attrs["provenance"]["against"]
@@ -445,8 +466,10 @@ _SECTIONS = {
     "ablations": Section(
         _ablations, (_ABLATIONS,), facts=("policy", "simulations", "games", "positions")
     ),
+    "by-time": Section(_ablations, (_BY_TIME,), facts=("policy", "simulations", "games")),
     "searches": Section(_searches, (_SEARCHES,)),
     "strength": Section(_strength, (_STRENGTH,), facts=("agent", "against", "engine", "games")),
+    "core-hours": Section(_core_hours, (_CORE_HOURS,)),
     "stronger": Section(_stronger, (_STRENGTH,)),
     "learners-measured": Section(
         _learners,
