@@ -87,7 +87,8 @@ struct Payoff {
     if (!ruinous && (calls < kTrialCalls || time < kTrial)) return;
     const Helpers loser = ruinous || own.usual >= usual ? current : best;
     Way& way = of(loser);
-    way.debt = std::max(way.debt, max_debt(usual)) >> std::max<std::int64_t>(0, 3 - way.lost_trials++);
+    way.debt =
+        std::max(way.debt, max_debt(usual)) >> std::max<std::int64_t>(0, 3 - way.lost_trials++);
     if (loser == best) best = current;
     change(best);
   }
