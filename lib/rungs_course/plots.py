@@ -33,7 +33,7 @@ BLUE, ORANGE, GREEN, RED, PINK, BROWN, _, GREY, _, SKY = _PALETTE
 BLACK = "#000000"
 # To distinguish areas without colour, and lines that have no markers.
 HATCHES = ("", "///", "...", "xxx", "\\\\\\")
-# Its type is said, as mypy's join of such tuples differs from run to run.
+# Annotated, as mypy infers different types of such a tuple in different runs.
 LINESTYLES: tuple[str | tuple[int, tuple[int, ...]], ...] = (
     "-",
     "-.",

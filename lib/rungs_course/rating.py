@@ -63,7 +63,7 @@ CORE_HOURS: Final = Path("data") / "ablations" / "core_hours.csv"
 CURVES: Final = Path("data") / "ablations" / "curves.csv"
 # Matches between agents that differ by one change to self-play's learning.
 ABLATIONS: Final = Path("data") / "ablations" / "selfplay.csv"
-# The same after equally much time of a core, not equally many positions.
+# The same after equal processor time, not equally many positions.
 BY_TIME: Final = Path("data") / "ablations" / "by_time.csv"
 # Matches between the same network's searches that differ by one change to their rules.
 SEARCHES: Final = Path("data") / "ablations" / "search.csv"

@@ -296,8 +296,8 @@ def draw_strength(matches: pd.DataFrame, anchor: str):
     figure, axes = plots.axes(7, 3.6)
     for policy, name, look in plots.lines(RULES.items()):
         rows = table[table["policy"] == policy]
-        around = [rows["elo"] - rows["low"], rows["high"] - rows["elo"]]
-        axes.errorbar(rows["simulations"], rows["elo"], yerr=around, label=name, capsize=3, **look)
+        style = {"yerr": _elo_errors(rows), "label": name, "capsize": 3} | look
+        axes.errorbar(rows["simulations"], rows["elo"], **style)
     axes.set_xscale("log", base=2)
     counts = sorted(table["simulations"].unique())
     axes.set_xticks(counts, [f"{count:.0f}" for count in counts])
@@ -315,16 +315,20 @@ def _strength(matches: pd.DataFrame, anchor: str) -> pd.DataFrame:
     return merged.sort_values(["policy", "simulations"])
 
 
+def _elo_errors(rated: pd.DataFrame) -> list[pd.Series]:
+    """Returns the lengths of error bars below and above Elo, 0 where there is no interval."""
+    lengths = [rated["elo"] - rated["low"], rated["high"] - rated["elo"]]
+    return [length.fillna(0) for length in lengths]
+
+
 def draw_core_hours(rated: pd.DataFrame):
     """Draws ratings over the core-hours of training, ours with 95 % intervals, others' without."""
     figure, axes = plots.axes(7, 3.6)
     ours = rated["project"] == "Rungs"
     labels = rated["project"].where(~ours, "Rungs, " + rated["search"] + ", " + rated["control"])
     for label, rows, look in plots.lines(rated.groupby(labels, sort=False)):
-        around = [rows["elo"] - rows["low"], rows["high"] - rows["elo"]]
-        around = [lengths.fillna(0) for lengths in around]
         style = {"linestyle": "none", "capsize": 3, "label": label} | look
-        axes.errorbar(rows["core_hours"], rows["elo"], yerr=around, **style)
+        axes.errorbar(rows["core_hours"], rows["elo"], yerr=_elo_errors(rows), **style)
     axes.set_xscale("log")
     axes.set(xlabel="core-hours of training (logarithmic)", ylabel="Elo on CCRL's blitz scale")
     axes.set_title("What training from the rules costs")
@@ -342,9 +346,8 @@ def draw_ablations(ablations: pd.DataFrame):
     used = ablations["kept"] == "yes"
     for mask, label, fill in ((used, "kept", plots.BLUE), (~used, "not the default", "white")):
         rows, places = ablations[mask], [i for i, flag in enumerate(mask) if flag]
-        around = [rows["elo"] - rows["low"], rows["high"] - rows["elo"]]
         look = {"fmt": "o", "color": plots.BLUE, "markerfacecolor": fill, "capsize": 3}
-        axes.errorbar(rows["elo"], places, xerr=around, label=label, **look)
+        axes.errorbar(rows["elo"], places, xerr=_elo_errors(rows), label=label, **look)
     axes.set_yticks(range(len(names)), names, fontsize=9)
     axes.invert_yaxis()
     axes.axvline(0, color=plots.BLACK, linewidth=0.8, linestyle=":")
@@ -358,8 +361,8 @@ def draw_ratings(ratings: pd.DataFrame):
     """Draws all players of a run, the strongest on top, with 95 % intervals."""
     figure, axes = plots.axes(7.5, 1.2 + 0.32 * len(ratings))
     rated = ratings.sort_values("elo")
-    around = [rated["elo"] - rated["low"], rated["high"] - rated["elo"]]
-    axes.errorbar(rated["elo"], rated["player"], xerr=around, fmt="o", color=plots.BLUE, capsize=3)
+    look = {"fmt": "o", "color": plots.BLUE, "capsize": 3}
+    axes.errorbar(rated["elo"], rated["player"], xerr=_elo_errors(rated), **look)
     axes.axvline(0, color=plots.BLACK, linewidth=0.8, linestyle=":")
     axes.set(xlabel="Elo above random play", title="One fit of all matches")
     return figure
