@@ -4,7 +4,8 @@
 // matrix product or next to another process they may cost more than they save. So calls are timed.
 // The way that took the least time is kept, and the others are tried now and then. The time that a
 // way loses on trial, compared with the best one, is its debt, which is paid back by a 256th of the
-// time of later calls before it is tried again. So trials cost less than a hundredth of the time.
+// time of later calls before it is tried again. In the long run trials cost less than a hundredth
+// of the time.
 // A way's first lost trials may be chance, in a race of milliseconds: an eighth of the first one's
 // debt has to be paid back, a quarter of the second's, half of the third's.
 // Helpers that are kept save up, compared with the caller alone, for calls that take milliseconds,

@@ -385,7 +385,9 @@ def _core_hours(frame) -> pd.DataFrame:
             "Agent": frame["project"] + ", " + frame["agent"],
             "Search": frame["search"],
             "Time control": frame["control"],
-            "Core-hours": frame["core_hours"].map(lambda h: f"{h:,.{0 if h > 10 else 2}f}"),
+            "Core-hours": frame["core_hours"].map(
+                lambda hours: f"{hours:,.0f}" if hours > 10 else f"{hours:.2f}"
+            ),
             "Elo": elo,
             "Games": frame["games"].map("{:.0f}".format).where(ours, "not said"),
         }

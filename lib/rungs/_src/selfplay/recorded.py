@@ -16,12 +16,11 @@ _FOLDER = Path(__file__).parents[2] / "agents"
 
 def agent_path(agent: str | os.PathLike | None = None) -> Path:
     """Returns the folder or file of an agent; see `load_agent`."""
+    if agent is not None and Path(agent).exists():
+        return Path(agent)
     recorded = {_name(file.parent): file.parent for file in sorted(_FOLDER.glob("*/agent.pt"))}
     if agent is None:
         return list(recorded.values())[-1]
-    path = Path(agent)
-    if path.exists():
-        return path
     if str(agent) not in recorded:
         names = " and ".join(map(repr, recorded))
         raise ConfigurationError(
