@@ -27,19 +27,23 @@ def write(folder, name, *cells, parameters=PARAMETERS):
     nbformat.write(notebook, folder / f"{name}.ipynb")
 
 
+def code_of(path):
+    """Returns the syntax tree of a notebook's code; magics become calls."""
+    cells = nbformat.read(path, as_version=4).cells
+    sources = [cell.source for cell in cells if cell.cell_type == "code"]
+    return ast.parse("\n".join(map(TransformerManager().transform_cell, sources)))
+
+
 def from_page(name):
     """Returns what a notebook of the course imports and defines, by name; runs nothing else.
 
     Its functions look up other names there: what a test puts there is what they use.
     """
-    page = nbformat.read(paths.ROOT / "notebooks" / f"{name}.ipynb", as_version=4)
     kinds = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
+    page = code_of(paths.ROOT / "notebooks" / f"{name}.ipynb").body
+    body = [node for node in page if isinstance(node, kinds)]
     definitions = {}
-    for cell in page.cells:
-        if cell.cell_type == "code":
-            code = TransformerManager().transform_cell(cell.source)  # magics become calls
-            body = [node for node in ast.parse(code).body if isinstance(node, kinds)]
-            exec(compile(ast.Module(body, []), name, "exec"), definitions)
+    exec(compile(ast.Module(body, []), name, "exec"), definitions)
     return definitions
 
 

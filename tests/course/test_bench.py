@@ -14,8 +14,7 @@ from rungs_course.measure import results
 from rungs_course.pages import bench as bench_page
 from rungs_course.pages.numbers import GAINS, smallest_gains
 from rungs_course.peers.ours import OUTPUTS, OurChess
-from rungs_course.tables import fill, with_interval
-from tests.facts import assert_same_facts
+from rungs_course.tables import with_interval
 
 
 class SlowChess(OurChess):
@@ -112,12 +111,6 @@ def test_a_file_that_is_no_result_is_named(change, named, tmp_path):
     path.write_text(json.dumps(result() | change))
     with pytest.raises(ConfigurationError, match=rf"some\.json .*{named}"):
         bench.read(path)
-
-
-def test_the_page_shows_the_repositorys_results():
-    page = (paths.ROOT / "docs" / "bench.md").read_text()
-    assert "<!-- bench -->\n" in page
-    assert_same_facts(page, fill(page, {"bench": bench_page.benched(paths.ROOT)}))
 
 
 def test_the_page_has_the_factors_of_other_pages_below_their_outputs():

@@ -5,8 +5,6 @@ import pytest
 
 from rungs_course.diagrams import OPERA_GAME
 from rungs_course.notebooks import nb00_start
-from rungs_course.outline import PATH, numbered
-from rungs_course.paths import ROOT
 
 
 def test_the_opera_game_is_what_python_chess_says():
@@ -16,7 +14,6 @@ def test_the_opera_game_is_what_python_chess_says():
         board.push_uci(row.uci)
         assert row.fen == board.fen()
         assert row.terminated == board.is_game_over()
-    assert len(game) == 33
     assert game["san"].iloc[-1] == "Rd8#"
     assert game["reward"].tolist() == [0.0] * 32 + [1.0]
     assert game["reason"].iloc[-1] == "checkmate"
@@ -30,13 +27,3 @@ def test_random_games_are_counted_ply_by_ply():
     # A random action is legal as often as the mask has legal actions.
     expected = positions["legal"].sum() / 4672
     assert positions["hit"].sum() == pytest.approx(expected, abs=4 * expected**0.5)
-
-
-def test_the_map_has_the_path_from_left_to_right_and_top_to_bottom():
-    texts = nb00_start.course_map("07").axes[0].texts
-    places = {text.get_text().split()[0]: text.get_position() for text in texts}
-    path = sorted(PATH, key=lambda number: (-places[number][1], places[number][0]))
-    assert tuple(path) == PATH
-    reference = {*numbered(ROOT / "notebooks")} - {*PATH}
-    lowest = min(places[number][1] for number in PATH)
-    assert all(places[number][1] < lowest for number in reference)

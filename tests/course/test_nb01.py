@@ -5,31 +5,15 @@ import pandas as pd
 import pytest
 
 import rungs
-from rungs._src.chess.reason import Reason
 from rungs_course.notebooks import nb01_python
 from tests.course import notebooks
 from tests.proof import lockstep
 
 
-@pytest.fixture(scope="module")
-def counting_env():
-    return notebooks.from_page("01_python")["counting_env"]
-
-
-def test_it_is_the_python_rung(counting_env):
+def test_it_is_the_python_rung():
+    counting_env = notebooks.from_page("01_python")["counting_env"]
     envs = (counting_env(4), rungs.make("chess", "python", 4))
     lockstep.play(*envs, seed=0, steps=150, policy="shuffling")
-
-
-def test_a_position_that_comes_back_is_counted(counting_env):
-    env = counting_env(1)
-    env.reset(seed=0)
-    repetitions = []
-    for uci in ("g1f3", "g8f6", "f3g1", "f6g8") * 2:
-        observation, *_, info = env.step([env.legal_moves(0)[uci]])
-        repetitions.append(observation[0, 70])
-    assert repetitions[:7] == [0, 0, 0, 1, 1, 1, 1]
-    assert info["reason"][0] == Reason.THREEFOLD_REPETITION
 
 
 def test_half_of_the_time_bounds_the_gain_by_two():

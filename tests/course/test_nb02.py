@@ -1,14 +1,9 @@
-"""Notebook 02: pools of processes play the same games, and where a step's time goes adds up."""
+"""Notebook 02: where the time of a pool's step goes adds up."""
 
-import queue
-
-import numpy as np
 import pandas as pd
 import pytest
 
-from rungs.chess import ChessSettings
-from rungs.devel.envs import PythonBoards
-from rungs_course.notebooks import nb02_parallel, nb02_workers
+from rungs_course.notebooks import nb02_parallel
 
 
 def test_the_worker_that_answers_last_decides():
@@ -21,15 +16,7 @@ def test_the_worker_that_answers_last_decides():
     rows = [(0, name, *row) for name, work in processes.items() for row in work]
     timeline = pd.DataFrame(rows, columns=["turn", "process", "work", "start", "end"])
     parts = nb02_parallel.parts(timeline)
-    seconds = {
-        "send": 2,
-        "wake": 0.5,
-        "step": 10.5,
-        "pickle": 1,
-        "pipe": 2,
-        "unpickle": 2,
-        "copy": 1,
-    }
+    seconds = dict(zip(nb02_parallel.PARTS, (2, 0.5, 10.5, 1, 2, 2, 1), strict=True))
     assert parts.set_index("part")["seconds"].to_dict() == pytest.approx(seconds)
     kinds = nb02_parallel.kinds(parts)
     assert (kinds["step the boards"], kinds.sum()) == pytest.approx((10.5, 19.0))
@@ -50,26 +37,3 @@ def test_times_of_all_processes_begin_with_their_step():
     timeline = nb02_parallel.timeline(notes).set_index("work")
     assert (timeline["turn"] == 0).all()
     assert timeline.loc["step", ["start", "end"]].to_list() == [2.0, 3.0]
-
-
-def test_a_served_board_plays_as_the_rung():
-    env = PythonBoards(1, 0, ChessSettings())
-    env.reset(None, 3, 0)
-    requests, replies = queue.Queue(), queue.Queue()
-    board, action = env.save(np.array([0]))[0], int(env.sample(np.random.default_rng(0))[0])
-    for request in (board, action, "fen", None):
-        requests.put(request)
-    nb02_workers.serve_board(7, requests, replies)
-    number, ended, outputs = replies.get()
-    assert (number, ended) == (7, env.step(np.array([action])))
-    assert all((array == getattr(env.buffers, name)).all() for name, array in outputs.items())
-    assert replies.get() == env.fen(0)
-
-
-def test_a_share_plays_the_same_games_every_time():
-    share = nb02_workers.Share(3, 0, seed=1)
-    states = []
-    for _ in range(2):
-        share.play(4)
-        states.append(share._boards.buffers.save())
-    assert all((states[1][name] == array).all() for name, array in states[0].items())

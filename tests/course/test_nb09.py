@@ -1,5 +1,6 @@
 """Notebook 09: the study's table 1, whose digits are found again; counts, and a hot loop's code."""
 
+import re
 import shutil
 
 import numpy as np
@@ -86,62 +87,31 @@ def test_working_sets_end_at_twice_the_last_cache_where_memory_allows(monkeypatc
     assert max(nb09_counters.working_sets(2**30, CACHES)) == 2**17
 
 
-# An inner loop over four boards at a time, within a loop over turns.
-ASSEMBLY = """
-.globl fills
-.type fills, @function
-fills:
-turn:
-  xor %eax, %eax
-boards:
-  vmovdqu (%rdi,%rax), %ymm0
-  vpsllq $18, %ymm0, %ymm1
-  vpand (%rsi,%rax), %ymm1, %ymm1
-  vpor %ymm1, %ymm0, %ymm0
-  vmovdqu %ymm0, (%rdx,%rax)
-  add $32, %rax
-  cmp %rcx, %rax
-  jne boards
-  dec %r8
-  jne turn
-done:
-  nop; nop; nop; nop; nop; nop; nop; nop; nop
-  ret
-  jmp done
-.size fills, .-fills
-.section .note.GNU-stack
-"""
+@pytest.fixture
+def library():
+    try:
+        return nb09_hot_loop.build("written for AVX2")
+    except UnavailableError as error:
+        pytest.skip(str(error))
 
 
 @pytest.mark.skipif(not shutil.which("objdump"), reason="objdump is not installed")
-class TestHotLoop:
-    @pytest.fixture
-    def library(self, tmp_path):
-        source, library = tmp_path / "fills.s", tmp_path / "fills.so"
-        source.write_text(ASSEMBLY)
-        gpp.run([gpp.COMPILER, "-shared", "-nostdlib", str(source), "-o", str(library)])
-        return library
+def test_the_loop_over_boards_within_that_over_turns_is_read_from_the_binary(library, monkeypatch):
+    loop = nb09_hot_loop.loop("written for AVX2")
+    assert loop["instruction"].str.startswith("j").tolist() == [False] * (len(loop) - 1) + [True]
+    assert set(loop["meaning"]) >= {"load", "store", "and", "or", "shift by 18: 2 north-east"}
+    assert nb09_hot_loop.boards_at_once(loop) == 4
+    monkeypatch.setenv("PATH", str(library.parent))
+    with pytest.raises(UnavailableError, match="binutils"):
+        machine_code.loop(library, "fills")
 
-    @pytest.fixture
-    def loop(self, library):
-        return nb09_hot_loop.with_meanings(machine_code.loop(library, "fills"))
 
-    def test_the_innermost_loop_is_read_from_the_binary(self, library, loop, monkeypatch):
-        names = ["vmovdqu", "vpsllq", "vpand", "vpor", "vmovdqu", "add", "cmp", "jne"]
-        assert loop["instruction"].tolist() == names
-        load, shift, mask, join, store, *_ = loop["meaning"]
-        assert (load, join, store) == ("load", "or", "store")
-        assert "18" in shift
-        assert "memory" in mask
-        assert nb09_hot_loop.boards_at_once(loop) == 4
-        monkeypatch.setenv("PATH", str(library.parent))
-        with pytest.raises(UnavailableError, match="binutils"):
-            machine_code.loop(library, "fills")
-
-    @pytest.mark.needs("llvm-mca")
-    def test_ports_are_simulated(self, loop):
-        cycles, *_ = machine_code.ports(loop, "skylake-avx512")
-        twice, *_ = machine_code.ports(pd.concat([loop[:-1], loop]), "skylake-avx512")
-        assert 1 < cycles < twice
-        with pytest.raises(UnavailableError, match="llvm-mca"):
-            machine_code.ports(loop.assign(instruction="nonsense"), "skylake-avx512")
+@pytest.mark.needs("llvm-mca")
+def test_ports_are_simulated(library):
+    loop = machine_code.loop(library, "fills")
+    cycles, _, waits = machine_code.ports(loop, "skylake-avx512")
+    twice, *_ = machine_code.ports(pd.concat([loop[:-1], loop]), "skylake-avx512")
+    assert 1 < cycles < twice
+    assert re.fullmatch(r"(ports|dependencies|loads and stores), [1-9]\d?%", waits)
+    with pytest.raises(UnavailableError, match="llvm-mca"):
+        machine_code.ports(loop.assign(instruction="nonsense"), "skylake-avx512")

@@ -5,9 +5,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rungs.chess import action_on
+from rungs.chess import from_uci
 from rungs.errors import MismatchError, WorkerDiedError
-from rungs_course.measure.cost import position_bytes
 from rungs_course.measure.link import Link, fit
 from rungs_course.notebooks import nb14_cost_model as nb14
 from rungs_course.notebooks import nb14_ranks, nb14_search
@@ -23,17 +22,21 @@ SLOWDOWN = {1: 1.0, 2: 1.25, 4: 2.5}
 
 
 class TestAllReduce:
-    def test_a_ring_takes_its_rounds_and_sends_what_it_must(self):
-        assert all_reduce_seconds(1, 1000, LINK) == 0
-        assert all_reduce_seconds(4, 0, LINK) == pytest.approx(6 * LINK.latency)
-        for algorithm in ("ring", "halving"):
-            seconds = all_reduce_seconds(4, 1000, Link(0.0, 1.0), algorithm=algorithm)
-            assert seconds == pytest.approx(1500)
-
-    @pytest.mark.parametrize(("processes", "rounds"), [(1, 0), (2, 2), (3, 4), (4, 4), (4096, 24)])
-    def test_halving_takes_two_rounds_for_each_power_of_two(self, processes, rounds):
-        seconds = all_reduce_seconds(processes, 0, LINK, messages=3, algorithm="halving")
+    @pytest.mark.parametrize(
+        ("algorithm", "processes", "rounds"),
+        [
+            ("ring", 1, 0),
+            ("ring", 4, 6),
+            ("halving", 2, 2),
+            ("halving", 3, 4),
+            ("halving", 4096, 24),
+        ],
+    )
+    def test_it_takes_its_rounds_and_sends_what_it_must(self, algorithm, processes, rounds):
+        seconds = all_reduce_seconds(processes, 0, LINK, messages=3, algorithm=algorithm)
         assert seconds == pytest.approx(3 * rounds * LINK.latency)
+        seconds = all_reduce_seconds(processes, 1000, Link(0.0, 1.0), algorithm=algorithm)
+        assert seconds == pytest.approx(2000 * (1 - 1 / processes))
 
     def test_the_link_is_found_again(self):
         rows = [
@@ -144,12 +147,6 @@ class TestNodes:
         assert last["efficiency"] == pytest.approx(UPDATE.compute(2**20) / last["seconds"] / 4096)
 
 
-def test_a_position_is_what_a_learner_learns_from():
-    sizes = position_bytes()
-    assert (sizes["observation"], sizes["mask"]) == (72, 584)
-    assert sum(sizes.values()) == 72 + 584 + 4 + 1 + 8 + 4 + 4
-
-
 def test_a_saving_is_the_share_that_stepping_had():
     assert nb14.saving(1.0, 0.0, 3.0) == pytest.approx(0.25)
     assert nb14.inferring_at(0.25, 1.0, 0.0) == pytest.approx(3)
@@ -158,54 +155,44 @@ def test_a_saving_is_the_share_that_stepping_had():
     assert nb14.inferring_at(0.5, 2.0, 1.5) < 0  # at most a quarter can be saved
 
 
-def board_after(*moves):
-    board = chess.Board()
-    for move in moves:
-        board.push_uci(move)
-    return board
+def games_after(*lines):
+    """Plays lines of moves, a game each, on our boards and OpenSpiel's states; and positions."""
+    pytest.importorskip("pyspiel")
+    games = nb14_search.Boards(len(lines), seed=0), nb14_search.States(len(lines))
+    boards = [chess.Board() for _ in lines]
+    for moves in zip(*map(str.split, lines), strict=True):
+        pairs = list(zip(moves, boards, strict=True))
+        actions = np.array([from_uci(uci, board.fen()) for uci, board in pairs])
+        for game in games:
+            game.play(actions)
+        for uci, board in pairs:
+            board.push_uci(uci)
+    return *games, [game.positions() for game in games]
 
 
-class TestSearch:
-    @staticmethod
-    def games(*played):
-        """Plays some boards' moves in games of each kind; returns these and their positions."""
-        pytest.importorskip("pyspiel")
-        number = len(played)
-        games = nb14_search.Boards(number, seed=0), nb14_search.States(number)
-        boards = [chess.Board() for _ in played]
-        for moves in zip(*(board.move_stack for board in played), strict=True):
-            pairs = zip(moves, boards, strict=True)
-            actions = np.array([action_on(move, board) for move, board in pairs])
-            for game in games:
-                game.play(actions)
-            for move, board in zip(moves, boards, strict=True):
-                board.push(move)
-        return *games, [game.positions() for game in games]
+def test_both_find_what_the_library_finds_also_below_a_mate():
+    boards, states, starts = games_after("f2f3 e7e5 g2g4", "e2e4 e7e5 g1f3")
+    nb14_search.check(boards, states, starts, simulations=200, seed=1)
 
-    def test_both_find_what_the_library_finds_also_below_a_mate(self):
-        played = board_after("f2f3", "e7e5", "g2g4"), board_after("e2e4", "e7e5", "g1f3")
-        boards, states, starts = self.games(*played)
-        nb14_search.check(boards, states, starts, simulations=200, seed=1)
+    def equal(legal):
+        return [[1 / len(actions) for _ in actions] for actions in legal]
 
-        def equal(legal):
-            return [[1 / len(actions) for _ in actions] for actions in legal]
+    (root, _), _ = nb14_search.search(boards, starts[0], 200, equal)
+    fen = "rnbqkbnr/pppp1ppp/8/4p3/6P1/5P2/PPPPP2P/RNBQKBNR b KQkq - 0 2"
+    mate = root.actions.index(from_uci("d8h4", fen))
+    assert root.sums[mate] == root.visits[mate] == max(root.visits)
 
-        (root, _), seconds = nb14_search.search(boards, starts[0], 200, equal)
-        mate = root.actions.index(action_on(chess.Move.from_uci("d8h4"), played[0]))
-        assert root.sums[mate] == root.visits[mate] == max(root.visits)
-        assert min(seconds.values()) > 0
 
-    def test_games_that_differ_are_not_timed(self):
-        boards, states, (ours, _) = self.games(chess.Board())
-        *_, (_, theirs) = self.games(board_after("e2e4", "e7e5"))
-        with pytest.raises(MismatchError, match="States: visits of game 0"):
-            nb14_search.check(boards, states, [ours, theirs], simulations=50, seed=1)
+def test_games_that_differ_are_not_timed():
+    boards, states, (ours, _) = games_after("")
+    *_, (_, theirs) = games_after("e2e4 e7e5")
+    with pytest.raises(MismatchError, match="States: visits of game 0"):
+        nb14_search.check(boards, states, [ours, theirs], simulations=50, seed=1)
 
 
 @pytest.mark.system
-class TestProcesses:
-    def test_a_process_that_raises_is_named(self, capsys):
-        effort = {"alone": [], "sizes": [], "repeats": 1, "warmup": 0, "seed": 0}
-        with pytest.raises(WorkerDiedError, match=r"worker \d"):
-            nb14_ranks.measure(2, num_envs=0, **effort)
-        assert "num_envs=0" in capsys.readouterr().err
+def test_a_process_that_raises_is_named(capsys):
+    effort = {"alone": [], "sizes": [], "repeats": 1, "warmup": 0, "seed": 0}
+    with pytest.raises(WorkerDiedError, match=r"worker \d"):
+        nb14_ranks.measure(2, num_envs=0, **effort)
+    assert "num_envs=0" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""The versions of one step (`cpp/course/steps.cpp`): each plays chess, as python-chess has it."""
+"""Notebook 17: each version of a step (`cpp/course/steps.cpp`) plays chess; their race."""
 
 import functools
 import itertools
@@ -6,11 +6,15 @@ from pathlib import Path
 
 import chess
 import numpy as np
+import pandas as pd
 import pytest
 
 from rungs._src import paths
 from rungs._src.chess.perft import read_epd
+from rungs._src.chess.unpack import unpack_mask
 from rungs._src.native import gpp
+from rungs.chess import from_uci
+from rungs.errors import MismatchError
 from rungs_course import compiled
 from rungs_course.notebooks import nb17_versions as nb17
 from rungs_course.notebooks.nb17_mailbox import Mailbox, legal_moves
@@ -134,11 +138,7 @@ def test_a_loop_of_each_version_is_read_and_simulated(flags):
     ],
 )
 def test_mate_and_stalemate_are_distinguished(api, name, fen, uci, outcome):
-    board = chess.Board(fen)
-    action = {move.uci(): action for action, move in nb17.legal_actions(board).items()}[uci]
-    board.push_uci(uci)
-    assert (board.is_checkmate(), board.is_stalemate()) == (outcome == 1, outcome == 2)
-    actions, ends = np.array([[action]], np.int16), np.zeros((1, 1), bool)
+    actions, ends = np.array([[from_uci(uci, fen)]], np.int16), np.zeros((1, 1), bool)
     boards = nb17.VersionBoards(api, name, nb17.Games([fen], 0, [fen], actions, ends, [], None))
     boards.play(1)
     assert boards.outcomes.tolist() == [outcome]
@@ -155,3 +155,44 @@ def test_none_reads_or_writes_where_it_must_not(games, tmp_path):
         succeed([program, name, games.num_envs, games.steps, input_file, output_file])
         masks = np.frombuffer(output_file.read_bytes(), np.uint8).reshape(games.num_envs, -1)
         np.testing.assert_array_equal(nb17.bits(masks), games.masks[-1])
+
+
+def test_gains_are_over_the_row_before_and_over_the_first():
+    nanoseconds = {"python": 1000.0, "first": 100.0, "king": 50.0, "cpp": 200.0}
+    rows = [
+        (racer, repeat, 10, ply * (1 + repeat) * 1e-8)
+        for racer, ply in nanoseconds.items()
+        for repeat in range(3)
+    ]
+    times = pd.DataFrame(rows, columns=["racer", "repeat", "plies", "seconds"])
+    table = nb17.waterfall(times, 1e-7)
+    assert table["racer"].tolist() == ["python", "first", "king", "cpp"]
+    np.testing.assert_allclose(table["nanoseconds"], [2000, 200, 100, 400])
+    np.testing.assert_allclose(table["relative"], [1, 10, 2, 0.25])
+    np.testing.assert_allclose(table["absolute"], [1, 10, 20, 5])
+    np.testing.assert_allclose(table["share"], [0.05, 0.5, 1, 0.25])
+
+
+class Racer:
+    """Takes half a second for each step; may err in the last action of the last board."""
+
+    def __init__(self, games, errs=False):
+        self.games, self.errs = games, errs
+
+    def play(self, steps):
+        self.masks = unpack_mask(self.games.masks[steps - 1])
+        self.masks[-1, -1] ^= self.errs
+        return 0.5 * steps
+
+
+@pytest.mark.parametrize(("seconds", "steps"), [(0.1, 1), (1.0, 2), (100.0, 40)])
+def test_the_slow_play_fewer_steps(games, seconds, steps):
+    effort = {"repeats": 2, "warmup": 0, "seconds": seconds}
+    times = nb17.race_versions({"slow": Racer(games)}, **effort)
+    assert times["plies"].tolist() == [games.num_envs * steps] * 2
+
+
+def test_nothing_is_timed_that_finds_other_actions(games):
+    racers = {"right": Racer(games), "erring": Racer(games, errs=True)}
+    with pytest.raises(MismatchError, match="erring"):
+        nb17.race_versions(racers, repeats=1, warmup=0, seconds=0.1)

@@ -5,21 +5,19 @@ import shutil
 from pathlib import Path
 
 import nbformat
+import numpy as np
 import pandas as pd
 import pytest
 
 from rungs_course import adapters, paths
 from rungs_course.machine.naming import slug_of
 from rungs_course.measure import results
-from rungs_course.pages import course, machines, numbers, one_click
+from rungs_course.pages import bench, course, machines, numbers, one_click
 from rungs_course.runner import recorded as records
 from rungs_course.tables import ladder_table
 from tests.facts import assert_same_facts
 
 MACHINE = {"machine": "AMD EPYC", "cores": 2, "microarchitecture": "Zen 9", "gpu": None}
-SECTIONS = ("ladder", "rungs", "stepping", "training", "bounds", "steps", "generators")
-SECTIONS += ("learners-measured", "self-play", "quarters", "ablations", "searches", "strength")
-SECTIONS += ("stronger", "by-time", "core-hours")
 
 
 def section(page, name):
@@ -44,8 +42,12 @@ def test_numbers_are_recorded_ones_of_one_machine(recorded):
     for name, expected in numbers.sections(paths.ROOT, recorded, usable).items():
         assert_same_facts(section(TEXT, name), expected)
     assert_same_facts(adapters.PAGE.read_text(), adapters.filled())
-    page = (paths.ROOT / "docs" / "machines.md").read_text()
-    assert_same_facts(page, machines.filled(page, paths.ROOT))
+    for name, text in (
+        ("machines", machines.side_by_side(paths.ROOT)),
+        ("bench", bench.benched(paths.ROOT)),
+    ):
+        page = (paths.ROOT / "docs" / f"{name}.md").read_text()
+        assert_same_facts(section(page, name), text)
 
 
 def test_tables_of_notebooks_are_current():
@@ -73,18 +75,19 @@ def test_where_the_course_is_published_links_open_it_and_colab_installs_it_first
 
 
 @pytest.mark.parametrize(
-    ("everything", "figures", "left_out"),
+    ("everything", "figures", "shown"),
     [
-        (True, {"ladder", "steps", "elo", "wins"}, set()),
-        (False, {"ladder"}, {*SECTIONS} - {"ladder", "rungs", "stepping"}),
+        (True, {"ladder", "steps", "elo", "wins"}, None),
+        (False, {"ladder"}, {"ladder", "rungs", "stepping"}),
     ],
 )
 def test_a_page_and_its_figures_are_of_what_is_recorded(
-    recorded, everything, figures, left_out, tmp_path
+    recorded, everything, figures, shown, tmp_path
 ):
     for folder in (recorded, Path("data/ablations"))[: 1 + everything]:
         shutil.copytree(paths.ROOT / folder, tmp_path / folder)
-    places = "".join(f"<!-- {name} -->\nold\n<!-- /{name} -->\n" for name in SECTIONS)
+    names = {*numbers.sections(Path("none"), recorded, set())}
+    places = "".join(f"<!-- {name} -->\nold\n<!-- /{name} -->\n" for name in names)
     (tmp_path / "README.md").write_text(places)
     (tmp_path / "figures").mkdir()
     for figure in ("steps", "wins"):
@@ -93,37 +96,30 @@ def test_a_page_and_its_figures_are_of_what_is_recorded(
     for _ in range(1 if everything else 2):  # a filled page can be filled again
         numbers.write(tmp_path, recorded, usable)
     page = (tmp_path / "README.md").read_text()
-    shown = re.compile(r"^\| ---|^!\[", re.MULTILINE)  # a table or a picture
-    assert {name for name in SECTIONS if not shown.search(section(page, name))} == left_out
+    table_or_picture = re.compile(r"^\| ---|^!\[", re.MULTILINE)
+    assert {n for n in names if table_or_picture.search(section(page, n))} == (shown or names)
     pictures = {path.stem: path.read_bytes() for path in (tmp_path / "figures").iterdir()}
     assert pictures.keys() == figures
     assert all(picture.startswith(b"\x89PNG") for picture in pictures.values())
 
 
-def test_the_ladder_is_medians_of_ratios_repeat_by_repeat():
-    rows = [("python", i, 1000, 1.0 + i) for i in range(3)]
-    rows += [("threads", i, 1000, (1.0 + i) / gain) for i, gain in enumerate((100, 200, 400))]
+def test_the_ladder_is_medians_of_ratios_and_of_a_rung_of_another_job_the_ratio_of_medians():
+    seconds = {
+        "python": np.arange(1.0, 6),
+        "threads": np.arange(1.0, 6) / (100, 200, 400, 50, 800),
+        # In another order: the median of the ratios is 12.5.
+        "mpi": np.array([0.3, 0.1, 0.5, 0.2, 0.4]),
+    }
+    rows = [(rung, i, 1000, taken) for rung in seconds for i, taken in enumerate(seconds[rung])]
     race = pd.DataFrame(rows, columns=["racer", "repeat", "plies", "seconds"])
     table = ladder_table(race, num_envs=100)
-    assert table["rung"].tolist() == ["python", "threads"]
-    python, threads = table.to_dict("records")
-    assert python["seconds"] == pytest.approx(0.2)
-    assert python["plies_per_second"] == pytest.approx(500)
-    assert python["absolute_speedup"] == 1
-    assert threads["absolute_speedup"] == threads["relative_speedup"] == pytest.approx(200)
-
-
-def test_a_rung_of_another_job_is_compared_by_medians():
-    rows = [("python", i, 1, 1.0 + i) for i in range(5)]
-    rows += [("threads", i, 1, (1.0 + i) / 10) for i in range(5)]
-    # In another order: the median of the ratios is 12.5, the ratio of the medians 10.
-    rows += [("mpi", i, 1, seconds) for i, seconds in enumerate((0.3, 0.1, 0.5, 0.2, 0.4))]
-    race = pd.DataFrame(rows, columns=["racer", "repeat", "plies", "seconds"])
-    table = ladder_table(race, num_envs=8).set_index("rung")
-    threads, mpi = table.loc["threads"], table.loc["mpi"]
-    assert threads["speedup_low"] == pytest.approx(threads["speedup_high"]) == pytest.approx(10)
-    assert mpi["absolute_speedup"] == pytest.approx(10)
-    assert mpi["speedup_low"] < 3 < 30 < mpi["speedup_high"]
+    assert table["rung"].tolist() == [*seconds]
+    assert table["seconds"].tolist() == pytest.approx([0.3, 0.0015, 0.03])
+    assert table["plies_per_second"].tolist() == pytest.approx([1e3 / 3, 2e5 / 3, 1e4 / 3])
+    assert table["absolute_speedup"].tolist() == pytest.approx([1, 200, 10])
+    assert table["relative_speedup"].tolist() == pytest.approx([1, 200, 0.05])
+    assert table["speedup_low"].tolist() == pytest.approx([1, 50, 2])
+    assert table["speedup_high"].tolist() == pytest.approx([1, 800, 50])
 
 
 def record_ladder(folder, rates, **machine):

@@ -80,7 +80,6 @@ def check_tables(out):
         assert list(map(int, row.pairs.split())) == [pairs.count(n / 2) for n in range(5)]
         ended = [game.headers["Termination"] for game in mine]
         assert ended.count("adjudication") == row.adjudicated
-        assert [game.headers["White"] == row.player for game in mine] == [True, False] * len(pairs)
         assert row.score == pytest.approx(sum(scored) / len(mine))
     return played
 
@@ -167,9 +166,6 @@ def test_only_a_ratings_own_files_are_replaced(two, tmp_path):
             rating.rate(two[0], tmp_path, **settings)
         assert contents(tmp_path) == {name: b"precious"}
         (tmp_path / name).unlink()
-    for _ in range(2):
-        rating.rate(two[0], tmp_path, **settings)
-    assert len(results.load(tmp_path / "matches.csv")) == 1
 
 
 def test_wrong_use_is_named(two, tmp_path, capsys, monkeypatch):
