@@ -8,13 +8,10 @@ import pytest
 
 from rungs.conformance import PythonChess
 from rungs.errors import ConfigurationError
-from rungs_course import bench, paths
+from rungs_course import bench
 from rungs_course.cli import main
-from rungs_course.measure import results
 from rungs_course.pages import bench as bench_page
-from rungs_course.pages.numbers import GAINS, smallest_gains
 from rungs_course.peers.ours import OUTPUTS, OurChess
-from rungs_course.tables import with_interval
 
 
 class SlowChess(OurChess):
@@ -111,22 +108,6 @@ def test_a_file_that_is_no_result_is_named(change, named, tmp_path):
     path.write_text(json.dumps(result() | change))
     with pytest.raises(ConfigurationError, match=rf"some\.json .*{named}"):
         bench.read(path)
-
-
-def test_the_page_has_the_factors_of_other_pages_below_their_outputs():
-    titles, _, *rows = (line.split("|") for line in bench_page.benched(paths.ROOT).splitlines())
-    column = {name: i for i, title in enumerate(titles) for name in OUTPUTS if name in title}
-    files = list((paths.ROOT / "data" / "recorded").glob(f"*/{GAINS}"))
-    assert files
-    for file in files:
-        for gain in smallest_gains(results.load(file)).to_dict("records"):
-            factor = with_interval(gain["gain"], gain["from"], gain["to"])
-            (cell,) = (
-                row[column[gain["ours"]]]
-                for row in rows
-                if row[1].strip() == gain["peer"] and f"/{file.parent.name}/" in row[2]
-            )
-            assert f"**{factor}**" in cell
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """What this machine is, and what it can do at most."""
 
-import ctypes.util
 import os
 import platform
 import shutil
@@ -76,17 +75,6 @@ def test_a_processor_is_known_or_not_guessed_at(vendor, family, model, name, flo
     identity = {"cpu_vendor": vendor, "cpu_family": family, "cpu_model": model}
     known = microarchitecture(identity)
     assert (known and known.name, known and known.flops_per_lane) == (name, flops)
-
-
-@pytest.mark.parametrize(
-    ("library", "named"), [(None, "papi-tools"), ("libpapi.so.7", r"libpapi\.so\.7")]
-)
-def test_a_papi_that_is_missing_or_has_no_version_is_named(library, named, monkeypatch):
-    counters.library.cache_clear()
-    monkeypatch.setattr(ctypes.util, "find_library", lambda name: library)
-    monkeypatch.setattr(ctypes, "CDLL", lambda name: mock.MagicMock())
-    with pytest.raises(UnavailableError, match=named):
-        counters.count(list)
 
 
 def test_a_counter_that_stays_at_0_is_not_believed(monkeypatch):

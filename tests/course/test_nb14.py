@@ -6,10 +6,10 @@ import pandas as pd
 import pytest
 
 from rungs.chess import from_uci
-from rungs.errors import MismatchError, WorkerDiedError
+from rungs.errors import MismatchError
 from rungs_course.measure.link import Link, fit
 from rungs_course.notebooks import nb14_cost_model as nb14
-from rungs_course.notebooks import nb14_ranks, nb14_search
+from rungs_course.notebooks import nb14_search
 from rungs_course.notebooks.nb14_cost_model import Line, Update, all_reduce_seconds
 
 LINK = Link(latency=5e-5, bandwidth=2e9)
@@ -18,25 +18,18 @@ UPDATE = Update(
     messages=16,
     num_bytes=16 * 2_000_000,
 )
+SENT = (0, 0), (UPDATE.messages, UPDATE.num_bytes)
 SLOWDOWN = {1: 1.0, 2: 1.25, 4: 2.5}
 
 
 class TestAllReduce:
-    @pytest.mark.parametrize(
-        ("algorithm", "processes", "rounds"),
-        [
-            ("ring", 1, 0),
-            ("ring", 4, 6),
-            ("halving", 2, 2),
-            ("halving", 3, 4),
-            ("halving", 4096, 24),
-        ],
-    )
-    def test_it_takes_its_rounds_and_sends_what_it_must(self, algorithm, processes, rounds):
-        seconds = all_reduce_seconds(processes, 0, LINK, messages=3, algorithm=algorithm)
-        assert seconds == pytest.approx(3 * rounds * LINK.latency)
-        seconds = all_reduce_seconds(processes, 1000, Link(0.0, 1.0), algorithm=algorithm)
-        assert seconds == pytest.approx(2000 * (1 - 1 / processes))
+    def test_it_takes_its_rounds_and_sends_what_it_must(self):
+        for algorithm, rounds in (("ring", {1: 0, 4: 6}), ("halving", {2: 2, 3: 4, 4096: 24})):
+            for processes, number in rounds.items():
+                seconds = all_reduce_seconds(processes, 0, LINK, messages=3, algorithm=algorithm)
+                assert seconds == pytest.approx(3 * number * LINK.latency)
+                sent = all_reduce_seconds(processes, 1000, Link(0.0, 1.0), algorithm=algorithm)
+                assert sent == pytest.approx(2000 * (1 - 1 / processes))
 
     def test_the_link_is_found_again(self):
         rows = [
@@ -69,18 +62,19 @@ class TestUpdates:
         for processes, boards in ((1, 16), (1, 64), (2, 64), (4, 64)):
             positions, slowdown = 32 * boards, SLOWDOWN[processes]
             parts = {part: line(positions) * slowdown for part, line in UPDATE.parts.items()}
-            alone = parts | ({"wait": 0.0, "all-reduce": 0.0} if processes == 1 else {})
-            case = (processes, boards, positions, 0, 0, "none")
-            rows += [(*case, repeat, *part) for repeat in range(2) for part in alone.items()]
+            exchanges = {"none": parts}
             if processes == 1:
-                continue
-            parts["wait"] = waiting
-            parts["all-reduce"] = all_reduce_seconds(processes, UPDATE.num_bytes, LINK, messages=16)
-            case = (processes, boards, positions, 16, UPDATE.num_bytes)
+                parts |= {"wait": 0.0, "all-reduce": 0.0}
+            else:
+                sum_up = all_reduce_seconds(processes, UPDATE.num_bytes, LINK, messages=16)
+                exchanges["in turn"] = parts | {"wait": waiting, "all-reduce": sum_up}
+                exchanges["overlapped"] = {"backward": sum(exchanges["in turn"].values()) / 2}
             rows += [
-                (*case, "in turn", repeat, *part) for repeat in range(2) for part in parts.items()
+                (processes, boards, positions, *SENT[exchange != "none"], exchange, repeat, *part)
+                for exchange, seconds in exchanges.items()
+                for repeat in range(2)
+                for part in seconds.items()
             ]
-            rows.append((*case, "overlapped", 0, "backward", sum(parts.values()) / 2))
         names = ["processes", "num_envs", "positions", "messages", "bytes", "exchange", "repeat"]
         return pd.DataFrame(rows, columns=[*names, "part", "seconds"])
 
@@ -188,11 +182,3 @@ def test_games_that_differ_are_not_timed():
     *_, (_, theirs) = games_after("e2e4 e7e5")
     with pytest.raises(MismatchError, match="States: visits of game 0"):
         nb14_search.check(boards, states, [ours, theirs], simulations=50, seed=1)
-
-
-@pytest.mark.system
-def test_a_process_that_raises_is_named(capsys):
-    effort = {"alone": [], "sizes": [], "repeats": 1, "warmup": 0, "seed": 0}
-    with pytest.raises(WorkerDiedError, match=r"worker \d"):
-        nb14_ranks.measure(2, num_envs=0, **effort)
-    assert "num_envs=0" in capsys.readouterr().err

@@ -79,9 +79,8 @@ def test_what_is_no_table_with_provenance_is_named(tmp_path, content):
 def test_recorded_results_of_this_machine_come_first(tmp_path):
     recorded = tmp_path / "data" / "recorded"
     assert results.recorded_folders(tmp_path) == []
-    for name in ("zzz", "aaa"):
+    for name in ("zzz", "aaa", naming.slug()):
         (recorded / name).mkdir(parents=True)
-    (recorded / naming.slug()).mkdir()
     names = [path.name for path in results.recorded_folders(tmp_path)]
     assert names == [naming.slug(), "aaa", "zzz"]
 

@@ -4,7 +4,6 @@ import papermill
 import pytest
 from jupyter_client import AsyncKernelManager
 from jupyter_core.utils import run_sync
-from papermill.exceptions import PapermillExecutionError
 
 from rungs_course.runner.notebook import KERNELS
 from tests.browser import ROOT
@@ -33,18 +32,6 @@ def test_every_solution_runs(path, kernel, tmp_path):
     client.wait_for_ready()
     client.execute_interactive("%reset_selective -f .")  # %reset takes __spec__ too
     client.stop_channels()
-    try:
-        papermill.execute_notebook(
-            path,
-            tmp_path / path.name,
-            {"size": "smoke"},
-            kernel_name="python3",
-            execution_timeout=600,
-            progress_bar=False,
-            config=KERNELS,
-            cwd=path.parent,
-            km=kernel,
-        )
-    except PapermillExecutionError:
-        run_sync(kernel.restart_kernel)(now=True)
-        raise
+    settings = {"kernel_name": "python3", "execution_timeout": 600, "progress_bar": False}
+    settings |= {"config": KERNELS, "cwd": path.parent, "km": kernel}
+    papermill.execute_notebook(path, tmp_path / path.name, {"size": "smoke"}, **settings)
