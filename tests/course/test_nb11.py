@@ -22,7 +22,6 @@ class TestNullEnv:
         observation, info = null.reset(seed=3)
         expected, expected_info = nb11.in_play(real, 3)
         np.testing.assert_array_equal(observation, expected)
-        np.testing.assert_array_equal(info["action_mask"], expected_info["action_mask"])
         rollout, steps = null.rollout(3)
         for out in steps * 2:
             observation, reward, terminated, truncated, info = null.step(np.zeros(8, int), out)
