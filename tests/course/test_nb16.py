@@ -58,11 +58,8 @@ def test_the_mate_is_a_win_for_who_is_to_move_at_the_root(tables):
 
 
 def test_the_lead_begins_after_another_moves_last():
-    visits = {"a": [1, 1, 2, 2, 3], "b": [0, 1, 1, 3, 9]}
-    grown = pd.concat(
-        pd.DataFrame({"simulation": [1, 2, 3, 5, 12], "move": move, "visits": counts})
-        for move, counts in visits.items()
-    ).reset_index(drop=True)
+    columns = {"move": [*"aaaaabbbbb"], "visits": [1, 1, 2, 2, 3, 0, 1, 1, 3, 9]}
+    grown = pd.DataFrame({"simulation": [1, 2, 3, 5, 12] * 2} | columns)
     assert nb16.leads_since(grown) == 4
 
 
