@@ -76,23 +76,20 @@ def test_an_interval_leaves_out_what_chance_allows():
 
 
 @pytest.mark.parametrize(
-    ("ratios", "than", "judged", "beyond"),
+    ("ratios", "than", "beyond"),
     [
-        ([1.1, 1.2, 1.3, 1.2, 1.1], 1, True, True),
-        ([0.9, 0.8, 0.9, 0.8, 0.9], 1, True, True),
-        ([1.1, 1.2, 0.99, 1.2, 1.1], 1, True, False),
-        ([1.1, 1.2, 1.3, 1.2, 1.1], 1.25, True, False),
-        ([1.2] * 5 + [np.nan], 1, False, False),
-        ([1.1, 1.2, 1.3, 1.2], 1, False, False),
-        ([1.2] + [np.nan] * 5, 1, False, False),
-        ([1.2] + [np.inf] * 5, 1, False, False),
+        ([1.1, 1.2, 1.3, 1.2, 1.1], 1, True),
+        ([0.9, 0.8, 0.9, 0.8, 0.9], 1, True),
+        ([1.1, 1.2, 0.99, 1.2, 1.1], 1, False),
+        ([1.1, 1.2, 1.3, 1.2, 1.1], 1.25, False),
+        ([1.2] * 5 + [np.nan], 1, False),
+        ([1.1, 1.2, 1.3, 1.2], 1, False),
+        ([1.2] + [np.nan] * 5, 1, False),
+        ([1.2] + [np.inf] * 5, 1, False),
     ],
 )
-def test_a_factor_is_beyond_noise_where_no_repeat_is_on_the_other_side(
-    ratios, than, judged, beyond
-):
-    factor = noise.factor(ratios)
-    assert (factor.judged, factor.beyond(than)) == (judged, beyond)
+def test_a_factor_is_beyond_noise_where_no_repeat_is_on_the_other_side(ratios, than, beyond):
+    assert noise.factor(ratios).beyond(than) == beyond
 
 
 def test_two_that_took_no_turns_have_a_noise_each():

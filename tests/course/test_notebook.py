@@ -228,7 +228,6 @@ def code(file, *names):
     ("file", "name", "start", "end"),
     [
         (LOOPS, "openmp.step", "//", "}\n"),
-        (LOOPS, "openmp.detail.share", "//", "}\n"),
         ("cpp/rungs/cuda.hpp", "rungs_chess_step", "//", "}\n"),
         ("cpp/course/mpi_calls.cpp", "noted", "template <class Call>\nint noted(", "}\n"),
         ("cpp/chess/position.hpp", "Position.occupied", "Bitboard occupied() const {", "\n}\n"),
