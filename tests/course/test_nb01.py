@@ -35,9 +35,3 @@ def test_flames_are_as_wide_as_samples_and_stand_on_their_callers():
     bars = [(bar.get_x(), bar.get_y() + 0.46, bar.get_width()) for bar in axes.patches]
     expected = [(0, 1, 100), (0, 2, 50), (0, 3, 50), (50, 2, 30)]
     np.testing.assert_allclose(bars, expected)
-
-
-def test_random_games_are_as_old_as_asked():
-    boards = nb01_python.random_games([3, 9], games=2, seed=0)
-    plies = {age: [board.ply() for board in old] for age, old in boards.items()}
-    assert plies == {3: [3, 3], 9: [9, 9]}

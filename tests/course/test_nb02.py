@@ -26,11 +26,6 @@ def test_the_worker_that_answers_last_decides():
     assert nb02_parallel.parts(late).set_index("part")["seconds"]["wake"] == 0
 
 
-def test_five_environments_at_once_are_promised_to_take_as_long_as_one():
-    ends = [table["end"].max() for table in nb02_parallel.promised(5, 3.0, 0.1).values()]
-    assert ends == pytest.approx([15.1, 3.1])
-
-
 def test_times_of_all_processes_begin_with_their_step():
     notes = [(-1, "parent", "whole", 1.0, 4.0), (0, "parent", "whole", 5.0, 9.0)]
     notes += [(turn, "worker 1", "step", start, start + 1) for turn, start in ((-1, 2.0), (0, 7.0))]
