@@ -9,11 +9,6 @@ from rungs._src.machine import cpu
 from rungs._src.machine.describe import describe
 from rungs_course.machine.optional import optional_tools
 
-
-def test_no_more_cores_than_this_process_may_run_on():
-    assert 1 <= cpu.usable_cores() <= len(os.sched_getaffinity(0))
-
-
 QUOTA, PERIOD = "cpu.cfs_quota_us", "cpu.cfs_period_us"
 QUOTAS = [
     *(

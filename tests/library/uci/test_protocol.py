@@ -199,13 +199,25 @@ def test_moves_are_drawn_at_a_temperature_by_a_seed(session):
     assert first != moves(2)
 
 
+NO_OPTIONS = (
+    "", "Hash", "name", "name value", "name Nonsense value 1", "name Hash", "name Hash value 16",
+    "name Hash value x", "name Threads value 2", "name UCI_ShowWDL value 1", "name Rule value best",
+    "name Seed value -1", "value 3 name Hash",
+)  # fmt: skip
+NO_POSITIONS = ("", "e2e4", "fen", "fen 8/8/8/8/8/8/8/8 w - - 0 1", "startpos e2e4")
+NO_MOVES = ("e2e5", "0000", "e2e4 moves")
+
+
 def test_what_is_wrong_is_named_and_changes_nothing(session):
-    session.send("position startpos", "nonsense", "go ponder", "ponderhit")
-    session.send("setoption name Hash value 1", "isready")
-    told = session.until("readyok")[:-1]
-    assert [line[:12] for line in told] == ["info string "] * 4
-    session.ask("go nodes 3")
-    assert session.ask("position startpos moves e2e5", "go nodes 3")[0] == "(none)"
+    wrong = ["nonsense", "go ponder", "ponderhit", *(f"setoption {words}" for words in NO_OPTIONS)]
+    for line in wrong:
+        session.send(line, "isready")
+        told, _ = session.until("readyok")
+        assert told.startswith("info string "), line
+    assert session.ask("go nodes 3")[0] != "(none)"
+    for position in (*NO_POSITIONS, *(f"startpos moves {moves}" for moves in NO_MOVES)):
+        move, told = session.ask(f"position {position}", "go nodes 3")
+        assert (move, len(told)) == ("(none)", 2), position  # each line has its own
     assert session.ask("position startpos moves e2e4", "go nodes 3")[0] != "(none)"
 
 

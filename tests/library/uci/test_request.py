@@ -1,51 +1,57 @@
-"""What a controller asks for is read, and what is wrong is named."""
+"""What a controller asks for is read, and no clock runs out."""
 
 import math
 
 import chess
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from rungs._src.uci.request import OPTIONS, Options, game_of, limits_of
-from rungs.errors import ConfigurationError, InvalidFenError
+from rungs._src.uci.clock import MOVES, thinking_time
+from rungs._src.uci.request import Options, game_of, limits_of
 
 
-def limits(text, options=None, white=True):
-    return limits_of(text.split(), options or Options(), white)
+def limits(text, simulations=0, white=True):
+    return limits_of(text.split(), Options(simulations=simulations), white)
 
 
 def game(text, before=None, chess960=False):
     return game_of(text.split(), chess960, before)
 
 
-def test_a_move_is_limited_by_nodes_time_and_the_clock_of_its_side():
-    assert limits("nodes 50")[0].simulations == 50
-    assert math.isinf(limits("nodes 50")[0].seconds)
-    assert limits("movetime 1000")[0].seconds == pytest.approx(0.98)
-    clock = "wtime 60000 btime 30000 winc 100 binc 100 movestogo 10"
-    assert 2.5 < limits(clock, white=False)[0].seconds < 3.5 < limits(clock)[0].seconds < 7
-    assert limits(f"{clock} movetime 100")[0].seconds == pytest.approx(0.08)
-    both = limits(f"{clock} nodes 7")[0]
-    assert both.simulations == 7
-    assert both.seconds < 7
-    assert limits("wtime -50 btime 100")[0].seconds == 0
+CLOCK, WHITES = "wtime 60000 btime 30000 winc 100 binc 200 movestogo 10", (60, 0.1, 10, 0.02)
+LIMITS = [  # what is asked for, simulations and seconds
+    ("nodes 50", 50, math.inf),
+    ("nodes -3", 1, math.inf),
+    ("movetime 1000", math.inf, 0.98),
+    (CLOCK, math.inf, thinking_time(*WHITES)),
+    (f"{CLOCK} movetime 100", math.inf, 0.08),
+    (f"{CLOCK} nodes 7", 7, thinking_time(*WHITES)),
+    ("wtime -50 btime 100", math.inf, 0),
+    ("infinite", math.inf, math.inf),
+]
 
 
-def test_without_a_limit_a_move_still_ends_unless_it_is_infinite():
+@pytest.mark.parametrize(("text", "simulations", "seconds"), LIMITS)
+def test_a_move_is_limited_by_nodes_time_and_the_option_simulations(text, simulations, seconds):
+    for option in (0, 40):
+        found, ignored = limits(text, option)
+        assert found.simulations == min(simulations, option or math.inf)
+        assert found.seconds == pytest.approx(seconds)
+        assert found.infinite == (text == "infinite")
+        assert not ignored
+
+
+def test_each_side_has_its_clock():
+    assert limits(CLOCK, white=False)[0].seconds == thinking_time(30, 0.2, 10, 0.02)
+
+
+def test_without_a_limit_a_move_still_ends_by_the_option_or_by_itself():
     for text in ("", "depth 5", "mate 3", "searchmoves e2e4", "nodes many", "wtime"):
         found, ignored = limits(text)
         assert 0 < found.simulations < math.inf
         assert bool(ignored) == bool(text)
-    infinite = limits("infinite")[0]
-    assert infinite.infinite
-    assert math.isinf(infinite.simulations)
-    assert limits("nodes -3")[0].simulations == 1
-
-
-def test_the_option_simulations_limits_every_move():
-    options = Options(simulations=40)
-    for text in ("", "nodes 100", "movetime 1000", "infinite"):
-        assert limits(text, options)[0].simulations == 40
-    assert limits("nodes 10", options)[0].simulations == 10
+        assert limits(text, 40)[0].simulations == 40
 
 
 def test_numbers_may_be_of_any_size():
@@ -64,32 +70,18 @@ def test_options_are_set_by_names_in_any_case():
         ("name Rule value PUCT", "rule", "puct"),
     ):
         assert getattr(options.replaced(words.split()), attribute) == value
-    assert len([*options.declarations()]) == len(OPTIONS)
 
 
-NO_OPTIONS = (
-    "", "Hash", "name", "name value", "name Nonsense value 1", "name Hash", "name Hash value 16",
-    "name Hash value x", "name Threads value 2", "name UCI_ShowWDL value 1", "name Rule value best",
-    "name Seed value -1", "value 3 name Hash",
-)  # fmt: skip
-
-
-@pytest.mark.parametrize("words", NO_OPTIONS)
-def test_options_that_there_are_not_are_refused(words):
-    with pytest.raises(ConfigurationError):
-        Options().replaced(words.split())
-
-
-def test_a_game_goes_on_with_the_moves_that_are_new():
-    first = game("startpos moves e2e4 e7e5")
-    actions = [*first.actions]
-    later = game("startpos moves e2e4 e7e5 g1f3", first)
-    assert later.actions[:2] == actions
-    assert later.board.fen() == game("startpos moves e2e4 e7e5 g1f3").board.fen()
-    taken_back = game("startpos moves e2e4 c7c5", later)
-    assert taken_back.board.peek() == chess.Move.from_uci("c7c5")
-    other = game(f"fen {chess.STARTING_FEN} moves d2d4", taken_back)
-    assert other.moves == ["d2d4"]
+def test_a_game_that_is_sent_again_is_the_one_from_its_start():
+    before = None
+    for text in (
+        "startpos moves e2e4 e7e5",
+        "startpos moves e2e4 e7e5 g1f3",
+        "startpos moves e2e4 c7c5",  # a move is taken back
+        f"fen {chess.STARTING_FEN} moves d2d4",
+    ):
+        before = game(text, before)
+        assert before == game(text)
 
 
 def test_castling_is_written_as_the_option_and_the_position_say():
@@ -101,12 +93,37 @@ def test_castling_is_written_as_the_option_and_the_position_say():
     assert game("fen 1k6/8/8/8/8/8/8/1K2R3 w E - 0 1 moves b1e1").board.king(True) == chess.G1
 
 
-MOVES = ("e2e4", "moves e2e5", "moves 0000", "moves e2e4 moves")
-NO_POSITIONS = ["", "e2e4", "fen", "fen 8/8/8/8/8/8/8/8 w - - 0 1"]
-NO_POSITIONS += [f"startpos {moves}" for moves in MOVES]
+SECONDS = st.floats(-10, 1e5)
 
 
-@pytest.mark.parametrize("text", NO_POSITIONS)
-def test_positions_that_there_are_not_are_refused(text):
-    with pytest.raises(InvalidFenError if text.startswith("fen") else ConfigurationError):
-        game(text)
+def played_out(remaining, increment, moves, *, control=None, delay, overhead):
+    """The clock after each move of a game in which every move is late by a delay."""
+    left = []
+    for move in range(moves):
+        to_go = control - move % control if control else None
+        remaining -= thinking_time(remaining, increment, to_go, overhead) + delay
+        left.append(remaining)
+        remaining += increment
+    return left
+
+
+@given(SECONDS, st.floats(0, 1e4), st.none() | st.integers(1, 10**6), st.floats(0, 10))
+def test_half_of_the_clock_is_never_used_at_once(remaining, increment, moves, overhead):
+    seconds = thinking_time(remaining, increment, moves, overhead)
+    assert 0 <= seconds <= max(0, remaining / 2 - overhead)
+
+
+def test_delays_below_the_increment_lose_no_game_however_long():
+    for delay in (0.0, 0.005, 0.009):
+        assert min(played_out(1, 0.01, 500, delay=delay, overhead=0.02)) > 0.3
+        assert min(played_out(0.5, 0, 40, delay=delay, overhead=0.02)) > 0
+
+
+def test_most_of_the_time_is_used():
+    for *clock, moves, control, most in (
+        (60, 0, MOVES, MOVES, 10),
+        (300, 0, 80, None, 75),
+        (60, 1, 100, None, 15),
+    ):
+        left = played_out(*clock, moves, control=control, delay=0.0, overhead=0.02)
+        assert 0 < left[-1] < most

@@ -34,4 +34,3 @@ def test_games_add_up_to_the_value(value):
 def test_mate_is_the_best_score():
     assert (centipawns(1.0), permille(1.0)) == (10_000, (1000, 0, 0))
     assert (centipawns(-1.0), permille(-1.0)) == (-10_000, (0, 0, 1000))
-    assert centipawns(0.0) == 0
