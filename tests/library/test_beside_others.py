@@ -1,10 +1,11 @@
 """Beside libraries with threads of their own, imported before and after, and in other processes."""
 
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.processes import succeed
 
 pytestmark = pytest.mark.system
 
@@ -32,7 +33,7 @@ from tests.proof.anywhere import games
 rows = np.random.default_rng(0).random((300, 30))
 carts = envpool.make_gymnasium("CartPole-v1", num_envs=64, num_threads=2)
 carts.reset()
-warnings.simplefilter("error")
+warnings.simplefilter("error")  # also of more threads than cores
 games.play(sys.argv[1], lambda: ({", ".join(work for _, work in OTHERS.values())}))
 """
 
@@ -43,7 +44,4 @@ ORDERS += [["envpool", "sklearn", "rungs", "jax", "torch"]]
 
 @pytest.mark.parametrize("order", ORDERS, ids="-".join)
 def test_no_order_of_imports_changes_a_game(order):
-    command = [sys.executable, "-c", BESIDE, "threads", *order]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=300)
-    assert done.returncode == 0, done.stderr
-    assert "OversubscriptionWarning" not in done.stderr
+    succeed([sys.executable, "-c", BESIDE, "threads", *order], cwd=ROOT, timeout=300)

@@ -12,8 +12,6 @@ import pytest
 
 from rungs import __version__
 from rungs._src import cli
-from rungs._src.native import wheel
-from rungs._src.native.variants import of_machine
 from rungs.errors import CompilerError, EngineError, WorkerDiedError
 from rungs_course import cli as course
 from rungs_course.errors import NotebookError
@@ -34,7 +32,7 @@ def words(capsys, *arguments) -> tuple[int, str]:
 @pytest.fixture
 def epd(tmp_path):
     path = tmp_path / "x.epd"
-    castles = "4k3/8/8/8/8/8/8/4K2R w K - ;D1 15 ;D3 1197"
+    castles = "4k3/8/8/8/8/8/8/4K2R w K - ;D1 15 ;D3 1197 ;D999999 5"
     path.write_text(f"# two positions\n{START} ;D1 20 ;D2 400\n{castles}\n")
     return path
 
@@ -44,20 +42,6 @@ def test_it_says_which_version_it_is(capsys):
         cli.main(["--version"])
     assert capsys.readouterr().out == f"Rungs {__version__}\n"
     assert f"## {__version__}" in (Path(__file__).parents[2] / "CHANGELOG.md").read_text()
-
-
-def test_it_says_where_c_programs_find_the_library(tmp_path, monkeypatch, capsys):
-    assert cli.main(["paths"]) == 2
-    assert "make archive" in capsys.readouterr().err
-    monkeypatch.setattr(wheel, "FOLDER", tmp_path)
-    file = wheel.path(of_machine("x86_64")[0])
-    file.parent.mkdir(parents=True)
-    file.touch()
-    assert cli.main(["paths", "include"]) == 0
-    assert capsys.readouterr().out == f"{tmp_path / 'include'}\n"
-    assert cli.main(["paths"]) == 0
-    names = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
-    assert names == ["include", "lib", "pkgconfig", "cmake"]
 
 
 @pytest.mark.parametrize("rung", ["cpp", "python"])
@@ -85,14 +69,6 @@ def test_a_wrong_count_names_the_fen(epd, capsys):
     error = capsys.readouterr().err
     assert START in error
     assert "401" in error
-
-
-@pytest.mark.parametrize("rung", ["cpp", "python"])
-def test_a_depth_beyond_the_stack_is_refused_not_crashed_on(epd, rung, capsys):
-    epd.write_text("4k3/8/8/8/8/8/8/4K3 w - - ;D999999 5")
-    status, error = words(capsys, "perft", "--epd", epd, "--depth", 999999, "--rung", rung)
-    assert status == 2
-    assert "999999" in error
 
 
 def test_a_path_that_is_no_text_can_be_said(tmp_path, capsys, monkeypatch):
@@ -126,6 +102,9 @@ WRONG = {
     "perft --epd {folder} --depth 1": "Is a directory",
     "perft --epd {epd}/none --depth 1": "none",
     "perft --epd /dev/null --depth 1": "/dev/null",
+    # Beyond the stack.
+    **{f"perft --epd {{epd}} --depth 999999 --rung {rung}": "999999" for rung in ("cpp", "python")},
+    "paths": "make archive",
     "run --size SMOKE": "SMOKE",
     "run --only 42": "42",
     "run --only=": "notebook",
@@ -147,7 +126,6 @@ WRONG = {
     "mpi -n 1 {folder}": "empty",
     "mpi -n 1 -m no.such.module": "no.such.module",
     "train --num 3": "--num-envs",
-    "train --num-minibatches 1000 --num-envs 2 --num-steps 2": "num_minibatches=1000",
     "train --seed 18446744073709551616": "seed=18446744073709551616",
     "train --opponent {folder}": "empty",
     "train --resume --out {folder}": "checkpoint.pt",

@@ -1,11 +1,12 @@
-"""What gymnasium asks of a vector environment, and its wrappers around ours."""
+"""What gymnasium asks of a vector environment and of one game, and its wrappers around ours."""
 
+import pickle
 import warnings
 
 import gymnasium
 import numpy as np
 import pytest
-from gymnasium.utils.env_checker import data_equivalence
+from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from gymnasium.wrappers import vector as wrap
@@ -16,6 +17,7 @@ from rungs._src.chess.boards.threads import ThreadsBoards
 from rungs._src.chess.policy import random_actions
 from rungs._src.chess.reason import Reason
 from rungs.errors import ConfigurationError
+from tests.saved import refusal
 
 RUNGS = [rung.name for rung in rungs.rungs_of("chess") if rung.name not in ("mpi", "cuda")]
 
@@ -65,25 +67,6 @@ def test_one_cartpole_alone_is_gymnasiums_own():
         gymnasium.make_vec("rungs/CartPole-v1", 2, vectorization_mode="sync")
 
 
-@pytest.mark.system
-def test_single_games_in_processes_of_their_own_are_the_same():
-    how = {"rung": "cpp", "opponent": "random", "max_plies": 20}
-    pair = [make(3, vectorization_mode=mode, **how) for mode in ("async", "sync")]
-    ends = 0
-    masks = [np.stack(env.reset(seed=7)[1]["action_mask"]) for env in pair]
-    for _ in range(60):
-        np.testing.assert_array_equal(*masks)
-        outcomes = [env.step(random_actions(masks[0], np.random.default_rng(1))) for env in pair]
-        assert data_equivalence(*(outcome[:4] for outcome in outcomes), exact=True)
-        ended = outcomes[0][2] | outcomes[0][3]
-        ends += int(ended.sum())
-        # The next step begins a game there, and ignores its action.
-        masks = [np.stack(outcome[-1]["action_mask"]) | ended[:, None] for outcome in outcomes]
-    assert ends > 3
-    for env in pair:
-        env.close()
-
-
 def test_its_specification_makes_it_again():
     env = make(3, rung="cpp", obs="planes")
     again = gymnasium.make_vec(gymnasium.envs.registration.EnvSpec.from_json(env.spec.to_json()))
@@ -124,3 +107,59 @@ def test_gymnasiums_statistics_are_of_our_episodes(mode):
             assert np.isin(info["episode"]["l"][cut], (20, 21)).all()
             ends += int(ended.sum())
     assert ends == env.episode_count > 16
+
+
+def make_one(**settings):
+    return gymnasium.make("rungs/Chess-v0", **settings)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("obs", ["board", "planes"])
+def test_gymnasiums_check_passes(obs):
+    # In self-play: it plays an action of one position in another, and here it is legal in both.
+    check_env(make_one(obs=obs, render_mode="ansi").unwrapped)
+
+
+def test_samples_are_legal_unless_a_mask_is_given():
+    env = make_one()
+    env.reset(seed=0)
+    env.action_space.seed(0)
+    samples = {int(env.action_space.sample()) for _ in range(300)}
+    assert samples == set(np.flatnonzero(env.unwrapped.action_mask()))
+    mask = np.zeros(4672, np.int8)
+    mask[7] = 1
+    assert env.action_space.sample(mask) == 7
+
+
+def test_a_game_takes_the_seeds_of_a_batch_and_a_wrong_one_changes_nothing():
+    env, batch = make_one(opponent="random"), rungs.make("chess", "cpp", 1, opponent="random")
+    for seed in (5, np.int64(5), np.uint64(5), np.array(5), [5], (5,), np.array([5])):
+        np.testing.assert_array_equal(env.reset(seed=seed)[0], batch.reset(seed=5)[0][0])
+        action = batch.sample_actions(0)
+        np.testing.assert_array_equal(env.step(action[0])[0], batch.step(action)[0][0])
+        assert env.unwrapped.np_random_seed == 5
+    env = env.unwrapped
+    before = env.np_random.bit_generator.state
+    for seed in (-1, 2**64, [1, 2], 1.0, "5", True):
+        with refusal(env._env, ConfigurationError, "seed"):
+            env.reset(seed=seed)
+        assert env.np_random.bit_generator.state == before
+
+
+def test_a_pickled_space_holds_no_game():
+    env = make_one()
+    env.reset()
+    space = pickle.loads(pickle.dumps(env.action_space))
+    assert space == env.action_space
+    assert (type(space), space.n) == (gymnasium.spaces.Discrete, 4672)
+
+
+def test_without_a_game_there_is_neither_a_mask_nor_a_step():
+    env = make_one(max_plies=1).unwrapped
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        env.action_space.sample()
+    env.reset()
+    env.step(524)
+    assert not env.action_mask().any()
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        env.step(524)

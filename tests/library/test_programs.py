@@ -35,16 +35,12 @@ UNUSABLE = {
 }
 
 
-@pytest.fixture(params=UNUSABLE)
-def unusable(tmp_path, monkeypatch, request):
-    """PATH begins with a folder in which all programs that we run are unusable."""
+@pytest.mark.parametrize("what", UNUSABLE)
+def test_what_can_not_be_run_is_not_available(tmp_path, monkeypatch, what):
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(provenance, "_git", provenance._git.__wrapped__)  # tests keep its answers
     for name in ("nvidia-smi", "git", "g++"):
-        UNUSABLE[request.param](tmp_path / name)
-
-
-def test_what_can_not_be_run_is_not_available(unusable):
+        UNUSABLE[what](tmp_path / name)
     assert gpu.name.__wrapped__() is None
     assert provenance.commit() is None
     with pytest.raises(CompilerError, match=r"g\+\+"):
