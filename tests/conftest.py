@@ -33,7 +33,7 @@ hypothesis.settings.load_profile("rungs")
 
 # Files that share what is made once per process, and so are given to one.
 GROUPS = {
-    "by Cling": ("test_abi.py", "test_cling.py", "test_doctor.py", "test_gpp.py", "test_loader.py"),
+    "by Cling": ("test_abi.py", "test_cling.py", "test_doctor.py", "test_loader.py"),
     "servers and browser": (
         "test_browser.py", "test_browser_pages.py", "test_play.py", "test_servers.py",
     ),

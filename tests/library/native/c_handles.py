@@ -4,6 +4,7 @@ import ctypes
 import re
 
 import numpy as np
+import pytest
 
 from rungs._src import paths
 from rungs._src.native import gpp
@@ -60,6 +61,13 @@ class CError(Exception):
     def __init__(self, status, message):
         super().__init__(message)
         self.status = status
+
+
+def refuses(call, match=None, status=None):
+    """Asserts that a call ends in a CError with such a message, and with this status."""
+    with pytest.raises(CError, match=match) as refused:
+        call()
+    assert status in (None, refused.value.status)
 
 
 class Handle:

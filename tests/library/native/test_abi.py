@@ -14,76 +14,50 @@ from rungs._src.native import abi, loader
 from rungs.errors import CompilerError
 from tests.tiers import system_tier
 
-TEAM = """structure Team 16
+TEAM = """structure Team 32
 field threads 0 i4
 field schedule 4 i4 STATIC=0 DYNAMIC=1
-field chunk 8 i8
-"""
-GAMES = """structure Point 8
-field x 0 f4
-field y 4 f4
-structure Games 40
-field point 0 Point
 field flags 8 *b1
 field bytes 16 *u1
 field rest 24 *V16
-field own 32 V8
 """
+VALUES = {"threads": 3, "schedule": "DYNAMIC", "flags": None, "bytes": None, "rest": None}
 
 
-def structures(text):
-    return abi.parse(text.encode()).structures
-
-
-def games(**values):
-    held = structures(GAMES)
-    point = held["Point"](x=1, y=2)
-    usual = {"point": point, "flags": None, "bytes": None, "rest": None, "own": (1,) * 8}
-    return held["Games"](**(usual | values))
-
-
-def test_a_structure_is_built_from_its_description():
-    team = structures(TEAM)["Team"](threads=3, schedule="DYNAMIC", chunk=5)
-    assert bytes(team) == np.array([3, 1], np.int32).tobytes() + np.int64(5).tobytes()
-    assert games().point.y == 2
+def team(values, text=TEAM):
+    return abi.parse(text.encode()).structures["Team"](**values)
 
 
 def test_a_pointer_takes_an_array_of_its_numbers_and_bytes_take_any():
     flags, numbers = np.zeros(2, np.bool_), np.zeros(2, np.float64)
-    made = games(flags=flags, bytes=numbers, rest=numbers)
+    made = team(VALUES | {"flags": flags, "bytes": numbers, "rest": numbers})
     assert made.flags == flags.ctypes.data
     assert made.bytes == made.rest == numbers.ctypes.data
     with pytest.raises(CompilerError, match=r"flags.*bool.*float64"):
-        games(flags=numbers)
+        team(VALUES | {"flags": numbers})
 
 
 def test_all_fields_must_be_given_and_no_others():
-    team, fields = structures(TEAM)["Team"], {"threads": 1, "schedule": "STATIC", "chunk": 1}
-    missing = {"threads": 1, "schedule": "STATIC"}
-    wrong = {"chunk": missing, "more": fields | {"more": 1}, "SLOW": fields | {"schedule": "SLOW"}}
+    missing = {name: value for name, value in VALUES.items() if name != "rest"}
+    wrong = {"rest": missing, "more": VALUES | {"more": 1}, "SLOW": VALUES | {"schedule": "SLOW"}}
     for named, values in wrong.items():
         with pytest.raises(CompilerError, match=f"Team.*{named}"):
-            team(**values)
+            team(values)
 
 
 @pytest.mark.parametrize(
     ("line", "other", "why"),
     [
-        ("field chunk 8", "field chunk 12", "chunk.* 8 .* 12 "),
-        ("Team 16", "Team 24", "size.* 16 .* 24 "),
-        ("chunk 8 i8", "chunk 8 i16", "chunk.* i16"),
+        ("field flags 8", "field flags 12", "flags.* 8 .* 12 "),
+        ("Team 32", "Team 40", "size.* 32 .* 40 "),
+        ("threads 0 i4", "threads 0 i16", "threads.* i16"),
         ("field threads 0 i4\n", "", "schedule.* 0 .* 4 "),
     ],
 )
 def test_a_field_at_another_offset_is_named(line, other, why):
     assert line in TEAM
     with pytest.raises(CompilerError, match=f"Team: {why}"):
-        structures(TEAM.replace(line, other))
-
-
-def test_a_gap_that_alignment_explains_is_none():
-    text = TEAM.replace("field schedule 4 i4 STATIC=0 DYNAMIC=1\n", "")
-    assert structures(text)["Team"](threads=1, chunk=2).chunk == 2
+        team(VALUES, TEAM.replace(line, other))
 
 
 def test_an_unknown_name_is_named():

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from gymnasium.vector import AutoresetMode
 
 import rungs
 from rungs._src.chess.observation import OBSERVATIONS, format_name
@@ -13,7 +14,7 @@ from rungs._src.chess.settings import ChessSettings
 from rungs._src.native import gpp
 from rungs._src.native.abi import described
 from tests.library.native import c_handles
-from tests.library.native.c_handles import FORMATS, HEADER, CartPole, CError, Chess, Search
+from tests.library.native.c_handles import FORMATS, HEADER, CartPole, Chess, Search, refuses
 from tests.processes import succeed
 
 MASKS = {"bool": 0, "bits": 1, "list": 2}
@@ -43,11 +44,44 @@ def pair(num_envs, num_threads=1, **settings):
     return c_env, python_env
 
 
-def check_same(c_env, python_env):
-    out = python_env.boards.buffers
-    names = ("observation", "mask", "reward", "terminated", "truncated", "ended", "reason")
-    for name in (*names, "player", "final_observation"):
-        assert getattr(c_env, name).tobytes() == getattr(out, name).tobytes(), name
+def cart_pair(num_envs, num_threads, dtype, mode, **more):
+    """The same carts by the C API and by the package."""
+    precision, autoreset = {"float64": 8, "float32": 4}[dtype], AUTORESET.index(mode)
+    layout = {"precision": precision, "autoreset": autoreset, "num_threads": num_threads}
+    python_env = rungs.make("cartpole", "cpp", num_envs, dtype=dtype, autoreset_mode=mode, **more)
+    return CartPole(num_envs=num_envs, **layout, **more), python_env
+
+
+CART_OUTPUTS = ("observation", "reward", "terminated", "truncated", "ended", "final_observation")
+CHESS_OUTPUTS = (*CART_OUTPUTS, "mask", "reason", "player")
+
+
+def check_same(c_env, outputs, names=CHESS_OUTPUTS):
+    for name in names:
+        assert getattr(c_env, name).tobytes() == getattr(outputs, name).tobytes(), name
+
+
+def reset_both(c_env, python_env, seed=None, which=None):
+    c_env.reset(seed, None if which is None else which.astype(np.uint8))
+    python_env.reset(seed=seed, options=None if which is None else {"reset_mask": which})
+
+
+def play_both(c_env, python_env, outputs, names, actions_of):
+    """Resets two equal batches in every way, and steps them; returns how many episodes ended."""
+    n, ended = python_env.num_envs, 0
+    of_reset = {"observation", "mask", "player"} & {*names}
+    seeds, some = np.arange(n, dtype=np.uint64) ** 7, np.arange(n) % 2 == 0
+    for seed, which in ((7, None), (seeds, None), (None, None), (None, some)):
+        reset_both(c_env, python_env, seed, which)
+        for step in range(15):
+            check_same(c_env, outputs, of_reset)
+            actions = actions_of(step)
+            ended += c_env.step(actions)
+            python_env.step(actions)
+            check_same(c_env, outputs, names)
+            if python_env.autoreset_mode == AutoresetMode.DISABLED and outputs.ended.any():
+                reset_both(c_env, python_env, which=outputs.ended.astype(np.bool_))
+    return ended
 
 
 SETTINGS = (
@@ -55,8 +89,9 @@ SETTINGS = (
     {"obs": "planes", "mask": "list", "opponent": "random", "start": "chess960"},
     {"obs": "bitplanes", "mask": "bits", "max_plies": 20, "opening_plies": (1, 5)},
     {"opening_plies": (1, 5), "max_plies": 20, "opponent": "random", "first_board": 1_000_001},
-    {"obs": "planes", "dtype": "uint8", "autoreset_mode": "NEXT_STEP", "max_plies": 30},
+    {"obs": "planes", "dtype": "uint8", "autoreset_mode": "NEXT_STEP", "max_plies": 9},
     {"obs": "planes", "dtype": "bfloat16", "start_fens": (MATE_IN_ONE,), "opponent": "random"},
+    {"autoreset_mode": "DISABLED", "max_plies": 9},
 )
 
 
@@ -66,83 +101,65 @@ SETTINGS = (
 )
 def test_it_plays_the_same_games_as_the_rung_cpp(settings, num_threads):
     c_env, python_env = pair(300, num_threads, **settings)
-    c_env.reset(7)
-    python_env.reset(seed=7)
-    ended = 0
-    for step in range(60):
+
+    def sampled(step):
         actions = c_env.sample(step)
         assert (actions == python_env.sample_actions(step)).all()
-        ended += c_env.step(actions)
-        python_env.step(actions)
-        check_same(c_env, python_env)
+        return actions
+
+    ended = play_both(c_env, python_env, python_env.boards.buffers, CHESS_OUTPUTS, sampled)
     assert ended > 0 or not settings
     assert [c_env.fen(i) for i in range(300)] == python_env.fens()
+
+
+@pytest.mark.parametrize("mode", AUTORESET)
+@pytest.mark.parametrize(("dtype", "num_threads"), [("float64", 1), ("float32", 2)])
+def test_its_carts_are_those_of_the_rung_cpp(mode, dtype, num_threads):
+    carts = {"max_episode_steps": 9, "workload": 2}
+    c_env, python_env = cart_pair(3001, num_threads, dtype, mode, **carts)
+    outputs, pushes = (
+        python_env.carts.outputs,
+        np.random.default_rng(0).integers(2, size=(15, 3001)),
+    )
+    assert play_both(c_env, python_env, outputs, CART_OUTPUTS, pushes.__getitem__) > 3001
 
 
 @pytest.mark.parametrize(("obs", "dtype"), OBSERVATIONS)
 def test_every_observation_is_the_packages(obs, dtype):
     c_env, python_env = pair(3, obs=obs, dtype=dtype)
-    c_env.reset(1)
-    python_env.reset(seed=1)
-    check_same(c_env, python_env)
+    reset_both(c_env, python_env, 1)
+    check_same(c_env, python_env.boards.buffers)
 
 
-def test_seeds_and_resets_are_the_packages():
-    c_env, python_env = pair(9, obs="planes", opening_plies=(3, 8), autoreset_mode="NEXT_STEP")
-    seeds, some = np.arange(9, dtype=np.uint64) ** 7, np.arange(9) % 2 == 0
-    for seed, which in ((seeds, None), (None, None), (3, None), (None, some)):
-        c_env.reset(seed, None if which is None else which.astype(np.uint8))
-        python_env.reset(seed=seed, options=None if which is None else {"reset_mask": which})
-        check_same(c_env, python_env)
-        for step in range(5):
-            c_env.step(actions := c_env.sample(step))
-            python_env.step(actions)
-        check_same(c_env, python_env)
-
-
-def test_an_environment_waits_for_its_reset_where_autoreset_is_disabled():
+def test_what_has_ended_waits_for_its_reset_where_autoreset_is_disabled():
     envs = Chess(num_envs=3, autoreset=2, start_fens=[MATE_IN_ONE])
     envs.reset(0)
     assert envs.step(np.full(3, 64 * 8 * 6 + 3)) == 3  # the rook goes seven squares north
-    assert (envs.reward == 1).all()
-    assert (envs.reason == 1).all()
-    with pytest.raises(CError, match=r"environment 0: action 5 .*3R2k1"):
-        envs.step(np.full(3, 5))
+    refuses(lambda: envs.step(np.full(3, 5)), r"environment 0: action 5 .*3R2k1")
     envs.reset(which=np.array([1, 0, 1], np.uint8))
-    assert envs.ended.tolist() == [0, 1, 0]
-    with pytest.raises(CError, match=r"environment 1: .* 0 of 0"):
-        envs.call("choose_actions", np.zeros(3, np.int64), np.zeros(3, np.int64))
+    nothing = np.zeros(3, np.int64)
+    refuses(lambda: envs.call("choose_actions", nothing, nothing), r"environment 1: .* 0 of 0")
 
 
 def test_a_state_goes_on_bit_for_bit_and_a_position_can_be_set():
-    c_env, _ = pair(5, obs="planes", opponent="random", mask="list", max_plies=40)
-    c_env.reset(np.arange(5, dtype=np.uint64))
+    settings = {"obs": "planes", "opponent": "random", "max_plies": 40}
+    (env, _), (other, _) = (pair(5, mask=mask, **settings) for mask in ("list", "bits"))
+    env.reset(np.arange(5, dtype=np.uint64))
     for step in range(20):
-        c_env.step(c_env.sample(step))
-    state = c_env.save()
-
-    def play(envs):
-        played = b""
-        for step in range(60):
-            envs.step(envs.sample(step))
-            played += envs.observation.tobytes() + envs.mask.tobytes() + envs.reward.tobytes()
-        return played
-
-    first = play(c_env)
-    c_env.restore(state)
-    assert play(c_env) == first
-    other, _ = pair(5, obs="planes", opponent="random", mask="bits", max_plies=40)
-    for envs in (c_env, other):
-        envs.restore(state)
-    assert [other.fen(i) for i in range(5)] == [c_env.fen(i) for i in range(5)]
+        env.step(env.sample(step))
+    other.restore(env.save())
+    for step in range(60):
+        actions = env.sample(step)
+        assert (other.sample(step) == actions).all()
+        assert env.step(actions) == other.step(actions)
+        check_same(env, other, ("observation", "reward", "ended", "reason", "player"))
     other.set_fen(3, MATE_IN_ONE)
     assert other.fen(3) == MATE_IN_ONE
-    placed = rungs.make("chess", "cpp", 5, obs="planes", mask="bits", start_fens=(MATE_IN_ONE,))
-    placed.reset()
+    placed, _ = pair(5, obs="planes", mask="bits", start_fens=(MATE_IN_ONE,))
+    placed.reset(0)
     for name in ("observation", "mask"):
-        size = getattr(other, name).size // 5
-        row = getattr(placed.boards.buffers, name)[3]
-        assert getattr(other, name)[3 * size : 4 * size].tobytes() == row.tobytes()
+        row, expected = (getattr(envs, name).reshape(5, -1)[3] for envs in (other, placed))
+        np.testing.assert_array_equal(row, expected, name)
 
 
 def test_a_state_of_anything_else_is_refused_and_nothing_has_changed():
@@ -168,9 +185,7 @@ def test_a_state_of_anything_else_is_refused_and_nothing_has_changed():
     starts = ([MATE_IN_ONE, START], [START.replace(" 0 1", " 0 2"), MATE_IN_ONE])
     others = [{"num_envs": 3}, {"observation": 0}, {"first_env": 1}]
     for other in (*others, *({"start_fens": fens} for fens in starts)):
-        with pytest.raises(CError) as refused:
-            Chess(**same | other).restore(state)
-        assert refused.value.status == c_handles.STATE
+        refuses(lambda other=other: Chess(**same | other).restore(state), status=c_handles.STATE)
 
 
 # Each is named with its value; some are wrong beside others alone.
@@ -190,10 +205,8 @@ BESIDE = {"opening_max": {"opening_min": 2}, "nodes": {"simulations": 8}}
     ("kind", "name"), [(kind, name) for kind, settings in WRONG.items() for name in settings]
 )
 def test_a_wrong_setting_is_named(kind, name):
-    value = WRONG[kind][name]
-    with pytest.raises(CError, match=rf"{name}: {value}\b") as refused:
-        kind(**{name: value}, **BESIDE.get(name, {}))
-    assert refused.value.status == c_handles.ARGUMENT
+    settings = {name: WRONG[kind][name]} | BESIDE.get(name, {})
+    refuses(lambda: kind(**settings), rf"{name}: {settings[name]}\b", c_handles.ARGUMENT)
 
 
 def test_a_wrong_position_to_start_from_is_refused():
@@ -203,17 +216,13 @@ def test_a_wrong_position_to_start_from_is_refused():
         "k7/8/8/8/8/8/8/1R5K w - - 0 60000",
         "7k/8/8/8/8/8/PPPPPPP1/QQQK4 w - - 0 1",  # more moves than a list holds
     ):
-        with pytest.raises(CError, match=fen) as refused:
-            Chess(start_fens=[fen], mask=MASKS["list"])
-        assert refused.value.status == c_handles.FEN
+        refuses(lambda fen=fen: Chess(start_fens=[fen], mask=2), fen, c_handles.FEN)
 
 
 def test_what_comes_too_early_and_what_is_wrong_is_refused():
     envs = Chess(num_envs=2)
     for early in (envs.save, lambda: envs.step([0, 0]), lambda: envs.fen(0), envs.reset):
-        with pytest.raises(CError, match="rungs_chess_reset") as refused:
-            early()
-        assert refused.value.status == c_handles.ORDER
+        refuses(early, "rungs_chess_reset", c_handles.ORDER)
     envs.reset(0)
     before = envs.save()
     for call, why in (
@@ -224,9 +233,18 @@ def test_what_comes_too_early_and_what_is_wrong_is_refused():
         (lambda: envs.call("get_fen", 0, b"", ctypes.c_size_t(5)), "5 bytes"),
         (lambda: envs.call("step", None, None), "rungs_chess_step.*null"),
     ):
-        with pytest.raises(CError, match=why):
-            call()
+        refuses(call, why)
     assert (envs.save() == before).all()
+
+
+def test_what_is_wrong_of_carts_is_refused():
+    carts = CartPole(num_envs=2, autoreset=2, max_episode_steps=1)
+    refuses(lambda: carts.step([0, 0]), "rungs_cartpole_reset", c_handles.ORDER)
+    carts.reset(0)
+    refuses(lambda: carts.step([0, 2]), "environment 1: action 2", c_handles.ILLEGAL_ACTION)
+    assert carts.step([0, 1]) == 2
+    carts.reset(which=np.array([1, 0], np.uint8))
+    refuses(lambda: carts.step([0, 0]), "environment 1", c_handles.ORDER)
 
 
 def test_an_older_program_gets_defaults_and_a_newer_one_is_told_of_fields_that_are_missing():

@@ -102,6 +102,5 @@ def test_it_plays_in_rust(folder, printed, tmp_path):
     assert_prints(program, printed)
 
 
-@pytest.mark.parametrize("compiler", ["gcc -x c -std=c99", "g++ -x c++ -std=c++11"])
-def test_the_header_is_plain_c_and_cpp(compiler):
-    succeed([*compiler.split(), "-pedantic", *WARNINGS, "-fsyntax-only", HEADER])
+def test_the_header_is_also_of_older_cpp():
+    succeed(["g++", "-x", "c++", "-std=c++11", "-pedantic", *WARNINGS, "-fsyntax-only", HEADER])

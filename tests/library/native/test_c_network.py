@@ -9,7 +9,7 @@ import torch
 
 import rungs
 from rungs.train import CppNetwork, PolicyValueNetwork, flat_weights
-from tests.library.native.c_handles import RESULTS, CError, Network, Search
+from tests.library.native.c_handles import RESULTS, Network, Search, refuses
 from tests.library.search.made_up import ENDINGS, random_fens
 
 MATE_IN_ONE = "6k1/5ppp/8/8/8/8/8/K2R4 w - - 0 1"
@@ -64,23 +64,18 @@ def test_what_is_wrong_is_refused(network, positions):
         ({"type": 2}, "type: 2"),
         ({"num_threads": 0}, "num_threads: 0"),
     ):
-        with pytest.raises(CError, match=why):
-            Network(weights, **bad_settings)
+        refuses(lambda given=bad_settings: Network(weights, **given), why)
     for dtype, number in ((np.float32, np.nan), (np.float32, np.inf), (np.float16, -np.inf)):
         spoilt = weights.astype(dtype)
         spoilt[7] = number
-        with pytest.raises(CError, match=r"weights\[7\]"):
-            Network(spoilt)
+        refuses(lambda spoilt=spoilt: Network(spoilt), r"weights\[7\]")
     c_network = Network(weights)
     for which, place, broken in ((0, (0, 3), 7), (0, (70, 3), -7), (1, (140, 0), 4672)):
         spoilt = [array.copy() for array in positions]
         spoilt[which][place] = broken
-        with pytest.raises(CError, match=f"row {place[0]}"):
-            c_network.evaluate(*spoilt)
-    with pytest.raises(CError, match="null"):
-        c_network.call("evaluate", None, None, None, 1, None, 0, None)
-    with pytest.raises(CError, match="stride: 219"):
-        c_network.call("evaluate", *positions, 1, weights, 219, weights)
+        refuses(lambda spoilt=spoilt: c_network.evaluate(*spoilt), f"row {place[0]}")
+    refuses(lambda: c_network.call("evaluate", None, None, None, 1, None, 0, None), "null")
+    refuses(lambda: c_network.call("evaluate", *positions, 1, weights, 219, weights), "stride: 219")
 
 
 @pytest.mark.parametrize(("policy", "num_threads"), [("gumbel", 2), ("puct", 1)])
@@ -108,20 +103,18 @@ def test_a_search_in_one_call_is_that_of_the_loop(network, policy, num_threads):
 
 def test_a_search_in_one_call_is_refused_where_the_loop_is(network):
     c_network = Network(flat_weights(network))
+    overflowing = Network(np.full(1537665, 3e38, np.float32))
     search, planes = Search(simulations=8), Search(simulations=8, observation=1)
     planes.call("begin", 0, MATE_IN_ONE.encode())
-    for its, evaluator, simulations, why in (
-        (search, c_network, 0, "game 0"),
-        (search, c_network, 9, "simulations: 9"),
-        (planes, c_network, 0, "boards"),
-    ):
-        with pytest.raises(CError, match=why):
-            its.call("run", evaluator.handle, None, ctypes.c_int32(simulations))
-    with pytest.raises(CError, match="null"):
-        search.call("run", None, None, ctypes.c_int32(0))
+
+    def run(its=search, evaluator=c_network.handle, simulations=0):
+        its.call("run", evaluator, None, ctypes.c_int32(simulations))
+
+    refuses(run, "game 0")
+    refuses(lambda: run(simulations=9), "simulations: 9")
+    refuses(lambda: run(planes), "boards")
+    refuses(lambda: run(evaluator=None), "null")
     search.call("begin", 0, MATE_IN_ONE.encode())
-    overflowing = Network(np.full(1537665, 3e38, np.float32))
-    with pytest.raises(CError, match=r"game 0: .*NaN"):
-        search.call("run", overflowing.handle, None, ctypes.c_int32(0))
-    search.call("run", c_network.handle, None, ctypes.c_int32(0))
+    refuses(lambda: run(evaluator=overflowing.handle), r"game 0: .*NaN")
+    run()
     assert search.visits.sum() == 8

@@ -2,7 +2,6 @@
 
 import ctypes
 import dataclasses
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -12,7 +11,7 @@ from rungs._src.chess.observation import format_name
 from rungs._src.search.settings import Gumbel, Puct, SearchSettings
 from rungs.search import Search as OurSearch
 from tests.library.native import c_handles
-from tests.library.native.c_handles import FORMATS, RESULTS, CError, Chess, Search
+from tests.library.native.c_handles import FORMATS, RESULTS, Chess, Search, refuses
 from tests.library.search.made_up import ENDINGS, evaluate, random_fens
 
 START = SearchSettings().chess(()).starts[0]
@@ -82,41 +81,39 @@ def test_games_begin_where_environments_are():
     ):
         if "reset" not in why:
             wrong.reset(0)
-        with pytest.raises(CError, match=why):
-            c_search.call("begin_envs", wrong.handle, None)
+        refuses(lambda wrong=wrong: c_search.call("begin_envs", wrong.handle, None), why)
 
 
 def test_a_tree_is_looked_at_as_by_the_package_also_while_it_grows():
-    quiet, looked = {"fraction": 0.0, "temperature": 0.0}, []
-    c_search = Search(simulations=60, policy=1, **quiet)
+    quiet = {"fraction": 0.0, "temperature": 0.0}
+    c_search, python_search = (
+        Search(simulations=60, policy=1, **quiet),
+        OurSearch(1, simulations=60, policy=Puct(**quiet)),
+    )
+    c_rows, rows = [], []
+
+    def look_by_c(*path):
+        c_search.call("look", 0, np.array(path, np.int16) if path else None, len(path))
+        c_rows.append({name: getattr(c_search, name).copy() for name in RESULTS})
 
     def look(*path):
-        c_search.call("look", 0, np.array(path, np.int16) if path else None, len(path))
-        looked.append({name: getattr(c_search, name).copy() for name in RESULTS})
+        result = python_search.look(0, path)
+        rows.append({name: getattr(result, name).copy() for name in RESULTS})
 
-    with pytest.raises(CError, match="game 0"):
-        look()
+    refuses(look_by_c, "game 0")
     c_search.call("begin", 0, START.encode())
-    c_search.run(lambda *leaves: look() or evaluate(*leaves))
-    chosen = int(c_search.chosen[0])
-    for path in ((), (chosen,), (5,)):  # the last one leads nowhere
+    c_search.run(lambda *leaves: look_by_c() or evaluate(*leaves))
+    result = python_search.run(lambda *leaves: look() or evaluate(*leaves))
+    for path in ((), (int(result.chosen[0]),), (5,)):  # the last one leads nowhere
+        look_by_c(*path)
         look(*path)
-    results = iter(looked)
-
-    def compare(result):
-        row, visited = next(results), result.visits.any()
+    for c_row, row in zip(c_rows, rows, strict=True):
         # Where no simulation has gone on from a node C still gives what its evaluation was.
-        for name in RESULTS if visited else ("visits", "policy", "action_values", "chosen"):
-            np.testing.assert_array_equal(row[name], getattr(result, name), name)
-
-    with OurSearch(1, simulations=60, policy=Puct(**quiet)) as python_search:
-        python_search.run(lambda *leaves: compare(python_search.look()) or evaluate(*leaves))
-        for path in ((), (chosen,), (5,)):
-            compare(python_search.look(0, path))
-        assert not [*results]
-        assert c_search.nodes[0] == len(python_search.tree(0).parent)
-    with pytest.raises(CError, match="null"):
-        c_search.call("look", 0, None, 2)
+        names = RESULTS if row["visits"].any() else ("visits", "policy", "action_values", "chosen")
+        for name in names:
+            np.testing.assert_array_equal(c_row[name], row[name], name)
+    assert c_search.nodes[0] == len(python_search.tree(0).parent)
+    refuses(lambda: c_search.call("look", 0, None, 2), "null")
 
 
 def test_defaults_are_the_packages():
@@ -131,7 +128,6 @@ def test_defaults_are_the_packages():
 def test_what_is_wrong_or_comes_too_early_is_refused_and_changes_nothing():
     search = Search(num_games=2)
     search.call("begin", 0, START.encode())
-    nothing = np.full(2, -1)
     for early in (
         lambda: search.run(evaluate),
         lambda: search.fen(1),
@@ -139,9 +135,7 @@ def test_what_is_wrong_or_comes_too_early_is_refused_and_changes_nothing():
         search.simulate,
         lambda: search.call("finish"),
     ):
-        with pytest.raises(CError) as refused:
-            early()
-        assert refused.value.status == c_handles.ORDER
+        refuses(early, status=c_handles.ORDER)
     search.call("begin", 1, START.encode())
     search.call("start", None, ctypes.c_int32(0))
     assert search.simulate() == 2
@@ -158,25 +152,11 @@ def test_what_is_wrong_or_comes_too_early_is_refused_and_changes_nothing():
         (lambda: search.call("start", None, ctypes.c_int32(33)), "simulations: 33"),
         (lambda: Search(num_games=2**31 - 1, simulations=100_000), "memory"),
     ):
-        with pytest.raises(CError, match=why):
-            call()
+        refuses(call, why)
     leaves = 2
     while leaves:
         leaves = search.simulate(zeros[:leaves], values[:leaves])
     search.call("finish")
     assert (search.visits.sum(axis=1) == 32).all()
-    search.call("advance", nothing)
-    with pytest.raises(CError, match="simulations"):
-        search.call("finish")
-
-
-def test_two_threads_search_at_the_same_time():
-    def chosen(seed):
-        search = Search(num_games=8, seed=seed)
-        for game in range(8):
-            search.call("begin", game, START.encode())
-        search.run(evaluate)
-        return search.chosen.tolist()
-
-    with ThreadPoolExecutor(2) as threads:
-        assert [*threads.map(chosen, (1, 2, 1, 2))] == [chosen(1), chosen(2)] * 2
+    search.call("advance", np.full(2, -1))
+    refuses(lambda: search.call("finish"), "simulations")

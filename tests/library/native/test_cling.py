@@ -1,4 +1,4 @@
-"""Compiling: once, whole, and with errors that say what to do."""
+"""Cling compiles what g++ does: once, to the same games, and with errors that say what to do."""
 
 import os
 import shutil
@@ -11,6 +11,9 @@ import rungs
 from rungs._src import paths
 from rungs._src.native import cling
 from rungs.errors import CompilerError
+from rungs_course.measure.verify import verify_games
+from tests.processes import succeed
+from tests.proof import lockstep
 
 pytestmark = pytest.mark.system
 
@@ -24,27 +27,27 @@ def start(code, **environment):
     return subprocess.Popen([sys.executable, "-c", code], env=environment, **output)
 
 
+def output_of(process, status):
+    output, _ = process.communicate(timeout=300)
+    assert process.returncode == status, output
+    return output
+
+
 def test_two_processes_at_once_on_a_fresh_machine(tmp_path):
-    both = [start(STEP, XDG_CACHE_HOME=str(tmp_path)) for _ in range(2)]
-    for process in both:
-        output, _ = process.communicate(timeout=300)
-        assert process.returncode == 0, output
+    for process in [start(STEP, XDG_CACHE_HOME=str(tmp_path)) for _ in range(2)]:
+        output_of(process, 0)
     assert len(list((tmp_path / "rungs").glob("cling-*-*"))) == 1
 
 
 def test_cppyy_imported_too_early():
-    process = start(f"import cppyy\n{STEP}")
-    output, _ = process.communicate(timeout=300)
-    assert process.returncode == 1
-    assert "CompilerError: cppyy" in output
+    assert "CompilerError: cppyy" in output_of(start(f"import cppyy\n{STEP}"), 1)
 
 
 def test_headers_that_do_not_compile(tmp_path):
     folder = shutil.copytree(paths.CPP, tmp_path / "cpp")
     (folder / "chess" / "boards.hpp").write_text("#pragma once\nthis is no C++;\n")
     use = f"import pathlib, rungs._src.paths as p; p.CPP = pathlib.Path({str(folder)!r})"
-    process = start(f"{use}\n{STEP}")
-    output, _ = process.communicate(timeout=300)
+    output = output_of(start(f"{use}\n{STEP}"), 1)
     assert "CompilerError" in output
     assert "bindings/chess.cpp" in output
 
@@ -75,7 +78,28 @@ except rungs.errors.CompilerError as error:
     print(error)
 """
     for limit, named in ((300, "ulimit -v"), (500, "")):
-        command = [sys.executable, "-c", script, str(limit)]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
-        assert named in done.stdout
-        assert bool(done.stdout) == bool(named)
+        printed = succeed([sys.executable, "-c", script, limit])
+        assert named in printed
+        assert bool(printed) == bool(named)
+
+
+# Cling compiles OpenMP's pragmas wrong in any but the first code that has some.
+@pytest.mark.parametrize(
+    ("rung", "team"),
+    [("cpp", {}), ("openmp", {"threads": 2}), ("openmp", {"threads": 2, "schedule": "dynamic"})],
+)
+def test_g_plus_plus_gives_the_same_games_as_cling(rung, team):
+    by_gpp = rungs.make("chess", "cpp", 64, opponent="random", compiler="g++")
+    by_cling = rungs.make("chess", rung, 64, opponent="random", compiler="cling", **team)
+    reasons = lockstep.play(by_gpp, by_cling, seed=3, steps=500)
+    assert sum(reasons.values()) > 10
+
+
+@pytest.mark.parametrize("rung", ["cpp", "openmp"])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_it_rounds_as_cling_does(dtype, rung):
+    envs = {
+        name: rungs.make("cartpole", rung, 300, dtype=dtype, compiler=name)
+        for name in ("cling", "g++")
+    }
+    verify_games(envs, seed=1, steps=40)
