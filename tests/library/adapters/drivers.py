@@ -245,19 +245,15 @@ class RLlib(Driver):
         self.env = adapter({"num_envs": self.num_envs, "rung": "cpp"} | settings)
 
     def reset(self, seed=None):
-        outputs, _ = self.env.reset(seed=seed)
-        return {"observation": outputs["observations"], "action_mask": self._mask(outputs)}
+        seen, _ = self.env.reset(seed=seed)
+        return {"observation": seen["observations"], "action_mask": host_array(seen["action_mask"])}
 
     def step(self, actions):
-        outputs, *flags, info = self.env.step(actions)
+        seen, *flags, info = self.env.step(actions)
         zeros = np.zeros(self.num_envs)
         ends = {"done": info.get("_reason", zeros), "reason": info.get("reason", zeros)}
-        mask = self._mask(outputs)
-        return by_name(outputs["observations"], *flags, action_mask=mask, **ends)
-
-    @staticmethod
-    def _mask(outputs):
-        return host_array(outputs["action_mask"])
+        mask = host_array(seen["action_mask"])
+        return by_name(seen["observations"], *flags, action_mask=mask, **ends)
 
 
 DRIVERS = {

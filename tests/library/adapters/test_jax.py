@@ -27,10 +27,7 @@ def env():
     return ChessFunctions(11)
 
 
-@pytest.fixture(scope="module")
-def games(env):
-    """Random games by a scan: the first state, the last one, all actions and all outputs."""
-
+def test_a_scan_is_steps_one_by_one_from_a_state_that_numpy_kept(env, tmp_path):
     @jax.jit
     def play(state, outputs, keys):
         def body(carry, key):
@@ -43,35 +40,20 @@ def games(env):
         return state, *steps
 
     first, outputs = env.init(5)
-    last, actions, outputs = play(first, outputs, jax.random.split(jax.random.key(0), 200))
-    return first, last, np.asarray(actions), jax.tree.map(np.asarray, outputs)
-
-
-def test_a_scan_plays_the_games_of_the_rung(games):
-    _, _, actions, outputs = games
+    np.save(tmp_path / "state.npy", np.asarray(first))
+    last, actions, seen = play(first, outputs, jax.random.split(jax.random.key(0), 200))
+    state, step = np.load(tmp_path / "state.npy"), jax.jit(env.step)
     reference = drivers.Rungs(drivers.Jax, num_envs=11)
     reference.reset(5)
-    for step, row in enumerate(actions.astype(np.int64)):
-        of_step = jax.tree.map(lambda arrays, step=step: arrays[step], outputs)
-        drivers.assert_same(drivers.Jax.arrays(of_step), reference.step(row))
-    ended = outputs.terminated | outputs.truncated
+    for number, row in enumerate(np.asarray(actions)):
+        state, outputs = step(state, row)
+        of_step = jax.tree.map(lambda arrays, number=number: arrays[number], seen)
+        jax.tree.map(np.testing.assert_array_equal, outputs, of_step)
+        drivers.assert_same(drivers.Jax.arrays(outputs), reference.step(row.astype(np.int64)))
+    np.testing.assert_array_equal(state, last)
+    ended = np.asarray(seen.terminated | seen.truncated)
     assert ended.any()
-    assert not outputs.final_observation[~ended].any()
-
-
-def test_a_state_is_kept_as_numpys_and_replayed(env, games, tmp_path):
-    first, last, actions, outputs = games
-    step = jax.jit(env.step)
-    state = first
-    for row in actions[:190]:
-        state, _ = step(state, row)
-    np.save(tmp_path / "state.npy", np.asarray(state))
-    replayed = np.load(tmp_path / "state.npy")
-    for row in actions[190:]:
-        replayed, of_step = step(replayed, row)
-    np.testing.assert_array_equal(replayed, last)
-    last_outputs = jax.tree.map(lambda arrays: arrays[-1], outputs)
-    jax.tree.map(np.testing.assert_array_equal, of_step, last_outputs)
+    assert not np.asarray(seen.final_observation)[~ended].any()
 
 
 def test_only_a_donated_state_is_stepped_in_place(env):
@@ -86,18 +68,15 @@ def test_only_a_donated_state_is_stepped_in_place(env):
     np.testing.assert_array_equal(donated, after)
 
 
-@pytest.mark.parametrize("seed", [jnp.uint32(7), jnp.arange(11)])
-def test_a_seed_may_be_traced(env, seed):
-    state, _ = jax.jit(env.init)(seed)
-    np.testing.assert_array_equal(state, env.init(np.asarray(seed).tolist())[0])
-
-
-@pytest.mark.parametrize("seed", [5, 2**32 + 5, 2**64 - 1])
-def test_all_64_bits_of_a_seed_count(env, seed):
+@pytest.mark.parametrize(
+    ("seed", "dtype"),
+    [(7, "uint32"), ([*range(11)], "int32"), *((n, "uint64") for n in (2**32 + 5, 2**64 - 1))],
+)
+def test_all_bits_of_a_seed_count_and_it_may_be_traced(env, seed, dtype):
     state, _ = env.init(seed)
     with jax.enable_x64(True):
         for play in (env.init, jax.jit(env.init)):
-            np.testing.assert_array_equal(play(jnp.uint64(seed))[0], state)
+            np.testing.assert_array_equal(play(jnp.asarray(seed, dtype))[0], state)
 
 
 @pytest.mark.parametrize("dtype", ["int8", "int32", "int64"])

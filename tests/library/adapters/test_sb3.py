@@ -56,19 +56,3 @@ def test_ppo_learns_to_balance_a_pole():
     lengths = [model.ep_info_buffer[i]["l"] for i in range(20)]
     model.learn(30 * 1024)
     assert model.ep_info_buffer[-1]["l"] > 3 * np.mean(lengths)
-
-
-@pytest.mark.system
-def test_maskable_ppo_trains_on_it():
-    sb3_contrib = pytest.importorskip("sb3_contrib")
-    from stable_baselines3.common.vec_env import VecMonitor
-
-    env = VecMonitor(ChessVecEnv(8, "cpp", max_plies=20))
-    model = sb3_contrib.MaskablePPO("MlpPolicy", env, n_steps=32, batch_size=64, seed=0)
-    before = [weights.clone() for weights in model.policy.parameters()]
-    model.learn(512)
-    assert model.num_timesteps == 512
-    assert any((a != b).any() for a, b in zip(before, model.policy.parameters(), strict=True))
-    assert len(model.ep_info_buffer) > 8
-    actions, _ = model.predict(env.reset(), action_masks=np.stack(env.env_method("action_masks")))
-    env.step(actions)

@@ -18,7 +18,6 @@ from tests.library.adapters.drivers import host_array
 from tests.saved import refusal
 from tests.tiers import system_tier
 
-BACKENDS = ["eager", "aot_eager", *system_tier("inductor")]  # which compiles C++
 FORMATS = [
     {},
     {"obs": "planes", "dtype": "float32", "mask": "bits"},
@@ -35,9 +34,14 @@ def _nothing_compiled():
     torch.compiler.reset()
 
 
-def chess(rung="cpp", num_envs=4, **settings):
-    how = {"opponent": "random", "seed": 5, "max_plies": 9} | settings
-    return rungs.make("chess", rung, num_envs, **how)
+def chess(**settings):
+    return rungs.make(
+        "chess", "cpp", 4, **{"opponent": "random", "seed": 5, "max_plies": 9} | settings
+    )
+
+
+def carts(rung="cpp"):
+    return rungs.make("cartpole", rung, 4, seed=2, max_episode_steps=11)
 
 
 def assert_is_environments(seen, expected):
@@ -56,44 +60,28 @@ def two_steps(env, first, second):
     return env.step(first), env.step(second)
 
 
-GRAPHS = [({}, "eager"), *((formats, "aot_eager") for formats in FORMATS)]
+GRAPHS = [(chess, {}, "eager"), *((chess, formats, "aot_eager") for formats in FORMATS)]
+GRAPHS += [(carts, {"rung": rung}, "aot_eager") for rung in ("gymnasium", "threads")]
+# Which compiles C++.
+GRAPHS += system_tier((chess, {}, "inductor"), (carts, {}, "inductor"))
 
 
-@pytest.mark.parametrize(("formats", "backend"), GRAPHS)
-def test_two_steps_in_a_graph_are_the_environments(formats, backend):
-    plain, env = chess(**formats), TorchEnv(chess(**formats))
+@pytest.mark.parametrize(("make", "settings", "backend"), GRAPHS)
+def test_two_steps_in_a_graph_are_the_environments(make, settings, backend):
+    plain, env, rng = make(**settings), TorchEnv(make(**settings)), np.random.default_rng(0)
     played = torch.compile(two_steps, fullgraph=True, backend=backend)
     expected, seen = plain.reset(seed=3), env.reset(seed=3)
-    for step in range(12):
+    for _ in range(12):
         assert_is_environments(seen, expected)
-        first = plain.sample_actions(step)
-        expected = [copy.deepcopy(plain.step(first))]
-        second = plain.sample_actions(step)
-        expected.append(copy.deepcopy(plain.step(second)))
-        both = played(env, torch.from_numpy(first), torch.from_numpy(second))
-        assert_is_environments(both[0], expected[0])
-        seen, expected = both[1], expected[1]
-    assert env._turn == 24
-    env.close()
-
-
-@pytest.mark.parametrize("rung", ["gymnasium", "threads"])
-@pytest.mark.parametrize("backend", BACKENDS)
-def test_a_policy_and_cartpoles_step_are_one_graph(backend, rung):
-    env = TorchEnv(rungs.make("cartpole", rung, 3, seed=2, max_episode_steps=11))
-    plain = rungs.make("cartpole", rung, 3, seed=2, max_episode_steps=11)
-
-    def play(observation):
-        actions = (observation[:, 2] > 0).long()
-        return actions, env.step(actions)
-
-    compiled = torch.compile(play, fullgraph=True, backend=backend)
-    seen, expected = env.reset(), plain.reset()
-    for _ in range(30):
-        assert_is_environments(seen, expected)
-        actions, seen = compiled(seen[0])
-        expected = plain.step(actions.numpy())
+        actions, stepped = [], []
+        for _ in range(2):
+            actions.append(plain.sample_actions(rng) if make is chess else rng.integers(2, size=4))
+            stepped.append(copy.deepcopy(plain.step(actions[-1])))
+        first, seen = played(env, *map(torch.from_numpy, actions))
+        assert_is_environments(first, stepped[0])
+        expected = stepped[1]
     assert_is_environments(seen, expected)
+    assert env._turn == 24
 
 
 def test_backward_takes_no_step_again():
@@ -132,16 +120,15 @@ def test_code_compiled_for_one_environment_steps_another():
 
 
 def test_a_step_whose_outputs_are_not_used_is_taken():
-    env = TorchEnv(rungs.make("cartpole", "cpp", 2))
+    env, plain = TorchEnv(carts()), carts()
     env.reset()
 
     def play(actions):
         env.step(actions)
         return actions + 1
 
-    torch.compile(play, fullgraph=True, backend="aot_eager")(torch.tensor([0, 1]))
-    plain = rungs.make("cartpole", "cpp", 2)
-    plain.reset(), plain.step([0, 1])
+    torch.compile(play, fullgraph=True, backend="aot_eager")(torch.tensor([0, 1, 1, 0]))
+    plain.reset(), plain.step([0, 1, 1, 0])
     assert env.env.get_state() == plain.get_state()
 
 
@@ -188,7 +175,7 @@ def test_compiled_code_refuses_what_is_wrong_and_changes_nothing():
 
 @pytest.mark.filterwarnings("ignore:.*nested tensors")
 def test_a_tensor_of_another_kind_is_refused_before_a_step():
-    env, actions = TorchEnv(rungs.make("cartpole", "cpp", 4)), torch.tensor([0, 1, 1, 0])
+    env, actions = TorchEnv(carts()), torch.tensor([0, 1, 1, 0])
     env.reset(seed=0)
     others = [actions.to("meta"), actions.to_sparse(), actions.bool()]
     others += [actions.to(torch.complex64).conj(), actions.float().requires_grad_()]
@@ -202,7 +189,7 @@ def test_a_tensor_of_another_kind_is_refused_before_a_step():
 
 
 def test_a_view_is_what_it_shows():
-    env, other = (TorchEnv(rungs.make("cartpole", "cpp", 4)) for _ in range(2))
+    env, other = (TorchEnv(carts()) for _ in range(2))
     actions, negative = torch.tensor([0, 1, 1, 0]), torch.tensor([[0, 9], [-1, 9], [-1, 9], [0, 9]])
     for each, given in ((env, torch._neg_view(negative[:, 0])), (other, actions)):
         each.reset(seed=0)
@@ -211,19 +198,19 @@ def test_a_view_is_what_it_shows():
 
 
 def test_what_is_no_environment_is_refused():
-    actions = torch.zeros(2, dtype=torch.int64)
-    env = TorchEnv(rungs.make("cartpole", "cpp", 2))
+    actions = torch.zeros(4, dtype=torch.int64)
+    env = TorchEnv(carts())
     env.reset()
     with pytest.raises(InvalidActionError):
         env.step(actions + 2)
     with pytest.raises(ConfigurationError, match="list"):
-        env.step([0, 1])
+        env.step([0, 1, 1, 0])
     turn, key = env._turn, env._key
     del env
     gc.collect()
     for given in ((torch.zeros(2), key), (turn, -1), (turn, key)):
         with pytest.raises(ConfigurationError, match=r"turn|env="):
             torch.ops.rungs.step(*given, actions)
-    for other in (gymnasium.make("CartPole-v1"), rungs.make("cartpole", "torch", 2)):
+    for other in (gymnasium.make("CartPole-v1"), carts("torch")):
         with pytest.raises(ConfigurationError, match="env"):
             TorchEnv(other)
