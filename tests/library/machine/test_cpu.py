@@ -6,7 +6,6 @@ import pytest
 
 from rungs._src import programs
 from rungs._src.machine import cpu
-from rungs._src.machine.describe import describe
 from rungs_course.machine.optional import optional_tools
 
 QUOTA, PERIOD = "cpu.cfs_quota_us", "cpu.cfs_period_us"
@@ -43,14 +42,6 @@ def test_the_control_groups_quota_counts(monkeypatch, tmp_path, groups, files, c
         path.write_text(text + "\n")
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(8)))
     assert cpu.usable_cores() == cores
-
-
-def test_the_machine_is_described():
-    facts = describe()
-    assert facts["machine"]
-    assert facts["microarchitecture"]
-    assert {"cpu_vendor", "cpu_family", "cpu_model", "cpu_stepping"} <= facts.keys()
-    assert facts["memory_bytes"] > 2**20
 
 
 def test_family_model_and_stepping_are_read(monkeypatch):

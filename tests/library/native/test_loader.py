@@ -11,7 +11,7 @@ import pytest
 import rungs
 from rungs._src import paths
 from rungs._src.native import cling, gpp, headers, loader, wheel
-from rungs._src.native.variants import VARIANTS, file_name, for_processor, of_machine
+from rungs._src.native.variants import file_name, for_processor, of_machine
 from rungs.errors import CompilerError, ConfigurationError, UnavailableError, install_hint
 from tests.tiers import system_tier
 
@@ -23,6 +23,7 @@ def processor(tmp_path, monkeypatch):
     """An installation that holds code for every processor of a family, and what processors have."""
     monkeypatch.setattr(wheel, "FOLDER", tmp_path)
     monkeypatch.setattr(platform, "machine", lambda: "x86_64")
+    monkeypatch.delenv("RUNGS_ISA", raising=False)
     for variant in BEST_FIRST:
         file = tmp_path / file_name(variant)
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -106,20 +107,14 @@ def library(tmp_path_factory):
 
 
 @pytest.fixture
-def installed(library, tmp_path, monkeypatch):
-    """A wheel's library, its list of sums, as `setup.py` makes them, and what writes the list."""
-    compiled = tmp_path / "compiled"
-    (variant,) = [each for each in VARIANTS if each.name == "x86-64-v2"]
-    made = compiled / file_name(variant)
-    made.parent.mkdir(parents=True)
-    monkeypatch.setattr(wheel, "FOLDER", compiled)
-    monkeypatch.setattr(platform, "machine", lambda: variant.machine)
-    monkeypatch.delenv("RUNGS_ISA", raising=False)
-    monkeypatch.setattr(wheel, "cpu_features", lambda: " ".join(variant.features))
+def installed(library, processor):
+    """A wheel's library, and what lists its sum, as `setup.py` does."""
+    processor("")
+    made = wheel.path(wheel.chosen())
 
     def list_sums():
-        line = f"{hashlib.sha256(made.read_bytes()).hexdigest()}  {made.relative_to(tmp_path)}\n"
-        (compiled / "sha256sums").write_text(line)
+        line = f"{hashlib.sha256(made.read_bytes()).hexdigest()}  "
+        (wheel.FOLDER / "sha256sums").write_text(f"{line}{made.relative_to(wheel.FOLDER.parent)}\n")
 
     made.write_bytes(library)
     list_sums()
