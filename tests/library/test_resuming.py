@@ -168,85 +168,71 @@ def test_a_corrupt_checkpoint_is_named(trainer, copied, monkeypatch):
         assert_refused(trainer, copied, InvalidStateError)
 
 
-def adding(*row):
-    """Returns what adds a row to the results of matches."""
-    return lambda saved: saved["results"]["rows"].append([*row])
-
-
 def policy_as(change):
     """Returns what replaces the policies of the games that a rank plays."""
     return lambda saved: saved["games"][0].update(policy=change(saved["games"][0]["policy"]))
 
 
-NO_PAIRS = [
-    (1,),
-    ("0", 0, 1, 0, 0, 0),
-    (0, 0, 1.0, 0, 0, 0),
-    (-1, 1, 1, 0, 0, 0),
-    (0, 0, 2, 0, 0, 0),
+NO_RESULTS = [  # of matches
+    (),
+    ("update 3", "random", 1),
+    ("update 3", "random", "0", 0, 1, 0, 0, 0),
+    ("update 3", "random", 0, 0, 1.0, 0, 0, 0),
+    ("update 3", "random", -1, 1, 1, 0, 0, 0),
+    ("update 3", "random", 0, 0, 2, 0, 0, 0),
+    ("update 3", "update 3", 0, 0, 1, 0, 0, 0),
+    ("a", "b", 0, 0, 1, 0, 0, 0),
+    ("update 3", "update 0", 0, 0, 1, 0, 0, 3),
+    ("update 3", "update 0", 0, 0, 1, 0, 0, -1),
 ]
-BY_TYPE = {  # the error, and the changes of a checkpoint that raise it
-    "both": {
-        ConfigurationError: [
-            lambda saved: saved.clear() or saved.update(model=torch.zeros(3)),
-            setting(0, "schema"),
-            setting("notebook", "kind"),
-            setting(-1, "training", "num_envs"),
-            setting("fortran", "training", "learner"),
-            setting(0.9, "training", "discount"),
-        ],
-        InvalidStateError: [
-            deleting("training"),
-            setting(math.nan, "clock"),
-            setting(8 + 1, "training", "num_envs"),
-        ],
-    },
-    "train": {
-        ConfigurationError: [
-            setting("fortran", "training", "rung"),
-            setting("x", "training", "ppo", "gamma"),
-            setting(0.9, "training", "ppo", "discount"),
-            setting([], "own"),
-            lambda saved: saved["own"].append(saved["own"][0]),
-        ],
-        InvalidStateError: [
-            setting(b"", "own", 0, "env"),
-            lambda saved: saved["own"][0].update(env=saved["own"][0]["env"][:-9]),
-        ],
-    },
-    "selfplay": {
-        InvalidStateError: [
-            *(adding("update 3", "random", *counts) for counts in NO_PAIRS),
-            *(adding(*players, 0, 0, 1, 0, 0, 0) for players in (("update 3",) * 2, ("a", "b"))),
-            *(
-                adding("update 3", "update 0", 0, 0, 1, 0, 0, adjudicated)
-                for adjudicated in (3, -1)
-            ),
-            adding(),
-            setting([], "results", "rows"),
-            lambda saved: saved["network"]["value.bias"].fill_(math.nan),
-            policy_as(torch.Tensor.to_sparse),
-            policy_as(torch.Tensor.bfloat16),
-            policy_as(lambda policy: policy.requires_grad_()),
-            setting(torch.zeros(1, dtype=torch.int64).expand(9**9), "games", 0, "ply"),
-        ],
-    },
+# By commands, and by the error: the changes of a checkpoint that raise it.
+REFUSED = {
+    ("train selfplay", ConfigurationError): [
+        lambda saved: saved.clear() or saved.update(model=torch.zeros(3)),
+        setting(0, "schema"),
+        setting("notebook", "kind"),
+        setting(-1, "training", "num_envs"),
+        setting("fortran", "training", "learner"),
+        setting(0.9, "training", "discount"),
+    ],
+    ("train selfplay", InvalidStateError): [
+        deleting("training"),
+        setting(math.nan, "clock"),
+        setting(8 + 1, "training", "num_envs"),
+    ],
+    ("train", ConfigurationError): [
+        setting("fortran", "training", "rung"),
+        setting("x", "training", "ppo", "gamma"),
+        setting(0.9, "training", "ppo", "discount"),
+        setting([], "own"),
+        lambda saved: saved["own"].append(saved["own"][0]),
+    ],
+    ("train", InvalidStateError): [
+        setting(b"", "own", 0, "env"),
+        lambda saved: saved["own"][0].update(env=saved["own"][0]["env"][:-9]),
+    ],
+    ("selfplay", InvalidStateError): [
+        *(lambda saved, row=row: saved["results"]["rows"].append([*row]) for row in NO_RESULTS),
+        setting([], "results", "rows"),
+        lambda saved: saved["network"]["value.bias"].fill_(math.nan),
+        policy_as(torch.Tensor.to_sparse),
+        policy_as(torch.Tensor.bfloat16),
+        policy_as(lambda policy: policy.requires_grad_()),
+        setting(torch.zeros(1, dtype=torch.int64).expand(9**9), "games", 0, "ply"),
+    ],
 }
-CASES = [
-    (trainer, error, [*BY_TYPE["both"].get(error, ()), *BY_TYPE[trainer].get(error, ())])
-    for trainer in TRAINERS
-    for error in BY_TYPE["both"]
-]
+CASES = [(command, *case) for case in REFUSED for command in case[0].split()]
 
 
-@pytest.mark.parametrize(("command", "error", "changes"), CASES)
-def test_a_checkpoint_of_what_no_run_has_is_refused(command, error, changes, runs, tmp_path):
-    out = shutil.copytree(runs(TRAINERS[command]), tmp_path / "copied")
+@pytest.mark.parametrize(("command", "commands", "error"), CASES)
+def test_a_checkpoint_of_what_no_run_has_is_refused(command, commands, error, runs, tmp_path):
+    trainer = TRAINERS[command]
+    out = shutil.copytree(runs(trainer), tmp_path / "copied")
     saved = (out / CHECKPOINT).read_bytes()
-    for change in changes:
+    for change in REFUSED[commands, error]:
         (out / CHECKPOINT).write_bytes(saved)
         change_checkpoint(out, change)
-        assert_refused(TRAINERS[command], out, error)
+        assert_refused(trainer, out, error)
 
 
 def test_half_a_row_is_not_a_row(ppo_run):
