@@ -66,11 +66,9 @@ if __name__ == "__main__":
 
 
 def test_every_python_is_started_without_the_current_folder():
-    started = []
     lib = Path(paths.__file__).parents[2]
-    for path in [*lib.glob("rungs/**/*.py"), *lib.glob("rungs_course/**/*.py")]:
-        text = path.read_text()
-        started += re.findall(r"sys\.executable,?\s*\S*", text)
+    text = "".join(path.read_text() for path in lib.glob("rungs*/**/*.py"))
+    started = re.findall(r"sys\.executable,?\s*\S*", text)
     assert started
     assert not [each for each in started if not re.fullmatch(r'sys.executable,\s*"-P",', each)]
 
@@ -79,20 +77,19 @@ def test_a_module_of_ours_runs_whatever_the_current_folder_hides(tmp_path):
     for name in HIDING:
         (tmp_path / f"{name}.py").write_text("raise ValueError('mine')")
     for package in ("rungs", "rungs_course"):
-        command = [sys.executable, "-m", package, "--version"]
-        subprocess.run(command, cwd=tmp_path, check=True)
+        succeed([sys.executable, "-m", package, "--version"], cwd=tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("place", "text"),
-    [
-        ("chess.py", "x = 1"),
-        ("numpy/__init__.py", "import rungs; rungs.make"),
-        ("platformdirs.py", "raise ValueError('mine')"),
-        ("socket/__init__.py", "x = 1"),
-        ("socket.py", "import rungs; rungs.make"),
-    ],
-)
+HIDDEN = {
+    "chess.py": "x = 1",
+    "numpy/__init__.py": "import rungs; rungs.make",
+    "platformdirs.py": "raise ValueError('mine')",
+    "socket/__init__.py": "x = 1",
+    "socket.py": "import rungs; rungs.make",
+}
+
+
+@pytest.mark.parametrize(("place", "text"), HIDDEN.items())
 def test_a_file_that_hides_a_module_from_a_script_is_named(tmp_path, place, text):
     path = tmp_path / place
     path.parent.mkdir(exist_ok=True)
