@@ -6,12 +6,12 @@ import { load } from "../../js/rungs.js";
 
 const [module, folder] = process.argv.slice(2);
 const rungs = await load(readFileSync(module));
-const { position, step: ofStep, games } = JSON.parse(readFileSync(`${folder}/games.json`));
-for (const [game, { settings, seeds, steps }] of games.entries()) {
+const games = JSON.parse(readFileSync(`${folder}/games.json`));
+for (const [game, { kind, settings, seeds, steps, position, step: ofStep }] of games.entries()) {
   const content = readFileSync(`${folder}/${game}`);
   let at = 0;
   const read = (bytes) => Uint8Array.from(content.subarray(at, (at += bytes)));
-  const envs = rungs.chess(settings);
+  const envs = rungs[kind](settings);
   const compare = (names, when) => {
     for (const name of names) {
       const array = envs[name];
