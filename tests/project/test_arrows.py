@@ -59,10 +59,6 @@ DEVEL = {*LIBRARY.glob("devel/*.py")}
 TEACHING = ROOT / "lib" / "rungs_course"
 
 
-def layers(order: tuple[tuple[str, ...], ...]) -> dict[str, int]:
-    return {name: number for number, names in enumerate(order) for name in names}
-
-
 def imported(file: Path, package: str = "rungs") -> set[str]:
     """What of a package a module imports, anywhere in it, by the first name below it or `_src`."""
     found = set()
@@ -88,11 +84,9 @@ def included(file: Path, root: Path) -> set[str]:
 
 def against(arrows: dict[str, set[str]], order) -> list[str]:
     """The arrows that the order refuses, and the places it doesn't know."""
-    layer = layers(order)
-    unknown = [
-        f"{name} is in no layer" for name in sorted({*arrows}.union(*arrows.values()) - {*layer})
-    ]
-    return unknown or [
+    layer = {name: number for number, names in enumerate(order) for name in names}
+    unknown = sorted({*arrows}.union(*arrows.values()) - {*layer})
+    return [f"{name} is in no layer" for name in unknown] or [
         f"{name} -> {other}"
         for name, others in sorted(arrows.items())
         for other in sorted(others - {name})

@@ -1,11 +1,16 @@
-"""The Makefile's targets and the commands that pages show can be run."""
+"""The Makefile's targets, and the commands that pages and containers have of it, can be run."""
 
 import importlib.util
+import json
+import os
 import re
 import sys
 from pathlib import Path
 
 import pytest
+import yaml
+from jupyter_server.serverapp import ServerApp
+from voila.app import Voila
 
 from rungs._src import cli
 from rungs_course import cli as course_cli
@@ -24,11 +29,19 @@ COMMANDS = [
 RUNGS = re.compile(r"(?:-m (rungs(?:_course)?)|(?:^|&& )(rungs)) ([a-z]\w*)([^|&)]*)")
 
 
+CONTAINER = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text())
+BINDER = ROOT / ".binder"
+
+
+def dry_run(*targets):
+    """Returns what make would run."""
+    return succeed(["make", "--dry-run", "--no-print-directory", *targets], cwd=ROOT)
+
+
 @pytest.fixture(scope="module")
 def recipes():
     """What make would run for all targets."""
-    command = ["make", "--dry-run", "--no-print-directory", *TARGETS]
-    return re.sub(r"^make: .*", "", succeed(command, cwd=ROOT), flags=re.M)
+    return re.sub(r"^make: .*", "", dry_run(*TARGETS), flags=re.M)
 
 
 def test_recipes_are_shell_scripts_of_files_and_modules_that_exist(recipes):
@@ -68,3 +81,30 @@ def test_commands_have_the_options_that_pages_show(capsys):
         usage = capsys.readouterr().out
         for option in re.findall(r"(?<=\s)--[\w-]+", arguments):
             assert option in usage, (command, option)
+
+
+def test_container_and_binder_have_the_python_of_continuous_integration():
+    jobs = yaml.safe_load((ROOT / ".github" / "workflows" / "course.yml").read_text())["jobs"]
+    assert {job["container"] for job in jobs.values()} == {CONTAINER["image"]}
+    runtime = (BINDER / "runtime.txt").read_text().strip()
+    assert CONTAINER["image"].startswith(runtime.replace("-", ":"))
+
+
+def test_container_and_binder_install_by_make():
+    commands = [CONTAINER["updateContentCommand"], CONTAINER["postCreateCommand"]]
+    assert {command.removeprefix("make ") for command in commands} <= {*TARGETS}
+    script = BINDER / "postBuild"
+    assert os.access(script, os.X_OK)
+    assert commands[-1] in script.read_text().splitlines()
+
+
+def test_ports_and_files_of_the_container_are_there():
+    ports = {ServerApp.port_default_value: "make lab", Voila.port.default_value: "make explore"}
+    assert CONTAINER["forwardPorts"] == [*ports]
+    labels = {port: each["label"] for port, each in CONTAINER["portsAttributes"].items()}
+    assert labels == {str(port): command for port, command in ports.items()}
+    assert "--port" not in dry_run("lab", "explore")
+    tools = CONTAINER["customizations"]
+    assert [name for name in tools["codespaces"]["openFiles"] if not (ROOT / name).exists()] == []
+    interpreter = tools["vscode"]["settings"]["python.defaultInterpreterPath"]
+    assert f"\n{interpreter.removeprefix('${workspaceFolder}/')} -m " in "\n" + dry_run("run")

@@ -1,9 +1,6 @@
 """A machine with one core plays with eight threads."""
 
-import os
 import sys
-
-import pytest
 
 from tests.processes import succeed
 
@@ -19,6 +16,5 @@ for rung in ("threads", "openmp"):
 """
 
 
-@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="only Linux assigns cores")
 def test_threads_step_on_one_core():
     succeed([sys.executable, "-c", CODE], timeout=120)
