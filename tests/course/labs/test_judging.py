@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import re
 
 import numpy as np
 import platformdirs
@@ -13,7 +14,6 @@ from rungs.errors import ConfigurationError, UnavailableError
 from rungs_course import cli
 from rungs_course.labs import check, judging, record, submit
 from rungs_course.labs.inside.building import SubmissionError, build, plain
-from rungs_course.labs.inside.guards import guarded
 from rungs_course.labs.lab import Lab, find, labs
 from rungs_course.labs.sandbox import Trusted
 from rungs_course.labs.submissions import Prediction
@@ -24,7 +24,7 @@ NEVER = PYTHON.format("return [False] * len(keys)")
 CPP = "#include <cstdio>\ninline std::uint64_t knight_attacks(std::uint64_t k) {{\n  {}\n}}"
 WRITES_PAST_ITS_ARRAY = """
 inline void update_mask(const std::uint64_t*, const std::uint64_t*, std::uint8_t* mask) {
-  for (int i = 0; i < 1 << 26; ++i) mask[i] = 0;
+  mask[73 * 64] = 0;
 }
 """
 RAISES_WHAT_CAN_NOT_BE_SHOWN = """class Odd(ValueError):
@@ -44,7 +44,6 @@ def fit(threads, seconds):
 
 # By a submission's failure: its lab, its code, and a text of its verdict.
 FAILURES = {
-    "raises": ("01", PYTHON.format("return keys[9999]"), "line 2, in third_times"),
     "hangs": ("01", PYTHON.format("while True: pass"), "8 s"),
     "prints": ("01", PYTHON.format("while True: print('x' * 999)"), "1 MB"),
     "exits": ("01", PYTHON.format("import os; os._exit(3)"), "code 3"),
@@ -90,12 +89,9 @@ def test_code_that_can_not_be_compiled_names_the_place(lab, code, names):
 
 
 def test_the_first_errors_of_many_are_shown_and_the_others_counted():
-    with pytest.raises(SubmissionError) as raised:
+    with pytest.raises(SubmissionError, match=r"(?s)'k1'.*'k2'.*'k3'.*\n.* 2 ") as raised:
         submit("03a", CPP.format("return k1 + k2 + k3 + k4 + k5;"))
-    shown = str(raised.value)
-    assert all(name in shown for name in ("'k1'", "'k2'", "'k3'"))
-    assert not any(name in shown for name in ("'k4'", "'k5'"))
-    assert "2" in shown.splitlines()[-1]
+    assert "'k4'" not in str(raised.value)
 
 
 @pytest.mark.system
@@ -105,20 +101,8 @@ def test_the_first_answer_in_cpp_is_judged_where_nothing_is_compiled_yet(tmp_pat
 
 
 def test_a_long_text_keeps_its_beginning_and_its_end():
-    text = plain("begins" + "x" * 100_000 + "ends")
-    assert text.startswith("begins")
-    assert text.endswith("ends")
-    assert len(text) < 5000
+    assert re.fullmatch(r"beginsx+ .{,9} x{,2500}ends", plain("begins" + "x" * 10_000 + "ends"))
     assert plain("all\n\tof it ♞") == "all\n\tof it ♞"
-
-
-def test_a_write_past_a_guarded_array_is_outside_of_memory():
-    array = guarded([1, 2, 3])
-    assert array.tolist() == [1, 2, 3]
-    end = array.ctypes.data + array.nbytes
-    with open("/proc/self/maps") as maps:
-        ranges = [line.split()[:2] for line in maps]
-    assert any(r.startswith(f"{end:x}-") and mode.startswith("---") for r, mode in ranges)
 
 
 @pytest.fixture
@@ -231,11 +215,6 @@ def test_a_time_below_the_bound_is_refused(monkeypatch):
         verdict = judging.assess("open", "", Trusted())
         assert verdict.right == bool(verdict.costs) == verdict.reached == right
     assert verdict.share.middle == pytest.approx(0.25)
-
-
-def test_a_counted_cost_is_shown_as_it_is_judged():
-    for cost, reached in ((2.1, True), (2.12, False)):
-        assert verdict_of("06", [cost], (16.0, 2.0)).reached == reached
 
 
 @pytest.mark.system
