@@ -56,7 +56,7 @@ def test_style_is_checked_by_every_tool_and_fails_where_any_does(fails, tmp_path
         status = int(name == fails)
         (tmp_path / name).write_text(f"#!/bin/sh\necho {name} >> {tmp_path}/ran\nexit {status}\n")
         (tmp_path / name).chmod(0o755)
-    marks = [tmp_path / name for name in ("installed", "tested")]  # as after an installation
+    marks = [tmp_path / name for name in ("first", "installed", "tested")]  # all is installed
     for mark in marks:
         mark.touch()
     variables = [f"BIN={tmp_path}", *(f"{mark.name.upper()}={mark}" for mark in marks)]

@@ -57,11 +57,12 @@ def third_times(keys):
 """
 
 
-def sends(reply):
-    """Returns an answer that is right but for its replies, each of which is this text of JSON."""
-    return f"import json\njson.dumps = lambda *_, **__: {reply!r}\n{solution('01')}"
-
-
+# Right, but for its replies.
+REPLIES_WITH_A_NUMBER = f"""
+import json
+json.dumps = lambda *_, **__: '{{"dict": [["value", 1]]}}'
+{solution("01")}
+"""
 # Makes comparisons succeed, and looks for the judge and for its expected values, in its own memory.
 CHANGES_ITS_PROCESS = """
 import gc, sys
@@ -133,8 +134,7 @@ inline void list_legal(const std::uint64_t* masks, std::int16_t* lists, std::int
 # so that these show which of them caught a cheat.
 CAUGHT = [
     ("01", FORGES_REPLIES, "game 0"),
-    ("01", sends('{"right": true}'), "interfered"),
-    ("01", sends('{"dict": [["value", 1]]}'), "interfered"),
+    ("01", REPLIES_WITH_A_NUMBER, "interfered"),
     ("15a", CHANGES_ITS_PROCESS, "the advantage of"),
     ("15a", RETURNS_FIRST_RESULTS, "advantages"),
     ("05", RANKS_MEET_IN_MEMORY, "of 2 ranks"),
@@ -318,11 +318,8 @@ def test_all_processes_of_a_paused_answer_are_stopped(launcher):
 
 def states(answer):
     """Returns the state of each process of an answer, "T" of one that is stopped."""
-    processes = []
-    for number in answer._processes():
-        with open(f"/proc/{number}/stat") as file:
-            processes.append(file.read().rpartition(")")[2].split()[0])
-    return processes
+    stats = [Path(f"/proc/{number}/stat").read_text() for number in answer._processes()]
+    return [stat.rpartition(")")[2].split()[0] for stat in stats]
 
 
 LEAVES_A_PROCESS = """

@@ -165,32 +165,25 @@ def test_a_clone_is_found_by_its_folder_and_its_version_is_its_commit(
     assert succeed([*git, "rev-parse", "HEAD"]).startswith(commit)
 
 
-def test_pufferlibs_clone_is_named_and_holds_what_is_compiled(tmp_path, monkeypatch):
+HEADERS = {"PufferLib": ["ocean/chess/chess.h", "raylib-5.5/include/raylib.h"]}
+HEADERS |= {"libchess": ["Position.h"]}
+
+
+@pytest.mark.parametrize(("name", "headers"), HEADERS.items())
+def test_a_clone_of_c_is_named_and_holds_what_is_compiled(name, headers, tmp_path, monkeypatch):
     def refused(error, match):
         with pytest.raises(error, match=match):
-            peers.peer_class("PufferLib")(1)
+            peers.peer_class(name)(1)
 
-    def write(path, text=""):
-        path.parent.mkdir(parents=True)
-        path.write_text(text)
-
-    monkeypatch.delenv("RUNGS_PUFFERLIB", raising=False)
-    refused(UnavailableError, "RUNGS_PUFFERLIB")
-    monkeypatch.setenv("RUNGS_PUFFERLIB", str(tmp_path))
-    refused(UnavailableError, r"chess\.h")
-    write(tmp_path / "ocean" / "chess" / "chess.h", "#error not chess")
-    refused(UnavailableError, r"raylib\.h")
-    write(tmp_path / "raylib-5.5" / "include" / "raylib.h")
-    refused(CompilerError, "not chess")
-
-
-def test_libchess_is_named_and_holds_its_header(tmp_path, monkeypatch):
-    monkeypatch.delenv("RUNGS_LIBCHESS", raising=False)
-    with pytest.raises(UnavailableError, match="RUNGS_LIBCHESS"):
-        peers.peer_class("libchess")(1)
-    monkeypatch.setenv("RUNGS_LIBCHESS", str(tmp_path))
-    with pytest.raises(UnavailableError, match=r"Position\.h"):
-        peers.peer_class("libchess")(1)
+    variable = f"RUNGS_{name.upper()}"
+    monkeypatch.delenv(variable, raising=False)
+    refused(UnavailableError, variable)
+    monkeypatch.setenv(variable, str(tmp_path))
+    for header in map(Path, headers):
+        refused(UnavailableError, re.escape(header.name))
+        (tmp_path / header).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / header).write_text("#error not chess")
+    refused(CompilerError, r"not chess|clang\+\+")  # where that is not installed
 
 
 def test_pufferlibs_moves_are_ours():
