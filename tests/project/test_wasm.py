@@ -62,16 +62,29 @@ def agent(tmp_path_factory):
     return file
 
 
-def run_script(code, **given):
-    """Runs a module of JavaScript that finds what is given by name; returns what it prints."""
-    constants = "".join(f"const {name} = {json.dumps(given[name])};\n" for name in given)
-    imports = """
-import { readFileSync } from "node:fs";
-import { Game } from "./js/game.js";
-import { RungsError, load } from "./js/rungs.js";
+@pytest.fixture
+def run_script(module, tmp_path):
+    """Runs JavaScript that has the module as `rungs`, and `given`; returns what it prints."""
+
+    def run(code, given=None, **files):
+        (tmp_path / "given.json").write_text(json.dumps(given))
+        files |= {"module": module, "given": tmp_path / "given.json"}
+        paths = json.dumps({name: str(file) for name, file in files.items()})
+        head = f"""
+import {{ readFileSync }} from "node:fs";
+import {{ Network }} from "./js/agent.js";
+import {{ Game }} from "./js/game.js";
+import {{ RungsError, load }} from "./js/rungs.js";
+const files = {paths};
+const rungs = await load(readFileSync(files.module));
+const given = JSON.parse(readFileSync(files.given));
+const plain = (_, each) => (ArrayBuffer.isView(each) ? [...each] : each);
+const print = (value) => console.log(JSON.stringify(value, plain));
 """
-    script = imports + constants + code
-    return succeed(["node", "--input-type=module", "--eval", script], cwd=ROOT)
+        command = ["node", "--input-type=module", "--eval", head + code]
+        return json.loads(succeed(command, cwd=ROOT))
+
+    return run
 
 
 # Those of the position, which resets write as well, and those of a step.
@@ -172,7 +185,7 @@ def test_the_modules_of_javascript_do_what_they_say(module, agent):
 
 
 @NEEDS_NODE
-def test_games_are_written_as_python_chess_writes_them(module, tmp_path):
+def test_games_are_written_as_python_chess_writes_them(run_script):
     """Classical and of Chess960; a move is given in UCI or SAN, castling in either form."""
     rng = np.random.default_rng(1)
     starts = [chess.STARTING_FEN, KIWIPETE, KIWIPETE, PROMOTING]
@@ -196,8 +209,20 @@ def test_games_are_written_as_python_chess_writes_them(module, tmp_path):
         games.append({"fen": start, "moves": given})
         expected.append({"sans": sans, "ucis": ucis, "legal": legal, "check": board.is_check()})
     assert castled > len(starts) / 2
-    (tmp_path / "games.json").write_text(json.dumps(games))
-    played = json.loads(succeed(["node", HERE / "written.mjs", module, tmp_path / "games.json"]))
+    code = """
+const game = new Game(rungs);
+print(given.map(({ fen, moves }) => {
+  game.begin(fen);
+  const legal = moves.map((move) => {
+    const before = game.moves.sort();
+    game.play(move);
+    return before;
+  });
+  const [sans, ucis] = ["san", "uci"].map((key) => game.plies.map((ply) => ply[key]));
+  return { sans, ucis, legal, check: game.check !== "", pgn: game.pgn({ white: "a", black: "b" }) };
+}));
+"""
+    played = run_script(code, games)
     pgns = [game.pop("pgn") for game in played]
     assert played == expected
     for pgn, start, game in zip(pgns, starts, expected, strict=True):
@@ -210,7 +235,7 @@ def test_games_are_written_as_python_chess_writes_them(module, tmp_path):
 
 
 @NEEDS_NODE
-def test_javascript_takes_the_fens_that_python_takes(module, tmp_path):
+def test_javascript_takes_the_fens_that_python_takes(run_script):
     fens = [*ACCEPTED, *REFUSED, f"{chess.STARTING_FEN}\0 b"]
     rng = np.random.default_rng(2)
     for _ in range(2000):
@@ -218,9 +243,7 @@ def test_javascript_takes_the_fens_that_python_takes(module, tmp_path):
         for at in rng.integers(len(letters), size=rng.integers(1, 3)):
             letters[at] = str(rng.choice(["", *"KQkqHAhrnbpP/18 0+_~-e36wb", "  ", "\t", "\u0665"]))
         fens.append("".join(letters))
-    (tmp_path / "fens.json").write_text(json.dumps(fens))
     code = """
-const rungs = await load(readFileSync(module));
 const [game, search] = [new Game(rungs), rungs.search({ simulations: 1 })];
 const accepts = (read) => (fen) => {
   try { read(fen); } catch (error) {
@@ -235,10 +258,9 @@ const readers = [
   (fen) => search.begin(0, fen),
   (fen) => rungs.chess({ startFens: [fen], mask: "list" }).close(),
 ];
-const fens = JSON.parse(readFileSync(file));
-console.log(JSON.stringify(readers.map((read) => fens.map(accepts(read)))));
+print(readers.map((read) => given.map(accepts(read))));
 """
-    found = json.loads(run_script(code, module=str(module), file=str(tmp_path / "fens.json")))
+    found = run_script(code, fens)
     start = functools.partial(checked_start, "fen", listed=True)
     for read, answers in zip((board_of, start, start, start), found, strict=True):
         assert [
@@ -248,16 +270,21 @@ console.log(JSON.stringify(readers.map((read) => fens.map(accepts(read)))));
 
 
 @NEEDS_NODE
-def test_an_agents_searches_are_those_of_the_c_api_bit_for_bit(module, agent, tmp_path):
+def test_an_agents_searches_are_those_of_the_c_api_bit_for_bit(run_script, agent):
     """Natively they are compiled without fused operations, which WebAssembly has not.
 
     With them last bits differ: then values are close.
     """
     fens = random_fens(np.random.default_rng(3), 40)
-    (tmp_path / "fens.json").write_text(json.dumps(fens))
-    found = json.loads(
-        succeed(["node", HERE / "searched.mjs", module, agent, tmp_path / "fens.json"])
-    )
+    code = """
+const settings = { policy: "puct", fraction: 0, temperature: 0, simulations: 24 };
+const search = rungs.search({ numGames: given.length, ...settings });
+given.forEach((fen, game) => search.begin(game, fen));
+search.run(new Network(rungs, readFileSync(files.agent)));
+const { visits, priors, actionValues, value, rawValue } = search;
+print({ visits, priors, action_values: actionValues, value, raw_value: rawValue });
+"""
+    found = run_script(code, fens, agent=agent)
     weights = np.frombuffer(agent.read_bytes().partition(b"\n")[2], np.float16)
     settings = {"policy": 1, "fraction": 0.0, "temperature": 0.0, "simulations": 24}
     search = c_handles.Search(num_games=len(fens), **settings)
@@ -298,13 +325,12 @@ def test_the_same_sources_make_the_same_file(module, tmp_path):
 
 
 @NEEDS_NODE
-def test_it_is_small_and_asks_its_host_for_a_clock_and_files_alone(module):
+def test_it_is_small_and_asks_its_host_for_a_clock_and_files_alone(module, run_script):
     code = """
-const compiled = new WebAssembly.Module(readFileSync(module));
-const { imports, exports } = WebAssembly.Module;
-console.log(JSON.stringify([imports(compiled), exports(compiled)]));
+const compiled = new WebAssembly.Module(readFileSync(files.module));
+print([WebAssembly.Module.imports(compiled), WebAssembly.Module.exports(compiled)]);
 """
-    imports, exports = json.loads(run_script(code, module=str(module)))
+    imports, exports = run_script(code)
     assert {each["module"] for each in imports} == {"wasi_snapshot_preview1"}
     names = {each["name"] for each in imports}
     assert names <= {"clock_time_get", "fd_close", "fd_seek", "fd_write"}

@@ -234,15 +234,14 @@ def read_log(path):
 
 
 def summary(lines):
-    """Returns, for each oracle, its plies, chunks, seconds of a core, rate and differences."""
+    """Returns a line for each oracle: its plies, chunks that differ, and seconds of a core."""
     text = []
     for name in dict.fromkeys(line["name"] for line in lines):
         of = [line for line in lines if line["name"] == name]
         plies, seconds = (sum(line[key] for line in of) for key in ("plies", "seconds"))
         wrong = sum(line["verdict"] != "same" for line in of)
         text.append(
-            f"{name}: {plies:,} plies in {len(of):,} chunks, {wrong} of which differ; "
-            f"{seconds:,.0f} s of a core, {plies / seconds:,.0f} plies/s"
+            f"{name}: {plies:,} plies, {wrong} of {len(of)} chunks differ; {seconds:,.0f} s"
         )
     return "\n".join(text)
 
