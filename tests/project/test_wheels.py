@@ -33,18 +33,13 @@ WINE = "/usr/lib/wine/wine64"
 QUICK = ("manylinux_2_17_aarch64",)
 
 
-def in_tiers(tags, runners=None):
-    """Parameters of tests: each tag, with marks of its tier and of what runs its programs."""
-    return [
-        pytest.param(
-            tag,
-            marks=[
-                *([] if tag in QUICK else [pytest.mark.slow]),
-                *(pytest.mark.needs(program) for program in (runners or {}).get(tag, ((), ()))[1]),
-            ],
-        )
-        for tag in tags
-    ]
+needs = pytest.mark.needs
+
+
+def in_tiers(tags, marks=lambda tag: []):
+    """Returns parameters of tests: each tag, with marks, one of them of its tier."""
+    slow = [pytest.mark.slow]
+    return [pytest.param(tag, marks=marks(tag) + slow * (tag not in QUICK)) for tag in tags]
 
 
 pytestmark = [
@@ -89,7 +84,8 @@ def test_a_wheel_holds_all_variants_for_its_platform_and_needs_what_that_has(unp
 
 
 def check_elf(library, tag):
-    said = succeed(["readelf", "--wide", "--file-header", "--dynamic", library])
+    shown = ["--file-header", "--dynamic", "--version-info"]
+    said = succeed(["readelf", "--wide", *shown, library])
     assert ("AArch64" if "aarch64" in tag else "X86-64") in said
     needed = {*re.findall(r"NEEDED.*\[(.*)\]", said)}
     if "musl" in tag:
@@ -98,7 +94,6 @@ def check_elf(library, tag):
     loader = "ld-linux-aarch64.so.1" if "aarch64" in tag else "ld-linux-x86-64.so.2"
     of_glibc = {f"lib{name}" for name in ("c.so.6", "m.so.6", "pthread.so.0", "dl.so.2")}
     assert needed <= {*of_glibc, loader}
-    said = succeed(["readelf", "--version-info", library])
     assert 0 < max(map(int, re.findall(r"GLIBC_2\.(\d+)", said))) <= 17
 
 
@@ -159,7 +154,7 @@ RUNNERS = {
 }
 
 
-@pytest.mark.parametrize("tag", in_tiers(RUNNERS, RUNNERS))
+@pytest.mark.parametrize("tag", in_tiers(RUNNERS, lambda tag: [needs(*RUNNERS[tag][1])]))
 def test_each_library_that_can_run_here_plays_the_recorded_games(unpacked, games, tag, tmp_path):
     flags, runner = RUNNERS[tag]
     _, folder = unpacked(tag)
