@@ -90,7 +90,6 @@ class Recorded:
         return self.outputs
 
 
-# That copies of a board go on as one, tests/proof/cpp has of C++.
 @pytest.mark.parametrize("rung", [*RUNGS][1:])
 @pytest.mark.parametrize("settings", GAMES)
 @pytest.mark.parametrize("mode", MODES)
