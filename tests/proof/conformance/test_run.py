@@ -133,30 +133,27 @@ class Raises(PythonChess):
 
 WRITTEN = ["FEN refused", "FEN written", "illegal moves", "many moves"]
 CLAIMS = ["repetition", "fifty moves", "mate and stalemate"]
-# A fault, groups of cases, some that fail, and some that pass; "" for all others of the groups.
-FAULTS = (
-    (Cut, ["many moves"], "most-moves-white most-moves-black", ""),
-    (Terminates, ["limits"], "limit-truncates limit-of-one limit-odd", ""),
-    (
-        StalemateWins,
+# By a fault: groups of cases, some that fail, and some that pass; "" for all others of the groups.
+FAULTS = {
+    Cut: (["many moves"], "most-moves-white most-moves-black", ""),
+    Terminates: (["limits"], "limit-truncates limit-of-one limit-odd", ""),
+    StalemateWins: (
         [*CLAIMS, "dead positions"],
         "stalemate-of-black repetition-third fifty-moves dead-kings",
         "mate-by-white",
     ),
-    (
-        EarlyClaim,
+    EarlyClaim: (
         CLAIMS,
         "repetition-not-yet fifty-moves-not-yet",
         "mate-by-white stalemate-of-white",
     ),
-    (
-        Faulty,
+    Faulty: (
         ["actions", "planes", "autoreset", "batches", "seeds"],
         "action-of-the-start planes-own-at-the-start same-step-mate next-step-begins seed-large "
         "seed-batch-size",
         "seed-again seed-boards-differ batch-beside-others",
     ),
-)
+}
 
 
 def failed(environment, groups):
@@ -164,11 +161,10 @@ def failed(environment, groups):
     return {result.case for result in results if result.status == FAILS}
 
 
-@pytest.mark.parametrize(
-    ("fault", "groups", "fails", "passes"), FAULTS, ids=[fault.__name__ for fault, *_ in FAULTS]
-)
-def test_a_fault_is_found_by_the_cases_about_it(fault, groups, fails, passes):
-    found, fails, passes = failed(fault(), groups), {*fails.split()}, {*passes.split()}
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
+def test_a_fault_is_found_by_the_cases_about_it(fault):
+    groups, *named = FAULTS[fault]
+    found, (fails, passes) = failed(fault(), groups), ({*names.split()} for names in named)
     assert fails <= found
     assert not found & (passes or found - fails)
 
