@@ -17,7 +17,6 @@ from tests.processes import succeed
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-README = (ROOT / "README.md").read_text()
 PAGES = sorted([ROOT / "README.md", *DOCS.rglob("*.md")])
 # Pages whose Python is run elsewhere, or is a part of what a reader has.
 ELSEWHERE = {
