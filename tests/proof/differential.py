@@ -16,7 +16,7 @@ all oracles with chunks of one size. The log has a line of JSON for each; a run 
 plays those that are missing, and all of them where this file, one in `cpp` or the published
 positions have changed.
 
-    python -m tests.proof.differential --log FILE [--oracle NAME ...] [--processes N]
+    python -m tests.proof.differential --log FILE [--oracle NAME ...] [--plies N] [--processes N]
 """
 
 import argparse
@@ -234,20 +234,24 @@ def read_log(path):
 
 
 def summary(lines):
-    """Returns a line for each oracle: its plies, chunks that differ, and seconds of a core."""
+    """Returns, for each oracle, its plies, chunks, seconds of a core, rate and differences."""
     text = []
     for name in dict.fromkeys(line["name"] for line in lines):
         of = [line for line in lines if line["name"] == name]
         plies, seconds = (sum(line[key] for line in of) for key in ("plies", "seconds"))
         wrong = sum(line["verdict"] != "same" for line in of)
         text.append(
-            f"{name}: {plies:,} plies, {wrong} of {len(of)} chunks differ; {seconds:,.0f} s"
+            f"{name}: {plies:,} plies in {len(of):,} chunks, {wrong} of which differ; "
+            f"{seconds:,.0f} s of a core, {plies / seconds:,.0f} plies/s"
         )
     return "\n".join(text)
 
 
-def run(log, names, processes=1, oracles=ORACLES):
-    """Plays all chunks that the log does not have; returns its lines, of these sources."""
+def run(log, names, plies=None, processes=1, oracles=ORACLES):
+    """Plays all chunks that the log does not have; returns its lines, of these sources.
+
+    `plies` are those of each oracle, rounded up to whole chunks; None for those of `oracles`.
+    """
     lines = read_log(log)
     files = [Path(__file__), PUBLISHED]
     files += sorted(each for each in paths.CPP.rglob("*") if each.is_file())
@@ -257,8 +261,8 @@ def run(log, names, processes=1, oracles=ORACLES):
     facts = {"source": source, "machine": slug()}
     tasks = []
     for name in names:
-        oracle, boards, steps, plies = oracles[name]
-        chunks = -(-plies // (boards * steps))
+        oracle, boards, steps, whole = oracles[name]
+        chunks = -(-(plies or whole) // (boards * steps))
         seeds = [seed for seed in range(chunks) if (name, seed) not in done]
         tasks += [(name, oracle, seed, boards, steps) for seed in seeds]
     with log.open("a") as file, contextlib.ExitStack() as stack:
@@ -283,9 +287,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--log", type=Path, required=True)
     parser.add_argument("--oracle", dest="names", action="append", choices=ORACLES)
+    parser.add_argument("--plies", type=lambda text: int(float(text)))
     parser.add_argument("--processes", type=int, default=len(os.sched_getaffinity(0)))
     options = parser.parse_args()
-    lines = run(options.log, options.names or list(ORACLES), options.processes)
+    lines = run(options.log, options.names or list(ORACLES), options.plies, options.processes)
     print(summary(lines))
     wrong = [line for line in lines if line["verdict"] != "same"]
     for line in wrong[:10]:

@@ -64,10 +64,18 @@ def _own(observation, kind):
 
 
 def play(ours, theirs, *, seed, steps, policy="uniform", fens=True, rollout=0):
-    """Plays two environments with equal settings; returns how often each reason ended an episode.
+    """Plays two environments in lockstep.
 
-    `policy` is a name of `POLICIES`; `fens` compares positions as FENs, too; with `rollout`, ours
-    writes the outputs of every step to the next of so many slots, in turns.
+    Args:
+        ours, theirs: environments with equal settings.
+        seed: of the games and of the actions.
+        steps: steps of all boards.
+        policy: how actions are chosen, a name of `POLICIES`.
+        fens: compare positions as FENs too, at every step.
+        rollout: have ours write the outputs of every step to the next of n slots, in turns.
+
+    Returns:
+        How often each reason ended an episode.
     """
     rng = np.random.default_rng(seed)
     (observation, info), expected = ours.reset(seed=seed), theirs.reset(seed=seed)

@@ -1,5 +1,6 @@
 // What is checked of the C++ by itself, under sanitizers; one program, as it takes long to compile.
 //   trees FILE.epd DEPTH            invariants at every node, and the leaf counts
+//   perft FILE.epd MOST             all counts of at most so many leaves, with each kind of vector
 //   self-play STEPS [FILE.epd]      random games, which write only to their buffers
 //   fen|actions|states ROUNDS FILE...   the fuzzer's targets, given the files, changed
 //   threads ROUNDS                  a thread pool, and boards that it steps
@@ -44,6 +45,7 @@ int main(int count, char** arguments) {
   const auto number = [&](int i) { return std::strtoll(arguments[i], nullptr, 10); };
   char** const end = arguments + count;
   if (check == "trees") return chess::walk_trees(arguments[2], number(3));
+  if (check == "perft") return chess::check_perft(arguments[2], number(3));
   if (check == "self-play") return self_play(number(2), count > 3 ? arguments[3] : nullptr);
   if (check == "fen") return replay(fuzz_fen, number(2), arguments + 3, end);
   if (check == "actions") return replay(fuzz_actions, number(2), arguments + 3, end);

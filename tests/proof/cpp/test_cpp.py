@@ -73,6 +73,13 @@ def test_invariants_at_every_node(vector_checks, depth):
         assert run(*vector_checks, "trees", DATA / file, depth) == f"{leaves} leaves\n"
 
 
+def test_perft_with_every_number_of_boards_at_once(vector_checks):
+    for file in ("tricky.epd", "chess960.epd", "random.epd"):
+        counts = sum(n <= 10_000 for case in read_epd(DATA / file) for n in case.leaves.values())
+        assert counts > 10
+        assert run(*vector_checks, "perft", DATA / file, 10_000) == f"{counts} counts\n"
+
+
 def test_self_play_writes_only_its_buffers(vector_checks):
     assert run(*vector_checks, "self-play", 100) == "played\n"
     for file in ("tricky.epd", "chess960.epd"):

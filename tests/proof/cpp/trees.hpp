@@ -53,6 +53,12 @@ void check_boards(const Game& game, const std::vector<Action>& actions) {
         CHECK(word_of(plane[each], i) == legal.plane[each]);
       CHECK((word_of(found.any, i) != 0) == (one.any != 0));
       CHECK(word_of(found.check, i) == one.check);
+      const Legality<V>& all = found.legality;
+      const Legality<Bitboard>& alone = one.legality;
+      CHECK(word_of(all.check_mask, i) == alone.check_mask);
+      for (int line = 0; line < 4; ++line) CHECK(word_of(all.pins[line], i) == alone.pins[line]);
+      CHECK(word_of(all.castling, i) == alone.castling);
+      CHECK(word_of(all.en_passant, i) == alone.en_passant);
       CHECK(word_of(counts, i) == static_cast<Bitboard>(count(legal)));
     }
   }
@@ -78,8 +84,7 @@ inline std::uint64_t walk(const Game& game, int depth) {
   return leaves;
 }
 
-// To `depth` plies from the position of each line of a file, and its leaf count, which `perft`
-// finds with each number of boards at once.
+// To `depth` plies from the position of each line of a file, and its leaf count.
 inline int walk_trees(const char* path, int depth) {
   std::ifstream file(path);
   const std::string count_of = ";D" + std::to_string(depth) + " ";
@@ -88,22 +93,46 @@ inline int walk_trees(const char* path, int depth) {
     const auto at = line.find(count_of);
     if (line[0] == '#' || at == std::string::npos) continue;
     Position position;
-    if (!parse_fen(line.substr(0, line.find(" ;")), position).empty()) return 1;
+    const std::string why = parse_fen(line.substr(0, line.find(" ;")), position);
+    if (!why.empty()) {
+      std::printf("%s: %s\n", line.c_str(), why.c_str());
+      return 1;
+    }
     Game game;
     start(game, position);
     seen.clear();
     const std::uint64_t leaves = walk(game, depth);
-    for (const std::uint64_t counted :
-         {std::uint64_t{std::strtoull(line.c_str() + at + count_of.size(), nullptr, 10)},
-          perft<Bitboard>(position, depth), perft<Words4>(position, depth),
-          perft<Words8>(position, depth)}) {
-      if (leaves == counted) continue;
-      std::printf("%s: %lu leaves, not %lu\n", line.c_str(), leaves, counted);
+    if (leaves != std::strtoull(line.c_str() + at + count_of.size(), nullptr, 10)) {
+      std::printf("%s: %lu leaves\n", line.c_str(), leaves);
       return 1;
     }
     nodes += leaves;
   }
   std::printf("%lu leaves\n", nodes);
+  return 0;
+}
+
+// Every count of a file's lines of at most `most` leaves, with each number of boards at once.
+inline int check_perft(const char* path, std::uint64_t most) {
+  std::ifstream file(path);
+  int checked = 0;
+  for (std::string line; std::getline(file, line);) {
+    Position position;
+    if (line[0] == '#' || !parse_fen(line.substr(0, line.find(" ;")), position).empty()) continue;
+    for (std::size_t at = line.find(";D"); at != std::string::npos; at = line.find(";D", at + 1)) {
+      char* end;
+      const int depth = static_cast<int>(std::strtol(line.c_str() + at + 2, &end, 10));
+      const std::uint64_t leaves = std::strtoull(end, nullptr, 10);
+      if (leaves > most) break;
+      if (perft<Bitboard>(position, depth) != leaves || perft<Words4>(position, depth) != leaves ||
+          perft<Words8>(position, depth) != leaves) {
+        std::printf("%s: not at depth %d\n", line.c_str(), depth);
+        return 1;
+      }
+      ++checked;
+    }
+  }
+  std::printf("%d counts\n", checked);
   return 0;
 }
 
