@@ -23,7 +23,6 @@ def test_overhead_is_what_is_added_to_the_same_rounds_step():
     assert (raw["overhead"], raw["seconds"], raw["rate"]) == pytest.approx((0, 2, 5))
     assert other["overhead"] == pytest.approx(0.5)
     assert other["low"] == pytest.approx(0.3)
-    assert other["adapter"] == "another"
 
 
 @pytest.mark.system
@@ -32,9 +31,6 @@ def test_all_that_are_here_are_raced_and_the_others_named():
     raced = adapters.race(8, rung="cpp", steps=2, repeats=2, warmup=1, say=lines.append)
     assert (raced["seconds"] > 0).all()
     assert {adapters.RAW, adapters.COPIED} <= {*raced["adapter"]}
-    left_out = {*adapters.ADAPTERS} - {*raced["adapter"]}
-    names = {
-        name for name in adapters.ADAPTERS if any(line.startswith(f"{name} ") for line in lines)
-    }
-    assert names == left_out
-    assert len(adapters.table(raced)) == len(adapters.ADAPTERS) - len(left_out)
+    for name in adapters.ADAPTERS:
+        assert (name in {*raced["adapter"]}) != any(line.startswith(f"{name} ") for line in lines)
+    assert {*adapters.table(raced)["adapter"]} == {*raced["adapter"]}

@@ -10,28 +10,27 @@ from tests.processes import succeed
 
 @pytest.fixture
 def sources(tmp_path, monkeypatch):
-    """A folder of pages, of which the test writes some."""
+    """Writes files into the folder of pages."""
     monkeypatch.setattr(paths, "ROOT", tmp_path)
     monkeypatch.setattr(bundle, "SOURCES", tmp_path)
 
     def write(**files):
         for name, text in files.items():
             (tmp_path / name.replace("_", ".")).write_text(text)
-        return tmp_path
 
     return write
 
 
 @pytest.mark.needs("node")
-def test_a_bundle_does_what_its_modules_do(sources):
-    folder = sources(
+def test_a_bundle_does_what_its_modules_do(sources, tmp_path):
+    sources(
         a_js='import { twice as double } from "./b.js";\nimport { one } from "./c.js";\n'
         "const made = 1;\nconsole.log(double(one), made);\n",
         b_js='import { one } from "./c.js";\nconst made = 2;\n'
         "export function twice(n) {\n  return made * n + one - 1;\n}\n",
         c_js='console.log("once");\nexport const one = 1;\n',
     )
-    text = bundle.bundle(folder / "a.js")
+    text = bundle.bundle(tmp_path / "a.js")
     assert succeed(["node", "--input-type=module", "--eval", text]) == "once\n2 1\n"
 
 

@@ -84,5 +84,16 @@ def test_without_validation_nothing_is_waited_for():
     env.reset()
     *_, info = env.step([0, 1, 1])
     assert not info["_final_obs"].any()
-    with pytest.raises(ConfigurationError, match="validate"):
-        rungs.make("cartpole", "numba", 3, validate=False, autoreset_mode="DISABLED")
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"validate": False, "autoreset_mode": "DISABLED"},
+        {"threads_per_block": 0},
+        {"threads_per_block": 1025},
+    ],
+)
+def test_wrong_settings_are_named(settings):
+    with pytest.raises(ConfigurationError, match=next(iter(settings))):
+        rungs.make("cartpole", "numba", 3, **settings)

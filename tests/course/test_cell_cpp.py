@@ -38,15 +38,9 @@ def test_a_cell_may_be_changed_and_run_again(shell):
 
 def test_an_error_is_shown_by_the_compilers_words_and_lines_of_the_editor(shell, capsys):
     shell.run_cell("%%cpp cell\nint f(int x) {\n  return y;\n}\n")
-    shown = capsys.readouterr()
-    assert "cell:3:10" in shown.out + shown.err
-    assert "Traceback" not in shown.out + shown.err
-    assert not re.search("cell_[0-9a-f]{12}", shown.out + shown.err)
-
-
-def test_names_may_be_the_same_in_two_cells():
-    first, second = (build(name, FILLED.format(number=i), []) for i, name in enumerate("ab", 1))
-    assert (first.filled(2), second.filled(2)) == (64, 128)
+    shown = "".join(capsys.readouterr())
+    assert "cell:3:10" in shown
+    assert not re.search("Traceback|cell_[0-9a-f]{12}", shown)
 
 
 def test_templates_macros_types_and_flags_belong_to_the_cell():
@@ -58,8 +52,7 @@ static int hidden() {{ return 10 * FLAG + NUMBER; }}
 int shown() {{ return hidden(); }}
 """
         cell = build("cell", code, [f"-DFLAG={number}"])
-        shown = cell.shown(), cell.plus[int](1), cell.kNumber
-        assert shown == (11 * number, 1 + number, number)
+        assert (cell.shown(), cell.plus[int](1), cell.kNumber) == (11 * number, 1 + number, number)
         assert not hasattr(cell, "hidden")
 
 

@@ -1,15 +1,12 @@
 """A run of the course: order, failures, resuming, refusals, and how long it will take."""
 
 import json
-import os
 import shutil
-import signal
-import subprocess
 import sys
 import time
+from pathlib import Path
 
 import nbformat
-import psutil
 import pytest
 from nbclient.output_widget import OutputWidget
 
@@ -20,7 +17,6 @@ from rungs_course.errors import NotebookError
 from rungs_course.runner import chain, eta, manifest
 from rungs_course.runner.notebook import execute
 from tests.course import notebooks as tiny
-from tests.processes import poll
 
 pytestmark = pytest.mark.usefixtures("without_kernels")
 
@@ -73,7 +69,6 @@ def test_the_chosen_notebooks_run_in_order(last, out):
     assert statuses(out) == {"01_first": "done", "02_second": "done"}
     assert last[0].startswith("[1/2] 01_first")
     assert any(line.startswith("[2/2] 02_second: ") for line in last)
-    assert "01_first.ipynb" in manifest.read(out)["sources"]
     assert not list(out.rglob(".rungs-unfinished-*"))
 
 
@@ -170,17 +165,17 @@ def test_a_new_run_replaces_the_last_and_knows_how_long_it_took(last, folder, ou
     chain.run(size="smoke", only=["02"], out=out, notebooks=folder, say=lines.append)
     assert (out / "results/01_log.txt").read_text() == "second smoke 0\n"
     assert list(statuses(out)) == ["02_second"]
-    assert lines[0].startswith("[1/1] 02_second")
     assert "41 s" in lines[0]
 
 
 def test_the_chain_goes_on_past_what_is_unavailable_stops_at_a_failure_and_resumes_there(
-    folder, out, tmp_path
+    folder, out, tmp_path, monkeypatch
 ):
-    flag, lines = tmp_path / "flag", []
+    lines = []
+    monkeypatch.chdir(tmp_path)
     tiny.write(folder, "01_a", NOTE.format("a"))
     tiny.write(folder, "02_b", LACKS)
-    tiny.write(folder, "03_c", f"import os\nassert os.path.exists({str(flag)!r}), 'no flag'")
+    tiny.write(folder, "03_c", "import os\nassert os.path.exists('flag'), 'no flag'")
     tiny.write(folder, "04_d", NOTE.format("d"))
     with pytest.raises(NotebookError, match="no flag"):
         chain.run(out=out, notebooks=folder, say=lines.append)
@@ -193,39 +188,12 @@ def test_the_chain_goes_on_past_what_is_unavailable_stops_at_a_failure_and_resum
         chain.resume(out=out, notebooks=folder)
     (folder / "04_d.ipynb").write_text(original)
 
-    flag.touch()
+    Path("flag").touch()
     chain.resume(out=out, notebooks=folder, say=lines.append)
     assert statuses(out) == dict.fromkeys(before, "done") | {"02_b": "unavailable"}
     # What was done was not run again; what was unavailable was tried again.
     assert (out / "results/01_log.txt").read_text() == "a quick 0\nd quick 0\n"
     assert len([line for line in lines if "02_b" in line and "no such card" in line]) == 2
-
-
-@pytest.mark.system
-def test_killed_in_the_middle_leaves_no_kernel_and_resumes(folder, out, tmp_path):
-    started, go_on = tmp_path / "started", tmp_path / "go_on"
-    wait = f"""
-import os, pathlib, time
-pathlib.Path({str(started)!r}).write_text(str(os.getpid()))
-while not os.path.exists({str(go_on)!r}):
-    time.sleep(0.05)
-"""
-    tiny.write(folder, "01_a", wait)
-    program = (
-        "from pathlib import Path; from rungs_course.runner import chain, manifest;"
-        "manifest._SOURCES = ();"
-        f"chain.run(out=Path({str(out)!r}), notebooks=Path({str(folder)!r}))"
-    )
-    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.DEVNULL)
-    kernel = psutil.Process(int(poll(lambda: started.exists() and started.read_text())))
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait()
-    poll(lambda: not kernel.is_running() or kernel.status() == psutil.STATUS_ZOMBIE)
-    assert statuses(out) == {"01_a": "to do"}
-    go_on.touch()
-    chain.resume(out=out, notebooks=folder, say=lambda line: None)
-    assert statuses(out) == {"01_a": "done"}
-    assert not list(out.rglob(".rungs-unfinished-*"))
 
 
 def test_a_failure_ends_the_command_with_its_cause(folder, command, capfd):
@@ -265,18 +233,16 @@ def test_what_is_left_is_what_it_took_before_at_this_machines_speed():
 
 
 def test_the_last_run_comes_first_then_the_recorded_one(tmp_path):
-    def run_of(name, seconds, status="done"):
-        return tiny.manifest_of({name: {"status": status, "seconds": seconds}}, size="quick")
+    def run_of(seconds):
+        entries = {name: {"status": "done", "seconds": took} for name, took in seconds.items()}
+        return tiny.manifest_of(entries, size="quick")
 
     def expected(*names, size="quick"):
         return [*eta.expect(size, [*names], tmp_path, tmp_path).values()]
 
     assert expected("01_a") == []
-    for name, seconds in (("01_a", 2.0), ("02_b", 4.0)):
-        eta.record(run_of(name, seconds), tmp_path)
-    manifest.write(run_of("01_a", 3.0), tmp_path)
+    eta.record(run_of({"01_a": 2.0, "02_b": 4.0}), tmp_path)
+    manifest.write(run_of({"01_a": 3.0}), tmp_path)
     assert expected("01_a") == [3]
     assert expected("01_a", size="full") == []
     assert expected("01_a", "02_b") == [2, 4]
-    manifest.write(run_of("01_a", 3.0, status="failed"), tmp_path)
-    assert expected("01_a") == [2]

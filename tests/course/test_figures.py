@@ -65,23 +65,17 @@ def first_boards(name):
 
 
 def rooflines():
-    compute = load("08_compute")
-    cores = compute["threads"].max()
-    return nb08.rooflines(compute, load("08_bandwidth"), load("08_rungs"), cores)
+    tables = map(load, ("08_compute", "08_bandwidth", "08_rungs"))
+    return nb08.rooflines(*tables, load("08_compute")["threads"].max())
 
 
 def products():
     shares = {"% of peak": [0.002, 0.3, 80.0], "slides: % of peak": [0.0, 0.03, np.nan]}
-    return nb08.draw_products(pd.DataFrame(shares, index=["Python", "C", "NumPy's library"]))
+    return nb08.draw_products(pd.DataFrame(shares, index=["Python", "C", "a library"]))
 
 
 def paper_counters():
     return results.load(ROOT / "data" / "paper" / "chess_papi.csv").set_index("counter")["value"]
-
-
-def study_rooflines():
-    processors = list(zip(PAPER, CORRECTED, strict=True))
-    return nb08.study_rooflines(processors, roofline.points(paper_counters()))
 
 
 def shares_of_the_study():
@@ -98,16 +92,6 @@ def counters():
     return nb04.draw_counters(pd.DataFrame(rows, columns=columns))
 
 
-def gains():
-    table = over_boards.gains(load("02_race"), "python")
-    return plots.gains(table, "python", ideal=CORES, oversubscribed=["queue"])
-
-
-def medians():
-    columns = ("width", "num_envs", "seconds")
-    return plots.medians(load("11_models"), *columns, things="boards", quantity="s", log=False)
-
-
 def scaling(cores):
     paper = results.load(ROOT / "data" / "paper" / "chess_strong_scaling.csv")
     return nb10.draw_scaling(load("10_strong"), cores, paper=paper, serial=0.1)
@@ -117,19 +101,9 @@ def messages(cores):
     return nb14.draw_messages(load("14_messages"), LINK, cores)
 
 
-def savings():
-    per_step = pd.Series({"cpp": 1e-7, "OpenSpiel": 1e-5})
-    return nb14.draw_savings(per_step, (0.25, 0.5), 1e-4)
-
-
 def strength():
     matches = results.load(ROOT / rating.STRENGTH)
     return nb16.draw_strength(matches, matches.attrs["provenance"]["against"])
-
-
-def trees():
-    nodes = load("16_tree").fillna({"move": "", "end": ""})
-    return nb16.draw_trees({10: nodes.head(11), len(nodes): nodes})
 
 
 PLOTS = {
@@ -142,7 +116,9 @@ PLOTS = {
     "a pool": lambda: nb02.draw_timeline(nb02.promised(5, 3.0, 0.1), "s", same_scale=True),
     "a pool's parts": lambda: nb02.draw_parts({"boards": first_boards("02_parts")}),
     "interpreters": lambda: nb02.draw_interpreters(results.load(nb02.FREE_THREADED)),
-    "gains": gains,
+    "gains": lambda: plots.gains(
+        over_boards.gains(load("02_race"), "python"), "python", CORES, oversubscribed=["queue"]
+    ),
     "perft": lambda: nb03_perft.draw_perft(load("03_perft")),
     "counters": counters,
     "schedules": lambda: nb04.draw_schedules(load("04_schedules")),
@@ -153,7 +129,9 @@ PLOTS = {
     "the poster": lambda: nb07.draw_poster(load("07_ladder"), "2 cores"),
     "sizes": lambda: nb07.draw_sizes(load("07_sizes"), load("07_bounds")),
     "rooflines": rooflines,
-    "the study's rooflines": study_rooflines,
+    "the study's rooflines": lambda: nb08.study_rooflines(
+        [*zip(PAPER, CORRECTED, strict=True)], roofline.points(paper_counters())
+    ),
     "products": products,
     "the study's shares": shares_of_the_study,
     "misses": lambda: nb09.draw_misses(load("09_counts"), 1000, 0.3),
@@ -163,7 +141,9 @@ PLOTS = {
     "rungs over boards": lambda: nb10.draw_over_boards(load("10_boards"), 1000, {"L1": 32_000}),
     "throughput": lambda: nb11.draw_throughput(load("11_updates")),
     "parts": lambda: plots.parts(first_boards("11_updates"), "racer", "An update"),
-    "medians": medians,
+    "medians": lambda: plots.medians(
+        load("11_models"), "width", "num_envs", "seconds", things="boards", quantity="s", log=False
+    ),
     "generation": lambda: nb11.draw_generation(load("11_generation"), 0.6),
     "wins": lambda: nb11.draw_wins(recorded("11_curves", seed=0), over="steps"),
     "learners": lambda: nb11.draw_ladder(load("11_learners_table")),
@@ -182,7 +162,9 @@ PLOTS = {
     "messages": lambda: messages(CORES),
     "predictions": lambda: nb14.draw_check(load("14_check").head(2), CORES),
     "nodes": lambda: nb14.draw_nodes(load("14_nodes"), mark=4),
-    "savings": savings,
+    "savings": lambda: nb14.draw_savings(
+        pd.Series({"cpp": 1e-7, "OpenSpiel": 1e-5}), (0.25, 0.5), 1e-4
+    ),
     "learning over steps": lambda: nb15.draw_learning(load("15_evaluations"), "steps"),
     "learning over seconds": lambda: nb15.draw_learning(load("15_evaluations"), "seconds"),
     "searches": lambda: nb16.draw_search_ladder(load("16_race")),
@@ -210,7 +192,9 @@ PICTURES = {
     "architectures": lambda: nb13.draw_architectures({"mul": 20, "sin": 1, "rand": 1}),
     "a film": lambda: filmstrip(load("15_games").head(6), columns=2),
     "the root": lambda: nb16.draw_root(load("16_grown"), FEN, 5),
-    "trees": trees,
+    "trees": lambda: nb16.draw_trees(
+        {count: load("16_tree").fillna({"move": "", "end": ""}).head(count) for count in (11, 99)}
+    ),
 }
 
 
@@ -251,17 +235,6 @@ def test_the_poster_shows_lines_that_run(rung):
     assert all(line in source for line in lines.code.splitlines())
 
 
-@pytest.mark.parametrize("name", ["parts", "a step of ranks"])
-def test_areas_of_several_colours_have_a_hatch_each(name):
-    hatches = {}
-    for axes in PLOTS[name]().axes:
-        for patch in axes.patches:
-            hatches.setdefault(patch.get_facecolor(), set()).add(patch.get_hatch())
-    assert len(hatches) > 1
-    assert all(len(patterns) == 1 for patterns in hatches.values())
-    assert len(set.union(*hatches.values())) == len(hatches)
-
-
 @pytest.mark.parametrize(
     ("draw", "table", "workers", "x"),
     [(scaling, "10_strong", "threads", "threads"), (messages, "14_messages", "processes", "bytes")],
@@ -285,10 +258,12 @@ def test_points_are_under_the_roofs_of_as_many_cores_as_they_use():
     assert ("cpp" in all_cores, "openmp" in all_cores) == (False, True)
 
 
-def test_lines_of_many_racers_differ_without_their_colours():
+def test_lines_and_areas_differ_without_their_colours():
     frame = pd.DataFrame({"racer": list("abcdefghi")})
     markers = [look["marker"] for _, _, look in plots.lines(frame.groupby("racer"))]
     assert len(set(markers)) == len(frame)
+    hatches = [look["hatch"] for look in plots.fills("abcde", plots.COLORS[:5]).values()]
+    assert len(set(hatches)) == 5
 
 
 def test_a_line_goes_through_medians_in_a_band_between_quartiles():
@@ -303,42 +278,36 @@ def test_a_line_goes_through_medians_in_a_band_between_quartiles():
     )
 
 
-def bars(names, heights):
-    figure, ax = plots.axes()
-    ax.bar(range(len(names)), heights)
-    ax.set_xticks(range(len(names)), names)
+def bars(names, height, panels=1):
+    figure, axes = plots.axes(ncols=panels, sharey=True, squeeze=False)
+    for ax in axes.flat:
+        ax.barh(range(len(names)), height)
+        ax.set_yticks(range(len(names)), names)
+        ax.invert_xaxis()
     return figure
 
 
-def limits(figure):
-    return [(ax.get_xlim(), ax.get_ylim()) for ax in figure.axes]
+def limits(figure, axis):
+    return [getattr(ax, f"get_{axis}lim")() for ax in figure.axes]
 
 
 @pytest.mark.parametrize("names", ["cpp openmp", "cpp openmp cuda", "cpp", "PyTorch JAX"])
 def test_bars_of_the_same_things_have_the_same_axes_and_others_the_same_scale(names):
     names, same = names.split(), names == "cpp openmp"
-    first, second = bars(["cpp", "openmp"], [1, 2]), bars(names, [50] * len(names))
-    for figure in first, second:
-        figure.axes[0].invert_yaxis()
-    first.axes[0].set_xlim(-9, 9)
-    (x, _), *_ = limits(second)
+    first, second = bars(["cpp", "openmp"], 2), bars(names, 50)
+    first.axes[0].set_ylim(-9, 9)
+    before = limits(second, "y")
     plots.same_axes(first, second)
-    assert first.axes[0].get_ylim() == second.axes[0].get_ylim()
-    assert first.axes[0].yaxis_inverted()
-    assert (first.axes[0].get_xlim() == second.axes[0].get_xlim()) == same
-    assert (limits(second)[0][0] == x) != same
+    assert limits(first, "x") == limits(second, "x")
+    assert first.axes[0].xaxis_inverted()
+    assert (limits(first, "y") == limits(second, "y")) == same
+    assert (limits(second, "y") == before) != same
 
 
 def test_panels_that_share_named_ticks_have_the_same_axes():
-    figures = []
-    for rate in (1, 100):
-        figure, panels = plots.axes(ncols=2, sharey=True)
-        for axes in panels:
-            axes.barh([0, 1], [rate, 2 * rate])
-            axes.set_yticks([0, 1], ["cpp", "openmp"])
-        figures.append(figure)
-    plots.same_axes(*figures)
-    assert limits(figures[0]) == limits(figures[1])
+    first, second = (bars(["cpp", "openmp"], height, panels=2) for height in (2, 50))
+    plots.same_axes(first, second)
+    assert limits(first, "x") == limits(second, "x")
 
 
 def test_numbers_of_boards_of_both_figures_stand_below_both():
@@ -350,7 +319,7 @@ def test_numbers_of_boards_of_both_figures_stand_below_both():
     plots.same_axes(*pair)
     labels = [[text.get_text() for text in f.axes[0].get_xticklabels()] for f in pair]
     assert labels == [["16", "64", "512"]] * 2
-    assert limits(pair[0]) == limits(pair[1])
+    assert limits(pair[0], "x") == limits(pair[1], "x")
 
 
 def test_settings_of_others_stay_as_they_are():
@@ -376,34 +345,24 @@ def alternatives(monkeypatch):
     return texts
 
 
-@pytest.mark.parametrize(
-    ("explore", "control", "value"),
-    [
-        (lambda: nb05.explore_step(load("05_works")), "step", 3),
-        (lambda: nb06.explore_warp(load("06_followed")), "lanes", 8),
-    ],
-)
-def test_a_widget_draws_what_is_chosen(explore, control, value, alternatives):
-    widget = explore()
+def test_a_widget_draws_what_is_chosen(alternatives):
+    widget = nb06.explore_warp(load("06_followed"))
     widget.update()
-    (slider,) = [child for child in widget.children if getattr(child, "description", "") == control]
-    slider.value = value
+    _, lanes, _ = widget.children
+    lanes.value = 8
     assert alternatives[0] != alternatives[-1]
 
 
 def test_a_widget_offers_what_there_is(alternatives):
     times, shares, grown = load("12_alone"), load("01_profile"), load("16_grown").head(99)
-    slider, *_ = nb12.explore_peers(times, "rungs, board + bits").children
-    assert set(slider.options) == set(times["num_envs"])
-    part, *_ = nb01.explore_amdahl(shares).children
-    assert set(part.options) == set(shares["part"])
-    slider, *_ = nb16.explore_search(grown, FEN).children
-    assert set(slider.options) == set(grown["simulation"])
+    for widget, offered in (
+        (nb12.explore_peers(times, "rungs, board + bits"), times["num_envs"]),
+        (nb01.explore_amdahl(shares), shares["part"]),
+        (nb16.explore_search(grown, FEN), grown["simulation"]),
+    ):
+        assert set(widget.children[0].options) == set(offered)
     slider, *_ = nb00.explore_game(nb00.play(OPERA_GAME)).children
     assert (slider.min, slider.max, slider.value) == (1, 33, 33)
-
-
-def test_the_librarys_default_is_offered_first():
     assert widgets.rung_controls([1, 2])["rung"].value == DEFAULT_RUNG
 
 
@@ -435,15 +394,14 @@ def test_a_panel_measures_after_a_guess_and_tells_whether_it_was_disturbed(
     threads = ipywidgets.SelectionSlider(options=[1, 2])
     box = widgets.predict_first(draw, measure, {"threads": threads}, guess)
     _, button, note = box.children[1].children
-    assert draw_calls == [({"threads": 1}, 1.0, None)]
     assert button.disabled
     guess.value = 1.8
     assert not button.disabled
     button.click()
     assert measured == [({"threads": 1}, True)]
-    assert draw_calls[-1] == ({"threads": 1}, 1.8, 1.5)
     assert ("40%" in note.value) == bool(share)
     assert "measuring" not in note.value
     threads.value = 2  # needs another guess
     assert button.disabled
-    assert draw_calls[-1] == ({"threads": 2}, 1.8, None)
+    calls = [(1, 1.0, None), (1, 1.8, None), (1, 1.8, 1.5), (2, 1.8, None)]
+    assert draw_calls == [({"threads": count}, *others) for count, *others in calls]

@@ -89,31 +89,29 @@ def test_the_courses_own_folder_holds_what_was_run_by_hand_but_no_older_run(
     assert [path.read_text() for path in by_hand] == ["by hand", "by hand"]
 
 
-def test_a_new_run_removes_what_the_last_wrote_and_nothing_else(run, out):
-    before = ("training/checkpoint.pt",)
-    after = ("results/mine.csv", "results/01_copy.csv", "notebooks/01_mine.ipynb")
-    after += ("figures/a.png", "mine.txt")
-    for names in (before, after):
+def test_a_new_run_removes_what_the_last_wrote_and_nothing_else(run, out, monkeypatch):
+    """Nor what was put there before it, while it ran or after it, or is of a run inside."""
+
+    def execute(*arguments):
+        tiny.execute(*arguments)
+        (out / "results/during.csv").write_text("precious")
+
+    monkeypatch.setattr(chain, "execute", execute)
+    before, after = ("training/checkpoint.pt",), ("results/mine.csv", "results/01_copy.csv")
+    after += ("notebooks/01_mine.ipynb", "figures/a.png", f"bench/notebooks/{UNFINISHED}x")
+    for names, only in ((before, "01"), (after, "02")):
         for name in names:
             (out / name).parent.mkdir(parents=True, exist_ok=True)
             (out / name).write_text("precious")
-        run(out, only="01" if names == before else "02")
+        run(out, only)
+    (out / f"notebooks/{UNFINISHED}x").mkdir()
+    monkeypatch.setattr(chain, "execute", tiny.execute)
+    run(out, "02")
     files = contents(out)
-    assert all(files[name] == b"precious" for name in before + after)
+    assert all(files[name] == b"precious" for name in (*before, *after, "results/during.csv"))
     assert "notebooks/01_a.ipynb" not in files
     assert "notebooks/02_b.ipynb" in files
-
-
-def test_a_file_put_into_a_run_under_way_is_not_the_runs(run, out, monkeypatch):
-    def execute(*arguments):
-        tiny.execute(*arguments)
-        (out / "results/mine.csv").write_text("precious")
-
-    monkeypatch.setattr(chain, "execute", execute)
-    run(out)
-    monkeypatch.setattr(chain, "execute", tiny.execute)
-    run(out)
-    assert (out / "results/mine.csv").read_text() == "precious"
+    assert not (out / f"notebooks/{UNFINISHED}x").exists()
 
 
 @pytest.mark.parametrize("name", ["results", "manifest.json"])
@@ -153,17 +151,6 @@ def test_a_books_folder_is_ours_only_if_it_says_so(tmp_path, monkeypatch):
     with pytest.raises(BookError, match="no such theme"):
         book.make(tmp_path, folder)
     assert contents(folder) == before
-
-
-def test_what_another_run_writes_inside_stays(run, out):
-    inner = out / "bench"
-    run(inner)
-    unfinished = inner / "notebooks" / f"{UNFINISHED}x"
-    unfinished.mkdir()
-    run(out)
-    assert unfinished.is_dir()
-    run(inner)
-    assert not unfinished.exists()
 
 
 def test_a_folder_in_use_is_refused(run, out):
