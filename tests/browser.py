@@ -88,52 +88,13 @@ def make_command(target):
     return ["sh", "-c", f'exec env {dry_run.stdout.strip()} "$@"', target]
 
 
-@contextlib.contextmanager
-def browser():
-    """A browser that knows nothing yet."""
-    playwright = pytest.importorskip("playwright.sync_api")
-    with playwright.sync_playwright() as started:
-        chromium = started.chromium.launch(executable_path=CHROMIUM, args=QUIET)
-        yield chromium
-        chromium.close()
-
-
 def square(page, name):
     """Returns a square of a page's board."""
     return page.locator(f"[data-square={name}]")
 
 
-def assert_fits_a_phone(page, name):
-    """Looks at a page on a phone, in the dark, and keeps a picture of it."""
+def assert_fits_a_phone(page):
+    """Looks at a page on a phone, in the dark."""
     page.set_viewport_size(PHONE["viewport"])
     page.emulate_media(color_scheme="dark")
-    page.screenshot(path=SCREENSHOTS / f"{name}_phone.png", full_page=True)
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["viewport"]["width"]
-
-
-@contextlib.contextmanager
-def opener(chromium):
-    """Yields what opens an address for a reader who was never there.
-
-    At the end, no page had an error, or asked for what is elsewhere.
-    """
-    pages, faults = [], []
-
-    def open_page(address, levels=("error",), **context):
-        page = chromium.new_page(**{"viewport": {"width": 1280, "height": 900}} | context)
-        page.set_default_timeout(300_000)
-        origin = re.match("file:|http://[^/]*", address)[0]
-        origins = (origin, origin.replace("http:", "ws:"), "data:", "blob:")
-        page.on("pageerror", lambda error: faults.append((page.url, str(error))))
-        page.on(
-            "console", lambda line: line.type in levels and faults.append((page.url, line.text))
-        )
-        page.on("request", lambda sent: sent.url.startswith(origins) or faults.append(sent.url))
-        page.goto(address)
-        pages.append(page)
-        return page
-
-    yield open_page
-    for page in pages:
-        page.close()
-    assert not faults

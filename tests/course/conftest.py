@@ -1,11 +1,12 @@
 """What tests of the course share: its run and its book, servers and a browser."""
 
+import re
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.browser import ROOT, browser, opener, served
+from tests.browser import CHROMIUM, QUIET, ROOT, SCREENSHOTS, served
 from tests.course import notebooks
 
 
@@ -78,40 +79,61 @@ def dashboard(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def notebooks_copy(tmp_path_factory):
-    """A copy of the notebooks, at their smallest size."""
-    course = tmp_path_factory.mktemp("lab") / "course"
+def lab(tmp_path_factory):
+    """The server that `make lab` starts, on a copy of the notebooks at their smallest size."""
+    pytest.importorskip("jupyterlab")
+    home = tmp_path_factory.mktemp("lab")
+    course = home / "course"
     shutil.copytree(ROOT / "notebooks", course / "notebooks")
     shutil.copytree(ROOT / "data" / "paper", course / "data" / "paper")
     (course / "lib").symlink_to(ROOT / "lib")  # where `make lab` has settings
     for notebook in (course / "notebooks").glob("*.ipynb"):
         text = notebook.read_text()
         notebook.write_text(text.replace('size = \\"quick\\"', 'size = \\"smoke\\"'))
-    return course / "notebooks"
-
-
-@pytest.fixture(scope="session")
-def lab(notebooks_copy):
-    """The server that `make lab` starts, on the copy."""
-    pytest.importorskip("jupyterlab")
-    course = notebooks_copy.parent
     options = ("--no-browser", "--ServerApp.port={port}", "--ServerApp.port_retries=0")
-    with served("lab", "/login", course.parent, *options, cwd=course) as server:
+    with served("lab", "/login", home, *options, cwd=course) as server:
         yield server
 
 
 # Not of the session: while it is there, an event loop runs in the tests' thread.
 @pytest.fixture(scope="package")
 def chromium():
-    with browser() as started:
-        yield started
+    """A browser that knows nothing yet."""
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+        yield browser
+        browser.close()
 
 
 @pytest.fixture
-def open_page(chromium):
-    """Opens an address, see `tests.browser.opener`."""
-    with opener(chromium) as open_page:
-        yield open_page
+def open_page(chromium, request):
+    """Opens an address for a reader who was never there.
+
+    At the end pictures of the pages are kept, and none had an error or asked for what is elsewhere.
+    """
+    pages, faults = [], []
+
+    def open_page(address, levels=("error",), **context):
+        page = chromium.new_page(**{"viewport": {"width": 1280, "height": 900}} | context)
+        page.set_default_timeout(300_000)
+        origin = re.match("file:|http://[^/]*", address)[0]
+        origins = (origin, origin.replace("http:", "ws:"), "data:", "blob:")
+        page.on("pageerror", lambda error: faults.append((page.url, str(error))))
+        page.on(
+            "console", lambda line: line.type in levels and faults.append((page.url, line.text))
+        )
+        page.on("request", lambda sent: sent.url.startswith(origins) or faults.append(sent.url))
+        page.goto(address)
+        pages.append(page)
+        return page
+
+    yield open_page
+    for number, page in enumerate(pages):
+        picture = SCREENSHOTS / f"{request.node.name}_{number}.png"
+        page.screenshot(path=picture, full_page=True, timeout=30_000)
+        page.close()
+    assert not faults
 
 
 @pytest.fixture

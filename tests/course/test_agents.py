@@ -2,6 +2,7 @@
 
 import dataclasses
 import shutil
+from unittest import mock
 
 import pytest
 import torch
@@ -10,7 +11,7 @@ from rungs._src.selfplay import agent as files
 from rungs._src.train.network import PolicyValueNetwork
 from rungs.errors import ConfigurationError, InvalidStateError, StorageError
 from rungs_course import agents, rating
-from tests.saved import contents, full_disk
+from tests.saved import contents
 
 FACTS = {"kind": "self-play", "seconds": "90"}
 RATINGS = [{"search": "PUCT, 8 simulations", "elo": 123.4, "low": -5, "high": 250}]
@@ -86,17 +87,11 @@ def test_what_can_not_be_recorded_is_named_and_what_was_stays(root, facts):
     assert recorded(root) == before
 
 
-def test_what_was_recorded_stays_where_the_disk_is_full(root, monkeypatch):
+def test_what_was_recorded_stays_where_the_second_can_not_be_written(root):
     before, folder = recorded(root), agents.recorded_in(root)
-    save, disks = files.save, iter([full_disk(1 << 30), full_disk(0)])
-
-    def save_on_the_next(*arguments):
-        with next(disks):
-            save(*arguments)
-
-    monkeypatch.setattr(files, "save", save_on_the_next)
+    ratings = mock.Mock(side_effect=[[], OSError("the disk is full")])
     with pytest.raises(StorageError):
-        agents.record([folder / "1", folder / "0"], root)
+        agents.record([folder / "1", folder / "0"], root, ratings)
     assert recorded(root) == before
 
 

@@ -1,6 +1,5 @@
 """A run's folder: what is not ours stays there, and what runs is our code."""
 
-import json
 import os
 import subprocess
 from pathlib import Path
@@ -208,46 +207,28 @@ def test_a_pipe_is_no_manifest_and_is_not_waited_for(tmp_path):
 
 
 @pytest.fixture
-def resume_changed(run, out, notebooks, tmp_path, monkeypatch):
-    """Resumes a run from elsewhere, which brings a notebook, after a change of its manifest.
+def resume(notebooks):
+    """Resumes a run whose first notebook is to be run again, after a change of its manifest."""
 
-    Returns the arguments of the one execution.
-    """
-    download = tmp_path / "download"
-    run(out)
-    out.rename(download)
-    tiny.write(download / "evil", "01_a", "raise SystemExit")
-    calls = []
-    monkeypatch.setattr(chain, "execute", lambda *arguments: calls.append(arguments))
-
-    def resume(change):
-        content = json.loads((download / "manifest.json").read_text())
+    def resume(out, change):
+        content = manifest.read(out)
         content["notebooks"]["01_a"]["status"] = "to do"
         change(content)
-        (download / "manifest.json").write_text(json.dumps(content))
-        chain.resume(out=download, notebooks=notebooks, say=silent)
-        [call] = calls
-        return call
+        manifest.write(content, out)
+        chain.resume(out=out, notebooks=notebooks, say=silent)
 
     return resume
 
 
-def test_a_run_that_was_moved_runs_what_is_here_and_writes_where_it_is(
-    resume_changed, notebooks, tmp_path
-):
-    download = tmp_path / "download"
-    places = {"out": str(tmp_path / "home"), "figures": str(tmp_path / "home")}
-    with pytest.raises(ConfigurationError, match="figures, out"):
-        resume_changed(setting(places, "settings", "parameters"))
-
-    def change(content):
-        content["settings"] |= {"parameters": {}, "notebooks": str(download / "evil")}
-
-    notebook, executed, parameters, *_ = resume_changed(change)
-    assert notebook == notebooks / "01_a.ipynb"
-    assert executed == download / "notebooks/01_a.ipynb"
-    places = {"out": str(download), "figures": str(download / "figures")}
-    assert parameters.items() >= places.items()
+def test_a_run_that_was_moved_runs_what_is_here_and_writes_where_it_is(run, out, resume, tmp_path):
+    run(out)
+    moved = out.rename(tmp_path / "download")
+    names = ("notebooks/01_a.ipynb", "results/01_a.csv", "figures/01_a.png")
+    for name in names:
+        (moved / name).write_text("raise SystemExit")
+    resume(moved, setting(str(moved / "notebooks"), "settings", "notebooks"))
+    assert not any(b"SystemExit" in contents(moved)[name] for name in names)
+    assert not out.exists()
 
 
 CODE = "seed = 1; import os; os.mkdir('pwned')  #"
@@ -256,6 +237,7 @@ CODE = "seed = 1; import os; os.mkdir('pwned')  #"
 @pytest.mark.parametrize(
     ("change", "named"),
     [
+        (setting({"out": "/home", "figures": "/home"}, "settings", "parameters"), "figures, out"),
         (setting(0, "settings", "parameters", CODE), "pwned"),
         (setting("huge", "settings", "size"), "huge"),
         (setting({"01_other": {"status": "to do"}}, "notebooks"), "01_other"),
@@ -265,6 +247,7 @@ CODE = "seed = 1; import os; os.mkdir('pwned')  #"
         (setting("Zen 99", "machine", "microarchitecture"), "Zen 99"),
     ],
 )
-def test_a_manifest_says_nothing_that_is_not_here(resume_changed, change, named):
+def test_a_manifest_says_nothing_that_is_not_here(run, out, resume, change, named):
+    run(out)
     with pytest.raises(ConfigurationError, match=named):
-        resume_changed(change)
+        resume(out, change)

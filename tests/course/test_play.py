@@ -7,7 +7,7 @@ import chess.pgn
 import pytest
 
 from rungs_course import agents
-from tests.browser import SCREENSHOTS, assert_fits_a_phone, needs_chromium, square
+from tests.browser import assert_fits_a_phone, needs_chromium, square
 
 pytestmark = [pytest.mark.system, needs_chromium]
 LOST = "6k1/8/6K1/8/8/8/8/7Q w - - 0 1"  # for Black
@@ -16,14 +16,11 @@ MATE_IN_ONE = "6k1/5ppp/8/8/8/8/8/K2R4 w - - 0 1"
 
 
 @pytest.fixture
-def play(opened):
-    def play(seconds="0.1"):
-        page = opened("play")
-        page.locator("main").wait_for()
-        page.locator("#seconds").select_option(seconds)
-        return page
-
-    return play
+def page(opened):
+    page = opened("play")
+    page.locator("main").wait_for()
+    page.locator("#seconds").select_option("0.1")
+    return page
 
 
 def played(page):
@@ -57,23 +54,6 @@ def set_up(page, fen):
     page.get_by_role("button", name="Set up").click()
 
 
-def assert_answers(page):
-    """Plays a move, which an agent answers."""
-    type_move(page, "e4")
-    wait_for_plies(page, 2)
-    wait_for_status(page, "White is to move.")
-    board = chess.Board()
-    for san in played(page):
-        board.push_san(san)
-    assert page.locator("#fen").input_value() == board.fen()
-    row = page.locator("#candidates tr").first.locator("td").all_inner_texts()
-    assert row[0] == played(page)[1]
-    assert int(row[1].replace(",", "")) > 1
-    assert "simulations a second" in page.locator("#numbers").inner_text()
-    assert page.locator("#tree rect").count() > 3
-    assert "Elo" in page.locator("#ratings").inner_text()
-
-
 def label(page, name):
     return square(page, name).get_attribute("aria-label")
 
@@ -82,28 +62,44 @@ def is_selected(page, name):
     return square(page, name).get_attribute("aria-selected") == "true"
 
 
-def test_squares_say_what_they_are_for_and_pieces_are_dragged(play):
-    page = play()
+def test_pieces_are_clicked_and_dragged_and_moves_answered(page):
     assert label(page, "e2") == "e2, white pawn, can move"
     square(page, "e2").click()
     assert label(page, "e2") == "e2, white pawn, selected"
     assert label(page, "e4") == "e4, empty, move here"
     assert label(page, "f3") == "f3, empty"
-    page.screenshot(path=SCREENSHOTS / "board_selected.png")
-    square(page, "g1").drag_to(square(page, "g3"))  # where it may not go
+    square(page, "e5").click()  # where a pawn can't go
+    square(page, "g1").drag_to(square(page, "g3"))  # nor a knight
     assert played(page) == []
     assert page.locator("svg[style*=translate]").count() == 0
-    square(page, "g1").drag_to(square(page, "f3"))
-    wait_for_plies(page, 2)
-    assert played(page)[0] == "Nf3"
-    wait_for_status(page, "White is to move.")
     square(page, "e2").click()
-    type_move(page, "d4")  # while it is the agent's turn, nothing may move
-    assert not is_selected(page, "e2")
+    square(page, "e4").click()
+    wait_for_plies(page, 2)
+    wait_for_status(page, "White is to move.")
+    board = chess.Board()
+    for san in played(page):
+        board.push_san(san)
+    assert page.locator("#fen").input_value() == board.fen()
+    move, visits, *_ = page.locator("#candidates tr").first.locator("td").all_inner_texts()
+    assert move == played(page)[1]
+    assert int(visits.replace(",", "")) > 1
+    assert "simulations a second" in page.locator("#numbers").inner_text()
+    assert page.locator("#tree rect").count() > 3
+    assert "Elo" in page.locator("#ratings").inner_text()
+    type_move(page, "Ke5")
+    wait_for_status(page, "Ke5")
+    assert page.locator("#status").get_attribute("role") == "status"
+    square(page, "g1").drag_to(square(page, "f3"))
+    wait_for_plies(page, 4)
+    assert [played(page)[0], played(page)[2]] == ["e4", "Nf3"]
+    wait_for_status(page, "White is to move.")
+    square(page, "d2").click()
+    type_move(page, "a4")  # while it is the agent's turn, nothing may move
+    assert not is_selected(page, "d2")
+    assert_fits_a_phone(page)
 
 
-def test_the_keyboard_moves_and_promotes(play):
-    page = play()
+def test_the_keyboard_moves_and_promotes(page):
     set_up(page, PROMOTING)
     page.locator("#seconds").focus()
     page.keyboard.press("Tab")
@@ -117,7 +113,6 @@ def test_the_keyboard_moves_and_promotes(play):
     for key in ("Enter", "ArrowUp", "ArrowRight", "Space"):
         page.keyboard.press(key)
     assert page.get_by_role("dialog", name="Promote to").is_visible()
-    page.screenshot(path=SCREENSHOTS / "board_promotion.png")
     page.keyboard.press("Escape")
     assert page.get_by_role("dialog").count() == 0
     for key in ("Enter", "ArrowRight", "ArrowRight"):
@@ -129,26 +124,7 @@ def test_the_keyboard_moves_and_promotes(play):
     assert page.evaluate("document.activeElement.dataset.square") == "d8"
 
 
-def test_a_move_is_played_and_answered_and_what_is_illegal_refused(play):
-    page = play()
-    square(page, "e2").click()
-    square(page, "e5").click()  # where a pawn can't go
-    assert played(page) == []
-    assert_answers(page)
-    page.screenshot(path=SCREENSHOTS / "play_desktop.png", full_page=True)
-    type_move(page, "Ke5")
-    wait_for_status(page, "Ke5")
-    assert len(played(page)) == 2
-    square(page, "g1").click()
-    square(page, "f3").click()
-    wait_for_plies(page, 4)
-    assert played(page)[2] == "Nf3"
-    assert page.locator("#status").get_attribute("role") == "status"
-    assert_fits_a_phone(page, "play")
-
-
-def test_moves_are_taken_back_and_written_as_pgn(play):
-    page = play()
+def test_moves_are_taken_back_and_written_as_pgn(page):
     for plies, text in ((2, "d4"), (4, "Nf3")):
         wait_for_status(page, "White is to move.")
         type_move(page, text)
@@ -179,8 +155,7 @@ def test_moves_are_taken_back_and_written_as_pgn(play):
     wait_for_status(page, "White is to move.")
 
 
-def test_a_position_is_set_up_and_ends_by_mate_or_agreement(play):
-    page = play()
+def test_a_position_is_set_up_and_ends_by_mate_or_agreement(page):
     set_up(page, "no position")
     wait_for_status(page, "no position")
     set_up(page, LOST)
@@ -195,8 +170,8 @@ def test_a_position_is_set_up_and_ends_by_mate_or_agreement(play):
     assert "1. Rd8# 1-0" in pgn(page)
 
 
-def test_the_agent_begins_where_you_are_black(play):
-    page, (_, first, *_) = play(), agents.known()  # the page lists them in this order
+def test_agents_begin_where_you_are_black_and_play_each_other_until_a_new_game_begins(page):
+    black, white, *_ = agents.known()  # the page lists them in this order
     page.locator("#white").select_option("1")
     page.locator("#black").select_option("you")
     wait_for_plies(page, 1)
@@ -205,27 +180,21 @@ def test_the_agent_begins_where_you_are_black(play):
     type_move(page, "a6")
     wait_for_plies(page, 3)
     wait_for_status(page, "Black is to move.")  # a reply writes a status of its own
-    page.locator("#white").select_option("0")  # of the next game
+    page.locator("#black").select_option("0")  # of the next game
     wait_for_status(page, "new game")
-    assert f'[White "{first}"]' in pgn(page)
-
-
-def test_two_agents_play_each_other_until_a_new_game_begins(play):
-    page, (black, white, *_) = play(), agents.known()
-    page.locator("#white").select_option("1")
+    assert f'[White "{white}"]\n[Black "you"]' in pgn(page)
     page.get_by_role("button", name="New game").click()
     wait_for_plies(page, 4)
     assert page.get_by_role("button", name="Hint").is_disabled()
     assert f'[White "{white}"]\n[Black "{black}"]' in pgn(page)
-    page.screenshot(path=SCREENSHOTS / "play_watched.png", full_page=True)
     page.locator("#white").select_option("you")
     page.get_by_role("button", name="New game").click()
     wait_for_status(page, "White is to move.")
     assert played(page) == []
 
 
-def test_a_long_search_is_seen_and_ended_by_another_wish(play):
-    page = play(seconds="5")
+def test_a_long_search_is_seen_and_ended_by_another_wish(page):
+    page.locator("#seconds").select_option("5")
     type_move(page, "e4")
     page.locator("#numbers").filter(has_text="simulations").wait_for()
     page.get_by_role("button", name="Take back").click()

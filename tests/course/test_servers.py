@@ -1,10 +1,10 @@
 """`make explore` and `make lab` start kernels for their reader alone, and not for ever."""
 
+import contextlib
+import http.client
 import json
 import re
 import socket
-import urllib.error
-import urllib.request
 from pathlib import Path
 
 import pytest
@@ -25,29 +25,18 @@ UPGRADE = {
 }
 
 
-class Unredirected(urllib.request.HTTPRedirectHandler):
-    def redirect_request(self, *_):
-        return None
-
-
-OPENER = urllib.request.build_opener(Unredirected)
-
-
 def answer(server, path, method="GET", **headers):
     """Returns status, address and text of an answer; follows no redirection."""
-    data = b"{}" if method == "POST" else None
-    request = urllib.request.Request(server.address + path, data, headers, method=method)
-    try:
-        with OPENER.open(request, timeout=120) as reply:
-            return reply.status, "", reply.read().decode()
-    except urllib.error.HTTPError as error:
-        return error.code, error.headers.get("Location", ""), error.read().decode()
+    host = server.address.removeprefix("http://")
+    with contextlib.closing(http.client.HTTPConnection(host, timeout=120)) as connection:
+        connection.request(method, path, b"{}" if method == "POST" else None, headers)
+        reply = connection.getresponse()
+        return reply.status, reply.getheader("Location", ""), reply.read().decode()
 
 
 def kernels(server):
-    pids = set()
-    for task in Path(f"/proc/{server.process.pid}/task").iterdir():
-        pids |= set((task / "children").read_text().split())
+    tasks = Path(f"/proc/{server.process.pid}/task").glob("*/children")
+    pids = {pid for children in tasks for pid in children.read_text().split()}
     return {pid for pid in pids if b"ipykernel" in Path(f"/proc/{pid}/cmdline").read_bytes()}
 
 
