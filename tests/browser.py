@@ -23,15 +23,8 @@ needs_chromium = pytest.mark.needs("chromium")
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
 
 # Chromium of its own accord asks hosts that a closed network refuses.
-QUIET = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-]
+QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
+QUIET += ["--disable-component-update", "--disable-sync", "--no-first-run"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,12 +40,8 @@ class Server:
 def served(target, ready, home, *options, cwd=ROOT):
     """Runs the server of a target of `make` until the context ends.
 
-    Args:
-        target: of the Makefile.
-        ready: the path that it answers first.
-        home: the folder for its settings.
-        options: more arguments, with `{port}`.
-        cwd: where it runs.
+    It answers the path `ready` first, has its settings in `home`, and more arguments, with
+    `{port}`, in `options`.
     """
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))

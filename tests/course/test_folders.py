@@ -127,29 +127,25 @@ def test_nothing_is_removed_through_a_link(run, out, tmp_path, name):
 
 def test_a_books_folder_is_ours_only_if_it_says_so(tmp_path, monkeypatch):
     def sphinx(command, _seconds):
+        if crashes:
+            return subprocess.CompletedProcess(command, 2, stderr="no such theme")
         Path(command[-1]).mkdir()
         (Path(command[-1]) / "index.html").write_text("ours")
         return subprocess.CompletedProcess(command, 0)
 
-    def crash(command, _seconds):
-        return subprocess.CompletedProcess(command, 2, stderr="no such theme")
-
     monkeypatch.setattr(book, "run_program", sphinx)
-    folder = tmp_path / "book"
-    folder.mkdir()
-    (folder / "mine.md").write_text("precious")
-    with pytest.raises(ConfigurationError, match=r"mine\.md"):
-        book.make(tmp_path, folder)
-    (folder / "mine.md").unlink()
+    folder, crashes = tmp_path / "book", False
     book.make(tmp_path, folder)
     (folder / "mine.md").write_text("precious")
     assert book.make(tmp_path, folder).read_text() == "ours"
-    before = contents(folder)
+    before, crashes = contents(folder), True
     assert before["mine.md"] == b"precious"
-    monkeypatch.setattr(book, "run_program", crash)
     with pytest.raises(BookError, match="no such theme"):
         book.make(tmp_path, folder)
     assert contents(folder) == before
+    (folder / "rungs.json").unlink()
+    with pytest.raises(ConfigurationError, match=r"mine\.md|index\.html"):
+        book.make(tmp_path, folder)
 
 
 def test_a_folder_in_use_is_refused(run, out):

@@ -8,6 +8,7 @@ import pytest
 
 from rungs_course import agents
 from tests.browser import assert_fits_a_phone, needs_chromium, square
+from tests.processes import poll
 
 pytestmark = [pytest.mark.system, needs_chromium]
 LOST = "6k1/8/6K1/8/8/8/8/7Q w - - 0 1"  # for Black
@@ -29,11 +30,7 @@ def played(page):
 
 
 def wait_for_plies(page, count):
-    page.wait_for_function(
-        "(count) => [...document.querySelectorAll('#moves li')]"
-        ".reduce((sum, line) => sum + line.textContent.split(' ').length - 1, 0) >= count",
-        arg=count,
-    )
+    poll(lambda: len(played(page)) >= count, 300)
 
 
 def wait_for_status(page, text):
