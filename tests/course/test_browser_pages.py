@@ -97,9 +97,6 @@ def test_bitboards_by_mouse(opened):
     page.get_by_label("A position").select_option("a check")
     page.get_by_role("button", name="check mask").click()
     assert marked(page, "allowed") == {"e2", "f3", "g4", "h5"}
-    page.get_by_label("A position").select_option("a double check")
-    assert marked(page, "allowed") == set()
-    assert re.search("e1.*f6", page.locator("#about").inner_text())
 
     page.get_by_label("A position").select_option("the start")
     page.locator("[data-word='56']").click()  # 2 north, 1 east
