@@ -3,22 +3,31 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
-#include <vector>
 
 #include "rungs/cartpole.hpp"
 
 namespace rungs {
 
+// Memory of its own, which ends where the array does.
+template <class Number>
+std::unique_ptr<Number[]> array(std::int64_t count) {
+  return std::make_unique<Number[]>(count);
+}
+
 template <class Real>
 void play_cartpole(std::int64_t envs, std::int64_t steps, env::Autoreset autoreset,
                    std::int64_t at_once) {
   const std::int64_t stride = (envs + 63) / 64 * 64;
-  // Memory of its own for each array, which ends where that does.
-  std::vector<std::unique_ptr<std::byte[]>> memory;
-  const auto allocate = [&]<class T>(T*& array, std::int64_t count) {
-    memory.push_back(std::make_unique<std::byte[]>(count * sizeof(T)));
-    array = reinterpret_cast<T*>(memory.back().get());
-  };
+  auto state = array<Real>(4 * stride);
+  auto age = array<std::int32_t>(stride);
+  auto episode = array<std::uint32_t>(stride);
+  auto observation = array<float>(4 * stride), final_observation = array<float>(4 * stride);
+  auto reward = array<float>(stride);
+  auto rewards = array<double>(envs);
+  auto chosen = array<std::int8_t>(stride);
+  auto terminated = array<bool>(stride), truncated = array<bool>(stride);
+  auto ended = array<bool>(stride);
+  auto ends = array<std::int32_t>(envs);
   CartPoleBatch batch = {};
   batch.config.seed = 1ULL << 63;
   batch.config.precision = sizeof(Real);
@@ -28,27 +37,27 @@ void play_cartpole(std::int64_t envs, std::int64_t steps, env::Autoreset autores
   batch.num_envs = envs;
   batch.stride = stride;
   batch.first_env = 5;
-  Real* state;
-  for (float** rows : {&batch.observation, &batch.final_observation}) allocate(*rows, 4 * stride);
-  for (bool** flags : {&batch.terminated, &batch.truncated, &batch.ended}) allocate(*flags, stride);
-  allocate(state, 4 * stride);
-  allocate(batch.steps, stride);
-  allocate(batch.episode, stride);
-  allocate(batch.reward, stride);
-  allocate(batch.chosen, stride);
-  batch.state = state;
-  std::vector<double> rewards(envs);
-  std::vector<std::int32_t> ends(envs);
+  batch.state = state.get();
+  batch.steps = age.get();
+  batch.episode = episode.get();
+  batch.observation = observation.get();
+  batch.reward = reward.get();
+  batch.terminated = terminated.get();
+  batch.truncated = truncated.get();
+  batch.ended = ended.get();
+  batch.final_observation = final_observation.get();
+  batch.chosen = chosen.get();
   cartpole::reset<Real>(batch, nullptr, 0);
   for (std::int64_t done = 0; done < steps; done += at_once)
-    cartpole::step<Real>(batch, {at_once, nullptr, done, rewards.data(), ends.data()}, 2);
-  std::vector<std::int64_t> given(envs);
+    cartpole::step<Real>(batch, {at_once, nullptr, done, rewards.get(), ends.get()}, 2);
+  auto given = array<std::int64_t>(envs);
   given[envs - 1] = 2;
-  if (check_and_latch(batch, given.data()) != envs - 1) std::abort();
-  for (int row = 0; row < 4; ++row) std::fwrite(state + row * stride, sizeof(Real), envs, stdout);
-  std::fwrite(batch.steps, sizeof(std::int32_t), envs, stdout);
-  std::fwrite(batch.episode, sizeof(std::uint32_t), envs, stdout);
-  std::fwrite(batch.ended, 1, envs, stdout);
+  if (check_and_latch(batch, given.get()) != envs - 1) std::abort();
+  for (int row = 0; row < 4; ++row)
+    std::fwrite(state.get() + row * stride, sizeof(Real), envs, stdout);
+  std::fwrite(age.get(), sizeof(std::int32_t), envs, stdout);
+  std::fwrite(episode.get(), sizeof(std::uint32_t), envs, stdout);
+  std::fwrite(ended.get(), 1, envs, stdout);
 }
 
 }  // namespace rungs

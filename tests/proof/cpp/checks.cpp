@@ -2,7 +2,7 @@
 //   trees FILE.epd DEPTH            invariants at every node, and the leaf counts
 //   perft FILE.epd MOST             all counts of at most so many leaves, with each kind of vector
 //   self-play STEPS [FILE.epd]      random games, which write only to their buffers
-//   fen|actions|states ROUNDS FILE...   the fuzzer's targets, given the files, changed
+//   fen|actions|states|copies ROUNDS FILE...   the fuzzer's targets, given the files, changed
 //   threads ROUNDS                  a thread pool, and boards that it steps
 //   tiles                           products in tiles
 //   search PLIES FILE.epd           searches of many games, and what holds of their trees
@@ -13,6 +13,7 @@
 #include <string>
 
 #include "cartpole.hpp"
+#include "copies.hpp"
 #include "fuzz_targets.hpp"
 #include "games.hpp"
 #include "search.hpp"
@@ -50,6 +51,7 @@ int main(int count, char** arguments) {
   if (check == "fen") return replay(fuzz_fen, number(2), arguments + 3, end);
   if (check == "actions") return replay(fuzz_actions, number(2), arguments + 3, end);
   if (check == "states") return replay(fuzz_states, number(2), arguments + 3, end);
+  if (check == "copies") return replay(fuzz_copies, number(2), arguments + 3, end);
   if (check == "threads") return check_threads(number(2));
   if (check == "tiles") return learn::check_tiles();
   if (check == "search") return check_search(number(2), arguments[3]);

@@ -131,14 +131,20 @@ std::vector<T> learnt(const Played<T>& played, int rounds, std::int32_t threads,
              score.data(), again.data(), workers);
     if (again != value) fail("a value is another beside scores");
     all.insert(all.end(), score.begin(), score.end());
+    for (std::int64_t i = 0; i < played.rows; ++i) {
+      if (choice[i] < 0 || choice[i] >= played.count[i]) fail("no legal action was chosen");
+      if (played.action[i * kMaxLegal + choice[i]] != chosen[i]) fail("its place is another");
+    }
     all.insert(all.end(), log_probability.begin(), log_probability.end());
     all.insert(all.end(), value.begin(), value.end());
     LossTerms terms;
     if (gradients(memory.model, batch, PpoLoss<T>(minibatch), terms, workers) >= 0)
       fail("a position can't be read");
+    if (!(terms.entropy > 0 && terms.value > 0)) fail("no loss");
     adam_step(memory.model, {1e-3, 1e-5, 0.5, 2 * round - 1}, workers);
     if (gradients(memory.model, batch, SearchLoss<T>(searched), terms, workers) >= 0)
       fail("a searched position can't be read");
+    if (!(terms.policy > 0 && terms.value > 0)) fail("no loss of search");
     adam_step(memory.model, {1e-3, 1e-5, 0.5, 2 * round}, workers);
     memory.check_fences();
   }

@@ -1,6 +1,5 @@
-// Searches of many games: trees stay in their memory, and threads change nothing.
+// Searches of many games: what holds of every tree, and that threads change nothing.
 #pragma once
-#include <memory>
 #include <vector>
 
 #include "boards.hpp"
@@ -11,32 +10,39 @@ namespace rungs {
 
 // A batch in memory of exactly its size.
 class Trees {
-  template <class T>
-  T* array(std::int64_t count) {
-    const auto made = std::make_shared<std::vector<T>>(count);
-    memory_.push_back(made);
-    return made->data();
-  }
-
-  std::vector<std::shared_ptr<void>> memory_;
-
  public:
   Trees(std::int64_t games, const search::Settings& settings, const std::int32_t* schedule)
-      : batch{settings,
+      : games_(games),
+        histories_(settings.observation == env::ObservationFormat::BOARD ? 0 : games),
+        nodes_(2 * games * settings.nodes),
+        priors_(2 * games * settings.edges),
+        edge_actions_(2 * games * settings.edges),
+        stats_(2 * games * settings.edges),
+        observation_(games * env::observation_bytes(settings.observation)),
+        actions_(games * env::kMaxLegal),
+        counts_(games),
+        batch{settings,
               games,
-              array<search::GameTree>(games),
-              settings.observation == env::ObservationFormat::BOARD ? nullptr
-                                                                    : array<env::History>(games),
-              {array<search::Node>(2 * games * settings.nodes),
-               array<float>(2 * games * settings.edges),
-               array<std::int16_t>(2 * games * settings.edges),
-               array<search::Stats>(2 * games * settings.edges)},
+              games_.data(),
+              histories_.empty() ? nullptr : histories_.data(),
+              {nodes_.data(), priors_.data(), edge_actions_.data(), stats_.data()},
               schedule,
-              array<std::uint8_t>(games * env::observation_bytes(settings.observation)),
-              array<std::int16_t>(games * env::kMaxLegal),
-              array<std::int16_t>(games)} {}
+              observation_.data(),
+              actions_.data(),
+              counts_.data()} {}
   Trees(const Trees&) = delete;
 
+ private:
+  std::vector<search::GameTree> games_;
+  std::vector<env::History> histories_;
+  std::vector<search::Node> nodes_;
+  std::vector<float> priors_;
+  std::vector<std::int16_t> edge_actions_;
+  std::vector<search::Stats> stats_;
+  std::vector<std::uint8_t> observation_;
+  std::vector<std::int16_t> actions_, counts_;
+
+ public:
   const search::TreeBatch batch;
 };
 
@@ -55,6 +61,51 @@ inline void make_up(const search::TreeBatch& batch, std::int64_t first, std::int
       seen = seen * 1664525 + batch.actions[(first + row) * env::kMaxLegal + k];
       logits[row * env::kMaxLegal + k] = static_cast<float>(seen >> 28) / 8;
     }
+  }
+}
+
+// What holds of a tree: sums over edges, and that each node is where its edge leads.
+inline void check_tree(const search::TreeView& view) {
+  using namespace search;
+  const TreeMemory& tree = view.tree();
+  open_all(view);
+  const TreeSize used = view.state.used;
+  if (used.nodes > view.settings.nodes || used.edges > view.settings.edges ||
+      used.stats != used.edges)
+    fail("a tree is larger than its fits");
+  for (std::int32_t number = 0; number < used.nodes; ++number) {
+    const Node& node = tree.node[number];
+    if (node.first < 0 || node.first + node.count > used.edges) fail("edges are not the tree's");
+    if (node.over()) {
+      if (node.count || node.open()) fail("a game that is over goes on");
+      continue;
+    }
+    const Edges edges = tree.edges(node);
+    std::int32_t visits = 1;
+    float prior = 0;
+    double unvisited_prior = 0;
+    for (int i = 0; i < node.count; ++i) {
+      const Stats& edge = edges.stats[i];
+      visits += edge.visits;
+      prior += edges.prior[i];
+      if (i >= node.num_visited) unvisited_prior += edges.prior[i];
+      if (std::abs(edge.value_sum) > edge.visits) fail("a visit was worth more than a win");
+      if (number && (edge.visits != 0) != (i < node.num_visited)) fail("visited edges come first");
+      if (number && i > node.num_visited && edges.prior[i] > edges.prior[node.num_visited])
+        fail("another has a higher prior");
+      if (edge.child == kNone) continue;
+      const Node& child = tree.node[edge.child];
+      chess::Position next = node.position;
+      chess::play(next, edges.action[i]);
+      next.en_passant = child.position.en_passant;  // named only where it can be captured
+      if (next != child.position) fail("a node is not where its edge leads");
+      if (child.parent != number || child.edge != node.stats + i)
+        fail("a child has another parent");
+    }
+    if (visits != node.visits) fail("visits do not add up");
+    if (number && unvisited_prior != node.unvisited_prior)
+      fail("priors of unvisited edges do not add up");
+    if (std::abs(prior - 1) > 1e-3) fail("priors do not add up");
   }
 }
 
@@ -106,7 +157,7 @@ inline void search_games(search::Policy policy, env::ObservationFormat observati
       for (std::int64_t i = 0; i < games; ++i) {
         const search::TreeView view = batch.view(i);
         if (view.state.game.over()) continue;
-        search::open_all(view);
+        check_tree(view);
         std::int16_t actions[env::kMaxLegal], count;
         std::int32_t visits[env::kMaxLegal] = {};
         float shares[env::kMaxLegal], priors[env::kMaxLegal], means[env::kMaxLegal];

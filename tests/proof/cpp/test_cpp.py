@@ -97,7 +97,7 @@ def test_boards_and_searches_have_no_races():
     assert run(*program, "search", 6, DATA / "tricky.epd") == "searched\n"
 
 
-def test_trees_stay_in_their_memory_and_threads_change_nothing(checks):
+def test_trees_stay_in_their_memory_and_add_up(checks):
     for file in ("tricky.epd", "chess960.epd"):
         assert run(*checks, "search", 4, DATA / file) == "searched\n"
 
@@ -125,15 +125,15 @@ def test_any_text_is_refused_or_a_position(checks, tmp_path):
     run(*checks, "fen", 300, *tmp_path.iterdir())
 
 
-# Of each target: rounds, and bytes behind its settings.
-FUZZED = {"actions": (1, 150), "states": (8, 2 + 3 * 4)}
+# Of each target: rounds, how many settings are left out between two, and bytes behind them.
+FUZZED = {"actions": (1, 1, 150), "states": (8, 1, 2 + 3 * 4), "copies": (2, 5, 2 + 5)}
 
 
 @pytest.mark.parametrize("target", FUZZED)
 def test_any_bytes_are_refused_or_leave_everything_in_order(checks, target, tmp_path):
-    rounds, size = FUZZED[target]
+    rounds, every, size = FUZZED[target]
     rng = np.random.default_rng(0)
-    for settings in range(256):
+    for settings in range(0, 256, every):
         (tmp_path / str(settings)).write_bytes(bytes([settings]) + rng.bytes(size))
     run(*checks, target, rounds, *tmp_path.iterdir())
 
@@ -201,7 +201,11 @@ def test_the_fuzzer_finds_nothing(target):
 
 
 @pytest.mark.slow
-def test_many_positions_and_long_games(checks):
+def test_invariants_of_many_positions(checks):
     run(*checks, "trees", DATA / "random.epd", 2)
-    for start in ([], [DATA / "random.epd"]):
-        run(*checks, "self-play", 20_000, *start)
+
+
+@pytest.mark.slow
+def test_self_play_longer(checks):
+    run(*checks, "self-play", 20_000)
+    run(*checks, "self-play", 20_000, DATA / "random.epd")
