@@ -30,12 +30,9 @@ def castling(king_file, rook_file):
     return 64 * (8 * (abs(away) - 1) + (2 if away > 0 else 6)) + king_file
 
 
-def test_the_960_are_numbered_as_scharnagl_did():
-    starts = ChessSettings(start="chess960").starts
-    assert len(set(starts)) == 960
-    assert starts[518] == chess.STARTING_FEN
-    for number, back_rank in ((0, "BBQNNRKR"), (1, "BQNBNRKR"), (959, "RKRNNQBB")):
-        assert starts[number].split()[0].endswith(f"/{back_rank}")
+def test_the_960_are_numbered_as_by_python_chess():
+    fens = tuple(chess.Board.from_chess960_pos(number).fen() for number in range(960))
+    assert ChessSettings(start="chess960").starts == fens
 
 
 def test_one_is_drawn_by_the_seed(make):
@@ -117,57 +114,39 @@ def test_every_castling_has_an_action_of_its_own():
     assert {i: fens[i] for i in expected} == expected
 
 
-@pytest.mark.parametrize("rung", RUNGS)
-def test_one_start_of_chess960_makes_every_castling_be_written_as_its(rung):
-    fen = "4k3/8/8/8/8/8/8/R3K2R w KQ - 0 1"
-    for others, written in (([], {"e1g1", "e1c1"}), ([CHESS960], {"e1h1", "e1a1"})):
-        env = rungs.make("chess", rung, 8, start_fens=[fen, *others])
-        env.reset()
-        moves = env.legal_moves(env.fens().index(fen))
-        assert written == {"e1g1", "e1c1", "e1h1", "e1a1"}.intersection(moves)
-
-
 @pytest.mark.parametrize("rung", [*RUNGS, "cuda"])
-def test_an_illegal_castling_is_named_as_one(rung):
-    fen = "4k3/8/8/8/8/8/8/R2BKN1R w KQ - 0 1"
+def test_one_start_of_chess960_makes_every_castling_be_written_as_its(rung):
+    """Those that are legal, and in an error one that is not."""
+    fens = "4k3/8/8/8/8/8/8/R3K2R w KQ - 0 1", "4k3/8/8/8/8/8/8/R2BKN1R w - - 0 1"
     device = {"device": "cpu"} if rung == "cuda" else {}
-    for starts, uci in (([fen], "e1g1"), ([fen, CHESS960], "e1h1")):
-        env = rungs.make("chess", rung, 8, start_fens=starts, **device)
+    for others, castlings in (([], {"e1g1", "e1c1"}), ([CHESS960], {"e1h1", "e1a1"})):
+        env = rungs.make("chess", rung, 16, start_fens=[*fens, *others], **device)
         env.reset()
-        board = env.fens().index(fen)
-        actions = np.array([min(env.legal_moves(i).values()) for i in range(8)])
+        castling, board = map(env.fens().index, fens)
+        assert castlings == {"e1g1", "e1c1", "e1h1", "e1a1"}.intersection(env.legal_moves(castling))
+        actions = np.array([min(env.legal_moves(i).values()) for i in range(16)])
         actions[board] = 64 * 10 + 4
         with pytest.raises(IllegalActionError) as caught:
             env.step(actions)
         error = caught.value
-        assert (error.board, error.action, error.uci) == (board, 644, uci)
+        assert (error.board, error.action, error.uci) == (board, 644, max(castlings))
 
 
 def test_random_games_are_written_and_read_as_by_python_chess():
-    games, rng, castlings = 20, np.random.default_rng(0), 0
-    settings = {"start": "chess960", "seed": 20, "autoreset_mode": "DISABLED"}
-    env = rungs.make("chess", "cpp", games, **settings)
-    env.reset()
-    boards = [chess.Board(fen, chess960=True) for fen in env.fens()]
-    for _ in range(30):
-        actions = []
-        for i, board in enumerate(boards):
-            moves = env.legal_moves(i)
-            assert moves.keys() == set(map(board.uci, board.legal_moves)), board.fen()
-            castles = [move for move in board.legal_moves if board.is_castling(move)]
+    rng, castlings = np.random.default_rng(0), 0
+    for number in rng.integers(960, size=20).tolist():
+        board = chess.Board.from_chess960_pos(number)
+        while board.ply() < 40 and (moves := [*board.legal_moves]):
+            castles = [move for move in moves if board.is_castling(move)]
             for move in castles:
-                for spelled in (move.uci(), board.uci(move, chess960=False)):
-                    assert from_uci(spelled, board.fen()) == moves[move.uci()]
-                assert to_uci(moves[move.uci()], board.fen(), chess960=True) == move.uci()
-            uci = board.uci(castles[0]) if castles and i % 2 else str(rng.choice([*moves]))
-            castlings += board.is_castling(board.parse_uci(uci))
-            board.push_uci(uci)
-            actions.append(moves[uci])
-        env.step(actions)
-    assert castlings > games / 4
-    for board in boards:
+                action = from_uci(move.uci(), board.fen())
+                assert from_uci(board.uci(move, chess960=False), board.fen()) == action
+                assert to_uci(action, board.fen(), chess960=True) == move.uci()
+            castlings += bool(castles)
+            board.push(castles[0] if castles else moves[rng.integers(len(moves))])
         pgn = Match("a", "b", board, Reason.FIFTY_MOVES, 0.5).pgn("e")
         read = chess.pgn.read_game(io.StringIO(pgn))
         assert not read.errors
         assert [*read.mainline_moves()] == board.move_stack
         assert max(map(len, pgn.partition("\n\n")[2].splitlines())) < 80
+    assert castlings > 10

@@ -9,10 +9,8 @@ import numpy as np
 import pytest
 
 import rungs
-from rungs._src.chess.actions import action_of, move_of
 from rungs._src.chess.policy import random_actions
 from rungs._src.core.memory import on_host
-from rungs._src.core.philox import Purpose, below, philox
 from rungs._src.machine import gpu
 from rungs.errors import ConfigurationError, InvalidStateError, UnavailableError
 from rungs_course.measure.verify import assert_same, verify
@@ -30,7 +28,6 @@ STARTS = [
     "8/5k2/8/8/8/2r5/8/K7 b - - 95 80",
     "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1",
 ]
-DRAWN = {"opponent": "random", "opening_plies": (2, 9), "mask": "bits"}
 # Those that have boards in this process.
 RUNGS = {
     "python": {},
@@ -43,10 +40,6 @@ RUNGS = {
 
 def make(rung, num_envs=6, **settings):
     return rungs.make("chess", rung, num_envs, **RUNGS[rung], **settings)
-
-
-def pair(rung, **settings):
-    return make(rung, **settings), make(rung, **settings)
 
 
 @pytest.fixture(params=RUNGS)
@@ -62,34 +55,27 @@ def on_arrays(outputs):
     return *(on_host(array).copy() for array in arrays), info
 
 
-def row(outputs, board):
-    """One board's part of outputs."""
-    *arrays, info = outputs
-    part = {key: value[board : board + 1] for key, value in info.items()}
-    return *(array[board : board + 1] for array in arrays), part
-
-
-class Recorded:
-    """Plays an environment, and keeps what was done to it."""
+class Player:
+    """Plays an environment at random, and keeps its last outputs and actions."""
 
     def __init__(self, env, seed):
-        self.env, self.done, self.rng = env, [], np.random.default_rng(seed)
+        self.env, self.rng = env, np.random.default_rng(seed)
         self.outputs = on_arrays(env.reset(seed=seed))
 
     def step(self):
-        """Plays random actions; with DISABLED, resets what has ended before."""
+        """With DISABLED, it resets what has ended before."""
         ended = on_host(self.env.boards.buffers.ended).copy()
         if self.env.autoreset_mode.name == "DISABLED" and ended.any():
             self.do("reset", options={"reset_mask": ended})
-        actions = random_actions(self.outputs[-1]["action_mask"], self.rng)
-        return self.do("step", actions)
+        self.actions = random_actions(self.outputs[-1]["action_mask"], self.rng)
+        return self.do("step", self.actions)
 
     def do(self, method, *arguments, **options):
-        self.done.append((method, arguments, options))
         self.outputs = on_arrays(getattr(self.env, method)(*arguments, **options))
         return self.outputs
 
 
+# Whose numbers and episodes copies have, and that they go on as one, tests/proof/cpp has of C++.
 @pytest.mark.parametrize("rung", [*RUNGS][1:])
 @pytest.mark.parametrize("settings", GAMES)
 @pytest.mark.parametrize("mode", MODES)
@@ -97,7 +83,7 @@ def test_every_rung_copies_alike(rung, mode, settings):
     """By way of `cpp`, which is compared with Python."""
     settings = settings | {"autoreset_mode": mode, "start_fens": STARTS}
     names = (rung, "python" if rung == "cpp" else "cpp")
-    both = [Recorded(make(name, **settings), seed=4) for name in names]
+    both = [Player(make(name, **settings), seed=4) for name in names]
     rng = np.random.default_rng(5)
     for step in range(42):
         verify(rung, *(played.step() for played in both), f"in step {step}")
@@ -116,7 +102,7 @@ def test_every_rung_copies_alike(rung, mode, settings):
     assert both[0].env.fens() == both[1].env.fens()
 
 
-def test_repetitions_are_remembered(rung):
+def test_repetitions_are_remembered_by_snapshots_and_states(rung):
     env = make(rung, 2)
     env.reset()
     there_and_back = [("g1f3", "b1c3"), ("g8f6", "b8c6"), ("f3g1", "c3b1"), ("f6g8", "c6b8")]
@@ -128,81 +114,35 @@ def test_repetitions_are_remembered(rung):
         return on_host(outcome[2]).tolist()
 
     play(*there_and_back)
-    snapshot = env.snapshot([0])
+    snapshot, state = env.snapshot([0]), env.get_state()
     play(*no_repetition_crosses)
     env.restore(snapshot, [1])
     assert play(*((move, move) for move, _ in there_and_back)) == [False, True]
-
-
-@pytest.mark.parametrize("randomness", ["same", "own"])
-def test_whose_replies_a_copy_gets(rung, randomness):
-    env = make(rung, 2, opponent="random", mask="bits")
-    Recorded(env, seed=6).step()
-    env.copy_boards([0], [1], randomness=randomness)
-    action, expected = min(env.legal_moves(0).values()), []
-    for number in (0, 0 if randomness == "same" else 1):
-        position = chess.Board(env.fens()[0])
-        position.push(move_of(action, position))
-        legal = sorted(action_of(move, not position.turn) for move in position.legal_moves)
-        reply = legal[below(philox(6, number, 0, 3, Purpose.OPPONENT), len(legal))]
-        position.push(move_of(reply, position))
-        expected.append(position.fen())
-    env.step(np.array([action, action]))
-    assert env.fens() == expected
-    assert (expected[0] == expected[1]) == (randomness == "same")
-
-
-@pytest.mark.parametrize(
-    ("randomness", "episode", "colour"),
-    [("same", 0, 0), ("same", 1, 0), ("own", 0, 1), ("own", 1, 0)],
-)
-def test_whose_next_episode_a_copy_begins(rung, randomness, episode, colour):
-    env = make(rung, 2, first_board=5, opponent="random", max_plies=6)
-    played = Recorded(env, seed=2)
-    played.step()
-    for _ in range(episode):
-        played.do("reset", options={"reset_mask": np.array([False, True])})
-    played.do("copy_boards", [0], [1], randomness=randomness)
-    played.step()
-    _, _, _, truncated, info = played.step()
-    assert truncated.all()
-    # White's number and episode make an even sum.
-    assert info["player"].tolist() == [(5 + 1) % 2, colour]
-
-
-def test_a_reset_gives_a_board_its_own_number_back(rung):
-    env, other = pair(rung, **DRAWN)
-    for batch in (env, other):
-        batch.reset(seed=8)
-    env.copy_boards([1], [4])
-    assert env.fens()[4] == env.fens()[1] != other.fens()[4]
-    for batch in (env, other):
-        batch.reset(options={"reset_mask": np.arange(6) == 4})
-    assert env.fens()[4] == other.fens()[4]
+    observation, _ = env.set_state(state)
+    assert on_host(observation)[:, 70].tolist() == [1, 1]  # a repetition each
+    assert play(*there_and_back) == [True, True]
 
 
 def test_other_environments_go_on_from_a_snapshot(rung):
-    settings = {"mask": "bits", "obs": "bitplanes", "opponent": "random"}
-    played = Recorded(make(rung, 6, **settings), seed=1)
-    other = Recorded(make(rung, 3, first_board=70, **settings), seed=1)
+    played = Player(make(rung, 6, opponent="random"), seed=1)
+    other = Player(make(rung, 3, opponent="random", first_board=70), seed=1)
     for _ in range(5):
         played.step()
     other.do("restore", played.env.snapshot([4, 2]), [2, 0])
-    assert [other.env.fens()[i] for i in (2, 0)] == [played.env.fens()[i] for i in (4, 2)]
-    for _ in range(5):
-        expected = played.step()
+    for step in range(6):
+        assert [other.env.fens()[i] for i in (2, 0)] == [played.env.fens()[i] for i in (4, 2)], step
+        played.step()
         actions = random_actions(other.outputs[-1]["action_mask"], other.rng)
-        actions[[2, 0]] = played.done[-1][1][0][[4, 2]]
-        outputs = other.do("step", actions)
-        for copy_, source in ((2, 4), (0, 2)):
-            verify("a copy", row(outputs, copy_), row(expected, source), "elsewhere")
+        actions[[2, 0]] = played.actions[[4, 2]]
+        other.do("step", actions)
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_a_state_of_copies_goes_on(rung, mode):
-    settings = {"obs": "bitplanes", "autoreset_mode": mode, "max_plies": 12}
-    env, other = pair(rung, **DRAWN, **settings)
-    played, again = Recorded(env, seed=9), Recorded(other, seed=0)
+    settings = {"opponent": "random", "opening_plies": (2, 9), "max_plies": 12}
+    settings |= {"mask": "bits", "obs": "bitplanes", "autoreset_mode": mode}
+    env, other = make(rung, **settings), make(rung, **settings)
+    played, again = Player(env, seed=9), Player(other, seed=0)
     for _ in range(5):
         played.step()
     env.copy_boards([0, 0, 4], [3, 1, 5])
@@ -264,10 +204,10 @@ def test_what_can_not_be_copied_is_named_and_changes_nothing():
         with pytest.raises(gymnasium.error.ResetNeeded):
             getattr(fresh, early)(*arguments)
     for named, method, *arguments in (
-        *(("source", "copy_boards", indices, [1]) for indices in (*INDICES, "1")),
-        *(("target", "copy_boards", [1], indices) for indices in (*INDICES, "1")),
         *(("indices", "snapshot", indices) for indices in (*INDICES, "1")),
-        *(("indices", "restore", snapshot, indices) for indices in (*INDICES, "1")),
+        ("indices", "restore", snapshot, [6]),
+        ("source", "copy_boards", [6], [1]),
+        ("target", "copy_boards", [1], [6]),
         # To as many boards, each once.
         *(("target", "copy_boards", [3, 3, 4], target) for target in ([0, 1], [0, 5, 0])),
         *(("indices", "restore", three, target) for target in ([0, 1], [0, 5, 0])),

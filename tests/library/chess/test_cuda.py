@@ -1,8 +1,6 @@
 """The CUDA rung: compiled for GPUs, and played on the host where there is no GPU."""
 
 import contextlib
-import ctypes
-import gc
 import sys
 from unittest import mock
 
@@ -142,16 +140,6 @@ class TestContract:
             with refusal(env, IllegalActionError, f"board {10 + board}: action 5 "):
                 env.step(actions)
 
-    def test_a_state_shows_how_often_a_position_stood(self, device_name):
-        env = make(1, device=device_name)
-        env.reset()
-        for move in ("g1f3", "g8f6", "f3g1", "f6g8"):
-            observation, *_ = env.step([env.legal_moves(0)[move]])
-        before = on_host(observation).copy()
-        assert before[0, 70] == 1
-        observation, _ = env.set_state(env.get_state())
-        assert_same("observation", observation, before)
-
 
 def test_what_is_missing_is_named(monkeypatch):
     monkeypatch.setattr(gpu, "name", lambda: None)
@@ -170,25 +158,6 @@ def test_what_is_missing_is_named(monkeypatch):
     monkeypatch.setattr(nvrtc, "nvrtcVersion", mock.Mock(side_effect=RuntimeError))
     with pytest.raises(UnavailableError, match="NVRTC"):
         device.cubin("sm_80")
-
-
-def test_what_is_kept_for_a_rollout_goes_with_it():
-    env = make(2, device="cpu", mask="bits")
-    env.reset()
-
-    def num_structs():
-        gc.collect()
-        size = ctypes.sizeof(env.boards._struct)
-        tensors = [tensor for tensor in gc.get_objects() if type(tensor) is torch.Tensor]
-        return sum(tensor.dtype == torch.uint8 and tensor.shape == (size,) for tensor in tensors)
-
-    for steps in range(5):
-        _, rows = env.rollout(2)
-        for out in rows:
-            env.step(env.sample_actions(steps), out)
-        if not steps:
-            first = num_structs()
-    assert num_structs() == first
 
 
 def test_a_recorded_step_reads_a_new_seed_from_the_same_memory():

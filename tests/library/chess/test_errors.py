@@ -11,14 +11,6 @@ from rungs.errors import ConfigurationError, IllegalActionError, InvalidFenError
 from rungs.search import Search
 
 
-def begun(rung, num_envs, steps=6, **settings):
-    env = rungs.make("chess", rung, num_envs, **settings)
-    env.reset(seed=1)
-    for step in range(steps):
-        env.step(env.sample_actions(step))
-    return env, env.sample_actions(steps)
-
-
 @contextlib.contextmanager
 def unchanged(env, error, match):
     """Asserts that what is done raises, and leaves outputs and positions as they were."""
@@ -33,7 +25,11 @@ def unchanged(env, error, match):
 
 
 def test_an_illegal_action_on_any_board_changes_nothing(rung):
-    env, actions = begun(rung, 9)
+    env = rungs.make("chess", rung, 9)
+    env.reset(seed=1)
+    for step in range(6):
+        env.step(env.sample_actions(step))
+    actions = env.sample_actions(6)
     for board, fen in enumerate(env.fens()):
         bad = actions.copy()
         bad[board] = 64 * 6  # a1 to the west: off the board

@@ -1,11 +1,9 @@
 """The rung `mpi` on several ranks, each a process, on one host or two."""
 
-import json
 import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -15,7 +13,7 @@ from rungs._src.processes.ranks import launch
 from rungs.errors import ConfigurationError, UnavailableError, WorkerDiedError
 from tests.hosts import ADDRESSES, two_hosts
 from tests.library.chess.test_parallel import gone
-from tests.processes import succeed
+from tests.processes import poll, succeed
 from tests.tiers import system_tier
 
 ROOT = Path(__file__).parents[3]
@@ -117,13 +115,8 @@ except rungs.errors.ConfigurationError as error:
 """
 
 ENDLESS = """
-import os
-import pathlib
-import sys
-import rungs
-
 env = rungs.make("chess", "mpi", 8, threads=1)
-pathlib.Path(sys.argv[1], f"{os.environ['PMI_RANK']} {os.getpid()}").touch()
+open(os.path.join(folder, f"{os.environ['PMI_RANK']} {os.getpid()}"), "w").close()
 if env.serve():
     sys.exit()
 env.reset()
@@ -180,31 +173,24 @@ def test_any_number_of_ranks_is_cpp(printed, ranks, compiler, monkeypatch):
 
 
 @pytest.fixture
-def start(script, tmp_path):
-    """Starts a job of three ranks that does not end; returns it and their process ids by rank."""
-    jobs = []
-
-    def begin():
-        folder = tmp_path / "pids"
-        folder.mkdir()
-        command = [sys.executable, "-m", "rungs", "mpi", "-n", "3", script(ENDLESS), folder]
-        job = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        jobs.append(job)
-        while len(ranks := os.listdir(folder)) < 3:
-            assert job.poll() is None
-            time.sleep(0.01)
-        return job, dict(map(int, rank.split()) for rank in ranks)
-
-    yield begin
-    for job in jobs:
+def endless(script, tmp_path):
+    """A job of three ranks that does not end, and their process ids by rank."""
+    folder = tmp_path / "pids"
+    folder.mkdir()
+    command = [sys.executable, "-m", "rungs", "mpi", "-n", "3", script(SAY + ENDLESS), folder]
+    job = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        poll(lambda: len(os.listdir(folder)) == 3 or job.poll() is not None)
+        yield job, dict(map(int, rank.split()) for rank in os.listdir(folder))
+    finally:
         job.terminate()
         job.communicate(timeout=60)
 
 
 @pytest.mark.system
 @pytest.mark.parametrize("rank", [0, 2])
-def test_a_killed_rank_is_named_and_takes_all_with_it(start, rank):
-    job, pids = start()
+def test_a_killed_rank_is_named_and_takes_all_with_it(endless, rank):
+    job, pids = endless
     os.kill(pids[rank], signal.SIGKILL)
     _, errors = job.communicate(timeout=60)
     assert job.returncode == 1
@@ -217,8 +203,8 @@ def test_a_killed_rank_is_named_and_takes_all_with_it(start, rank):
 
 @pytest.mark.system
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
-def test_no_rank_outlives_its_launcher(start, number):
-    job, pids = start()
+def test_no_rank_outlives_its_launcher(endless, number):
+    job, pids = endless
     job.send_signal(number)
     job.communicate(timeout=60)
     assert gone(pids.values())
@@ -254,11 +240,17 @@ def test_wrong_use_is_named(script, monkeypatch, tmp_path, capsys):
 
 # One job for all cases, as its start is what takes long.
 DIFFER = """
-import json
 from mpi4py import MPI
 
+cases = [
+    ("threads", {"threads": 1}, {"threads": "two"}),
+    ("obs", {"obs": "planes"}, {"max_plies": 3}),
+    ("gather", {"gather": True}, {"gather": False}),
+]
+others = {"num_envs": 64, "seed": 1, "transport": "messages", "opponent": "random"}
+cases += [(name, {}, {name: value}) for name, value in others.items()]
 rank = MPI.COMM_WORLD.rank
-for name, first, other in json.loads(transports[0]):
+for name, first, other in cases:
     for gather in (True, False):
         settings = {"gather": gather} | (other if rank == 1 else first)
         try:
@@ -273,19 +265,11 @@ if not env.serve():
 say("and goes on")
 """
 
-CASES = [
-    ("threads", {"threads": 1}, {"threads": "two"}),
-    ("obs", {"obs": "planes"}, {"max_plies": 3}),
-    ("gather", {"gather": True}, {"gather": False}),
-]
-OTHERS = {"num_envs": 64, "seed": 1, "transport": "messages", "opponent": "random"}
-CASES += [(name, {}, {name: value}) for name, value in OTHERS.items()]
-
 
 @pytest.mark.system
 def test_every_rank_says_what_differs(printed):
-    lines = printed(3, DIFFER, json.dumps(CASES))
-    assert lines.count("refused\n") == 3 * 2 * len(CASES)
+    lines = printed(3, DIFFER)
+    assert lines.count("refused\n") == 3 * 2 * 7
     assert lines.count("and goes on\n") == 3
 
 
