@@ -27,13 +27,18 @@ OPEN = (
 )
 
 
-def _of(board):
-    """What the evaluator says of a position: logits of its legal actions in order of id, value."""
-    return _invented(board, board.legal_moves.count())
+def _seen(board):
+    """What an observation shows of it: pieces, from the mover's side, and whether Black moves."""
+    pieces, view = np.zeros(64, np.int8), 0 if board.turn else 56
+    for square, piece in board.piece_map().items():
+        mover = piece.color == board.turn
+        pieces[square ^ view] = piece.piece_type if mover else -piece.piece_type
+    return pieces.tobytes() + bytes([not board.turn])
 
 
-def _invented(board, count):
-    rng = np.random.default_rng(zlib.crc32(f"{board.board_fen()} {board.turn}".encode()))
+def _invented(seen, count):
+    """What the evaluator says of it: logits of its legal actions in order of id, and a value."""
+    rng = np.random.default_rng(zlib.crc32(seen))
     return rng.normal(size=count), rng.uniform(-1, 1)
 
 
@@ -53,8 +58,8 @@ class Positions:
             if self._over(board):
                 logits[row] = 0
             else:
-                of_legal, values[row] = _of(board)
-                logits[row, sorted(legal_actions(board))] = of_legal
+                legal = sorted(legal_actions(board))
+                logits[row, legal], values[row] = _invented(_seen(board), len(legal))
         return logits, values
 
     def step(self, actions, numbers):
@@ -124,18 +129,11 @@ def _mctx(fens, scale, seed):
 
 
 def _evaluate(observation, actions, counts):
-    """Evaluates each leaf as mctx does: by its pieces and who is to move."""
     values = np.zeros(len(counts), np.float32)
     logits = np.zeros((len(counts), counts.max()), np.float32)
-    for row, position in enumerate(observation):
-        view = 56 if position[71] else 0
-        board = chess.Board(None)
-        board.turn = not position[71]
-        for square in np.flatnonzero(position[:64]).tolist():
-            mover = position[square] > 0
-            color = board.turn if mover else not board.turn
-            board.set_piece_at(square ^ view, chess.Piece(abs(int(position[square])), color))
-        logits[row, : counts[row]], values[row] = _invented(board, counts[row])
+    for row, (position, count) in enumerate(zip(observation, counts, strict=True)):
+        seen = position[[*range(64), 71]].tobytes()
+        logits[row, :count], values[row] = _invented(seen, count)
     return logits, values
 
 

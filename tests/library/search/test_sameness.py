@@ -25,6 +25,8 @@ SETTINGS = {
     "puct-silent": {"policy": Puct(fraction=0.0, temperature=0.0)},
     "puct-loud": {"policy": Puct(alpha=2.5, fraction=1.0, temperature=0.3, c_base=50.0)},
     "puct-anew": {"policy": Puct(alpha=0.03), "keep": False},
+    "planes": {"obs": "planes", "dtype": "uint8"},
+    "bitplanes": {"obs": "bitplanes"},
 }
 
 # Two plies before a position stands for the third time.
@@ -38,14 +40,6 @@ def test_the_same_trees(name):
     games = [*ENDINGS[:3], *random_fens(rng, 3)]
     cpp = {"threads": 1, "batches": 1}
     search_both(games, assert_evaluated, rng, plies=3, simulations=24, cpp=cpp, **SETTINGS[name])
-
-
-@pytest.mark.parametrize(("obs", "dtype"), [("planes", "uint8"), ("bitplanes", None)])
-def test_the_same_with_history(obs, dtype):
-    rng = np.random.default_rng(5)
-    cpp = {"threads": 2, "batches": 2}
-    given = {"obs": obs, "dtype": dtype}
-    search_both([*ENDINGS[:2]], evaluate, rng, plies=3, simulations=12, cpp=cpp, **given)
 
 
 def test_ties_are_broken_alike():
@@ -114,42 +108,21 @@ def test_threads_and_batches_change_nothing(policy):
 
 
 def test_boards_of_an_environment_are_searched_with_their_past():
-    num_envs, rng = 12, np.random.default_rng(9)
+    """Board 1 comes back to where it was, which observations show."""
+    num_envs, rng = 4, np.random.default_rng(9)
     env = rungs.make("chess", "cpp", num_envs, obs="planes", mask="bits")
     env.reset()
-    stepped, played = (Search(num_envs, simulations=8, obs="planes") for _ in range(2))
+    stepped, played = (Search(num_envs, simulations=8, obs="planes", keep=False) for _ in range(2))
     with stepped, played:
-        for ply in range(9):
+        for move in ["g1f3", "g8f6", "f3g1", "f6g8", "e2e4", "e7e5", "g1f3", "b8c6", "f1b5"]:
             stepped.begin(env)
-            assert stepped.fens() == played.fens()
-            actual, expected = stepped.run(evaluate), played.run(evaluate)
-            if not ply:
-                assert_same(actual, expected)
             played.begin(env, np.arange(num_envs) % 2 == 0)
-            actions = env.sample_actions(rng)
+            assert stepped.fens() == played.fens()
+            assert_same(stepped.run(evaluate), played.run(evaluate))
+            actions = env.sample_actions(rng).copy()
+            actions[1] = env.legal_moves(1)[move]
             env.step(actions)
             played.advance(actions)
-        for search in (stepped, played):
-            search.begin(env)
-        assert_same(stepped.run(evaluate), played.run(evaluate))
-
-
-def test_a_boards_past_counts_for_repetition():
-    env = rungs.make("chess", "cpp", 1)
-    env.reset()
-    for move in ("g1f3", "g8f6", "f3g1", "f6g8"):
-        board, *_ = env.step([env.legal_moves(0)[move]])
-    assert board[0, 70] == 1
-    observations = []
-
-    def noted(observation, *legal):
-        observations.append(observation.copy())
-        return evaluate(observation, *legal)
-
-    with Search(1, simulations=1) as search:
-        search.begin(env)
-        search.run(noted)
-    np.testing.assert_array_equal(observations[0], board)
 
 
 GUMBELS = {"considered": range(1, 40), "scale": [0.0, 1.0, 3.0], "value_scale": [0.1, 1.0]}

@@ -59,25 +59,6 @@ def test_a_result_is_about_its_root(rung, policy):
         assert result.chosen[game] in result.actions[game, : result.counts[game]]
 
 
-def test_trees_are_kept_within_their_capacity(rung):
-    with Search(1, simulations=30, policy=QUIET["puct"], nodes=45, rung=rung) as search:
-        sizes = []
-        for _ in range(4):
-            result = search.run(evaluate)
-            assert len(search.tree(0).parent) <= 45
-            search.advance(result.chosen)
-            sizes.append(len(search.tree(0).parent))
-        assert max(sizes) > 1
-        assert all(number <= 15 for number in sizes)
-        tree = search.tree(0)
-        assert tree.parent[0] == tree.action[0] == -1
-        assert tree.visits[0] == 1 + tree.edge_visits[: tree.count[0]].sum()
-        assert np.abs(tree.value).max() <= 1
-    with Search(1, simulations=30, keep=False, rung=rung) as search:
-        search.advance(search.run(evaluate).chosen)
-        assert not len(search.tree(0).parent)
-
-
 def test_what_visits_found_along_a_path_is_that_of_the_tree(rung):
     seen = []
 
@@ -122,42 +103,28 @@ def test_games_that_are_not_chosen_stay_as_they_are(rung):
 
 
 def test_noise_is_a_function_of_seed_game_episode_and_ply(rung):
-    with Search(2, simulations=16, seed=3, rung=rung) as search:
-        first, again = search.run(uniform), None
-        assert (first.visits[0] != first.visits[1]).any()
-        search.begin()
-        again = search.run(uniform)
-        assert (first.visits != again.visits).any()
-    with Search(2, simulations=16, seed=3, rung=rung) as search:
-        assert_same(search.run(uniform), first)
-    with Search(2, simulations=16, seed=4, rung=rung) as search:
-        assert (search.run(uniform).visits != first.visits).any()
+    def episodes(seed):
+        with Search(2, simulations=16, seed=seed, rung=rung) as search:
+            first = search.run(uniform)
+            search.begin()
+            return first, search.run(uniform)
 
-
-def test_an_action_may_be_impossible(rung):
-    def first(observation, actions, counts):
-        logits, values = evaluate(observation, actions, counts)
-        logits[:, 1:] = -np.inf
-        return logits, values
-
-    with Search(1, simulations=8, rung=rung) as search:
-        result = search.run(first)
-    assert result.chosen[0] == result.actions[0, 0]
-    assert np.isfinite(result.policy).all()
+    first, second = episodes(3)
+    assert (first.visits[0] != first.visits[1]).any()
+    assert (first.visits != second.visits).any()
+    assert_same(episodes(3)[0], first)
+    assert (episodes(4)[0].visits != first.visits).any()
 
 
 def test_an_evaluator_that_raises_ends_the_search_alone(rung):
-    calls = []
-
-    def broken(*leaves):
-        calls.append(1)
-        if len(calls) > 3:
+    def interrupted(*leaves):
+        if search.look().visits.any():
             raise KeyboardInterrupt
         return evaluate(*leaves)
 
     with Search(4, simulations=8, rung=rung) as search:
         with pytest.raises(KeyboardInterrupt):
-            search.run(broken)
+            search.run(interrupted)
         search.begin()
         assert search.run(evaluate).visits.sum() == 32
 
