@@ -3,6 +3,7 @@
 import hashlib
 import io
 import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -32,10 +33,6 @@ def some(count, seed=0):
     return Examples(observation, legal, action, policy.astype(np.float16), outcome, value)
 
 
-def contents(buffer):
-    return joined(buffer.shards.values())
-
-
 def filled(folder, window, updates):
     """A buffer to which updates were added, `some(10, 1)` and so on."""
     buffer = ReplayBuffer(folder, window)
@@ -63,20 +60,12 @@ def test_rows_are_those_that_were_asked_for(index):
     np.testing.assert_array_equal(rows.observation, every.observation[index])
 
 
-def test_a_new_process_finds_what_was_added(tmp_path):
-    buffer = filled(tmp_path, 3, 2)
-    again = ReplayBuffer(tmp_path, window=3, updates=2)
-    assert_same(contents(again), contents(buffer))
-    rng = np.random.default_rng
-    assert_same(again.sample(7, rng(0)), buffer.sample(7, rng(0)))
-
-
 def test_updates_that_were_lost_are_forgotten(tmp_path):
     filled(tmp_path, 3, 3)
     again = ReplayBuffer(tmp_path, window=3, updates=2, run_files=set(tmp_path.iterdir()))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["000001.npz", "000002.npz"]
     again.add(some(10, 4))
-    assert_same(contents(again), joined([some(10, 1), some(10, 2), some(10, 4)]))
+    assert_same(joined(again.shards.values()), joined([some(10, 1), some(10, 2), some(10, 4)]))
 
 
 def test_the_window_grows_with_the_updates(tmp_path):
@@ -109,15 +98,16 @@ def as_pipe(path):
 
 
 def flip(path):
+    """Changes the checksum: a changed array is found by the archive's own, too."""
     data = path.read_bytes()
-    path.write_bytes(data[:300] + bytes([data[300] ^ 1]) + data[301:])
+    path.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
 
 
-DAMAGE = [lambda path: path.unlink(), lambda path: path.write_bytes(b""), flip, as_pipe]
-DAMAGE += [lambda path: path.write_bytes(path.read_bytes()[:-1])]
+def shorten(path):
+    path.write_bytes(path.read_bytes()[:-1])
 
 
-@pytest.mark.parametrize("damage", DAMAGE)
+@pytest.mark.parametrize("damage", [Path.unlink, as_pipe, flip, shorten])
 def test_a_broken_shard_is_named_and_nothing_is_removed(tmp_path, damage):
     filled(tmp_path, 2, 3)
     damage(tmp_path / "000002.npz")
@@ -209,9 +199,6 @@ def test_a_shard_of_other_contents_is_named(tmp_path):
         write(tmp_path, data)
         with pytest.raises(InvalidStateError, match=r"000001\.npz"):
             ReplayBuffer(tmp_path, window=1, updates=1)
-    (tmp_path / "000001.npz").write_bytes(shard() + bytes(32))  # another checksum
-    with pytest.raises(InvalidStateError, match=r"000001\.npz"):
-        ReplayBuffer(tmp_path, window=1, updates=1)
     write(tmp_path, shard())  # which others are made from
     assert len(ReplayBuffer(tmp_path, window=1, updates=1)) == 2
 

@@ -42,31 +42,9 @@ class Greedy:
         return actions
 
 
-class Foolish:
-    """Plays the shortest of all games, with either colour."""
-
-    def __init__(self, name):
-        self.name = name
-
-    def close(self):
-        pass
-
-    def choose(self, table):
-        sans = ("f3", "e5", "g4", "Qh4#")
-        moves = [board.parse_san(sans[len(board.move_stack)]) for board in table.boards]
-        return np.array([action_on(*pair) for pair in zip(moves, table.boards, strict=True)])
-
-
-def test_who_mates_as_black_has_won():
-    matches = play(Foolish("a"), Foolish("b"), 2, seed=0, opening_plies=0)
-    assert [(match.white, match.points) for match in matches] == [("a", 0), ("b", 0)]
-    assert {match.reason for match in matches} == {Reason.CHECKMATE}
-    assert pairs_of(matches) == {("a", "b"): Pairs((0, 0, 1, 0, 0))}
-
-
 @pytest.fixture(scope="module")
 def matches():
-    return play(Greedy(), RandomPlayer(0), 20, seed=1, max_plies=60)
+    return play(Greedy(), RandomPlayer(0), 20, seed=8, max_plies=60)
 
 
 @pytest.fixture(scope="module")
@@ -105,7 +83,8 @@ def test_results_are_those_of_python_chess(matches, begun_by_black):
             assert match.adjudicated
             assert match.points == (1 if ahead >= 5 else 0 if ahead <= -5 else 0.5)
             assert len(match.board.move_stack) == 60
-    assert len({match.reason for match in matches}) > 1
+    mates = {match.points for match in matches if match.reason == Reason.CHECKMATE}
+    assert mates == {0, 1}  # by either side
     assert {match.points for match in matches if match.adjudicated} > {0.5}
 
 
@@ -145,7 +124,7 @@ def test_pgn_is_read_back(matches):
 
 
 def test_the_same_seed_plays_the_same_games(matches):
-    again = play(Greedy(), RandomPlayer(0), 20, seed=1, max_plies=60)
+    again = play(Greedy(), RandomPlayer(0), 20, seed=8, max_plies=60)
     assert [m.board.move_stack for m in again] == [m.board.move_stack for m in matches]
 
 
