@@ -1,6 +1,5 @@
 """Small runs of PPO and of self-play in folders, and whether two of them are the same."""
 
-import csv
 import dataclasses
 from types import ModuleType
 from typing import Any
@@ -10,6 +9,7 @@ import torch
 from rungs._src import cli
 from rungs._src.selfplay import training as selfplay
 from rungs._src.train import training as ppo
+from tests.saved import rows_of
 
 # Columns that a clock fills.
 TIMES = {"seconds", "generate", "transfer", "infer", "backward", "play", "learn"}
@@ -76,11 +76,7 @@ TRAINERS = {trainer.command: trainer for trainer in (PPO, SELFPLAY)}
 
 def table(path):
     """Returns the rows of a run's table without times."""
-    with path.open(newline="") as file:
-        return [
-            {name: value for name, value in row.items() if name not in TIMES}
-            for row in csv.DictReader(file)
-        ]
+    return [{name: row[name] for name in row.keys() - TIMES} for row in rows_of(path)]
 
 
 def column(path, name):

@@ -11,12 +11,7 @@ import rungs
 from rungs._src.train import learners
 from rungs._src.train.cpp_network import CppNetwork
 from rungs._src.train.layers import DenseSquares, SparseSquares
-from rungs._src.train.network import (
-    LegalActionNetwork,
-    PolicyValueNetwork,
-    gathered_scores,
-    scores_in_place,
-)
+from rungs._src.train.network import PolicyValueNetwork, gathered_scores, scores_in_place
 from rungs._src.train.ppo import Learner
 from rungs._src.train.ranks import Ranks
 from rungs._src.train.settings import PpoSettings
@@ -61,11 +56,13 @@ def reference(seed=0):
     return learners.kind("torch").make(PolicyValueNetwork().double(), SETTINGS, **HOW)
 
 
-def make_learner(name, *, max_plies=30, settings=SMALL, network=None, make_network=tiny):
-    env = rungs.make("chess", "cpp", 8, opponent="random", mask=mask(name), max_plies=max_plies)
+def make_learner(name, *, settings=SMALL, make_network=tiny):
+    env = rungs.make("chess", "cpp", 8, opponent="random", mask=mask(name), max_plies=30)
     torch.manual_seed(7)
-    network = network or make_network(name)
-    return available(Learner, env, seed=7, settings=settings, learner=name, network=network)
+    network = make_network(name)
+    learner = available(Learner, env, seed=7, settings=settings, learner=name, network=network)
+    assert network in (None, learner.network)
+    return learner
 
 
 def available(make, *arguments, **settings):
@@ -170,44 +167,12 @@ def test_it_goes_on_as_the_saved_one(name, updates):
         assert torch.equal(weights(resumed), after)
 
 
-@LEARNERS
-def test_it_learns_where_all_games_end_at_once(name):
-    """Every step ends every game, so that nothing later counts."""
-    learner = make_learner(name, max_plies=1)
-    metrics = learner.learn()
-    assert learner.rollout.ended.all()
-    assert all(math.isfinite(value) for value in metrics.values())
-
-
 def test_an_unknown_learner_is_named():
     with pytest.raises(ConfigurationError, match="abacus"):
         learners.kind("abacus")
     env = rungs.make("chess", "cpp", 8, mask="bits")
     with pytest.raises(ConfigurationError, match="bits"):
         Learner(env, settings=SMALL, learner="cpp")
-
-
-class Tiny(LegalActionNetwork):
-    """A network of one's own: a score for each action, whatever the position."""
-
-    def __init__(self):
-        super().__init__()
-        self.score = torch.nn.Embedding(4672, 1)
-        self.value = torch.nn.Linear(72, 1)
-
-    def scores(self, observation, legal):
-        return self.score(legal.action).squeeze(1), self.value(observation.float()).squeeze(1)
-
-
-@pytest.mark.parametrize("name", ["torch", "lists", "flat"])
-def test_a_network_of_ones_own_learns(name):
-    torch.manual_seed(0)
-    network = Tiny()
-    before = network.score.weight.detach().clone()
-    learner = make_learner(name, network=network)
-    learner.learn()
-    assert learner.network is network
-    assert not torch.equal(network.score.weight, before)
 
 
 @BACKENDS
@@ -217,9 +182,7 @@ def test_a_network_that_is_also_evaluated_in_cpp_is_still_learnt(name):
     )
     learner.learn()
     evaluator = CppNetwork(learner.network)
-    env = rungs.make("chess", "cpp", 4, mask="list")
-    observation, info = env.reset(seed=1)
-    leaves = observation, info["action_mask"], info["action_count"]
+    leaves = [array.numpy() for array in batches.positions("list", None, 4)]
     evaluator.evaluate(*leaves)
     learner.learn()
     for _ in range(2):

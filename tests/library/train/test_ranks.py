@@ -3,10 +3,8 @@
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +20,7 @@ from rungs._src.train.training import make_env
 from tests.hosts import ADDRESSES, CABLES, two_hosts
 from tests.library.chess.test_parallel import gone
 from tests.library.train.runs import PPO, SELFPLAY, column
+from tests.processes import poll
 
 ROOT = Path(__file__).parents[3]
 RUN = "--num-envs 16 --num-steps 8 --num-minibatches 2 --updates 8 --games 4 --max-plies 40"
@@ -94,12 +93,6 @@ def one(tmp_path_factory):
     out = tmp_path_factory.mktemp("one")
     assert cli.main(["train", *CPP, str(out)]) == 0
     return out
-
-
-@pytest.fixture
-def hosts():
-    with two_hosts() as hosts:
-        yield hosts
 
 
 @pytest.mark.system
@@ -176,35 +169,16 @@ def test_ranks_on_a_machine_share_its_cores(monkeypatch):
 def test_no_rank_outlives_torchrun(tmp_path):
     out = tmp_path / "endless"
     job = start(torchrun(*TRAIN, *PYTHON, out, "--updates", "1000000"))
+    metrics = out / "metrics.csv"
     try:
-        deadline = time.monotonic() + 120
-        while not (out / "metrics.csv").exists() or not column(out / "metrics.csv", "update"):
-            assert job.poll() is None, job.stderr.read()
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
-        ranks = ranks_of(out)
-        assert sorted(ranks.values()) == ["0", "1"]
-        job.send_signal(signal.SIGKILL)
-        assert gone(ranks)
+        poll(lambda: (metrics.exists() and column(metrics, "update")) or job.poll() is not None)
+        children = Path(f"/proc/{job.pid}/task").glob("*/children")
+        ranks = [int(rank) for by_thread in children for rank in by_thread.read_text().split()]
+        assert len(ranks) >= RANKS
     finally:
         job.kill()
         job.communicate(timeout=30)
-
-
-def ranks_of(out):
-    """Returns the rank of each process whose command names a folder, by its id."""
-    ranks = {}
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            command = (process / "cmdline").read_text()
-            environment = (process / "environ").read_text().split("\0")
-        except OSError:  # it has ended
-            continue
-        words = [word.removeprefix("RANK=") for word in environment if word.startswith("RANK=")]
-        # Helpers of multiprocessing, which have the environment of a rank, have another command.
-        if words and "\0train\0" in command and str(out) in command:
-            ranks[int(process.name)] = words[0]
-    return ranks
+    assert gone(ranks)
 
 
 @pytest.mark.system
@@ -225,18 +199,19 @@ def test_a_killed_mpi_rank_ends_all_and_what_goes_on_is_cpp(one, tmp_path):
 
 @pytest.mark.release
 @pytest.mark.system
-def test_ranks_on_two_hosts_are_two_on_one_also_when_one_is_killed(hosts, two, tmp_path):
+def test_ranks_on_two_hosts_are_two_on_one_also_when_one_is_killed(two, tmp_path):
     out = tmp_path / "run"
     nodes = []
-    for host in range(2):
-        node = ["--nnodes", 2, "--nproc-per-node", 1, "--max-restarts", 1, "--rdzv-id", "two"]
-        node += ["--rdzv-backend", "c10d", "--rdzv-endpoint", f"{ADDRESSES[0]}:29400"]
-        # Which would be found out by name, but these hosts have none.
-        node += ["--rdzv-conf", f"is_host={host == 0}", "--local-addr", ADDRESSES[host]]
-        command = [*TORCHRUN, *node, *mishaps([[0, 1, "killed", 5]], "train", *PYTHON, out)]
-        cable = {"GLOO_SOCKET_IFNAME": CABLES[host]}
-        nodes.append(start(hosts.on(host, *command), ENVIRONMENT | cable))
-    output = finish(*nodes)
+    with two_hosts() as hosts:
+        for host in range(2):
+            node = ["--nnodes", 2, "--nproc-per-node", 1, "--max-restarts", 1, "--rdzv-id", "two"]
+            node += ["--rdzv-backend", "c10d", "--rdzv-endpoint", f"{ADDRESSES[0]}:29400"]
+            # Which would be found out by name, but these hosts have none.
+            node += ["--rdzv-conf", f"is_host={host == 0}", "--local-addr", ADDRESSES[host]]
+            command = [*TORCHRUN, *node, *mishaps([[0, 1, "killed", 5]], "train", *PYTHON, out)]
+            cable = {"GLOO_SOCKET_IFNAME": CABLES[host]}
+            nodes.append(start(hosts.on(host, *command), ENVIRONMENT | cable))
+        output = finish(*nodes)
     assert [node.returncode for node in nodes] == [0, 0], output
     # Which of the nodes has rank 0, and so prints, is torchrun's choice.
     assert [*range(1, 5), *range(4, 9)] in [updates(lines) for lines, _ in output]

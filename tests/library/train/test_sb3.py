@@ -57,7 +57,9 @@ def test_places_may_be_a_list_and_others_are_refused():
 
 
 def model(env):
-    return PPO(LegalActionPolicy, env, n_steps=8, batch_size=16, seed=0, device="cpu")
+    settings = {"n_steps": 8, "batch_size": 16, "n_epochs": 1, "seed": 0, "device": "cpu"}
+    small = {"network": lambda: PolicyValueNetwork(16, 1, 8)}
+    return PPO(LegalActionPolicy, env, policy_kwargs=small, **settings)
 
 
 def test_the_likeliest_action_is_played_where_that_is_asked_for_and_of_equal_ones_the_first():
@@ -100,20 +102,16 @@ def test_its_distribution_is_what_it_plays_by():
     assert all(gradient.isfinite().all() for gradient in gradients if gradient is not None)
 
 
-@pytest.mark.parametrize("alone", [True, False])
-def test_a_policy_is_saved_with_its_arguments(alone, tmp_path):
+def test_a_policy_is_saved_with_its_arguments(tmp_path):
     how = {"network": lambda: PolicyValueNetwork(width=16), "optimizer_kwargs": {"eps": 1e-3}}
     env = ChessListVecEnv(4, "cpp")
     ours = PPO(LegalActionPolicy, env, n_steps=8, batch_size=16, policy_kwargs=how)
-    if alone:
-        ours.policy.save(tmp_path / "policy")
-        again = LegalActionPolicy.load(tmp_path / "policy")
-    else:
-        ours.save(tmp_path / "model")
-        again = PPO.load(tmp_path / "model").policy
-    assert again.optimizer.defaults["eps"] == 1e-3
+    ours.policy.save(tmp_path / "policy")
+    ours.save(tmp_path / "model")
     seen = torch.from_numpy(env.reset())
-    torch.testing.assert_close(again.predict_values(seen), ours.policy.predict_values(seen))
+    for again in (LegalActionPolicy.load(tmp_path / "policy"), PPO.load(tmp_path / "model").policy):
+        assert again.optimizer.defaults["eps"] == 1e-3
+        torch.testing.assert_close(again.predict_values(seen), ours.policy.predict_values(seen))
 
 
 def test_what_neither_environment_nor_policy_takes_is_named():
@@ -127,18 +125,19 @@ def test_what_neither_environment_nor_policy_takes_is_named():
             PPO(LegalActionPolicy, ChessListVecEnv(4, "cpp"), policy_kwargs={name: None})
 
 
-WRAPPERS = [("VecMonitor", {}), ("VecCheckNan", {}), ("VecNormalize", {"norm_obs": False})]
+TAKEN = [("VecMonitor", {}), ("VecCheckNan", {}), ("VecNormalize", {"norm_obs": False})]
 REFUSED = [("VecNormalize", {}), ("VecFrameStack", {"n_stack": 2})]
 
 
-@pytest.mark.parametrize(("wrapper", "settings"), WRAPPERS + REFUSED)
-def test_wrappers_leave_observations_alone_or_are_refused(wrapper, settings):
-    env = getattr(vec_env, wrapper)(ChessListVecEnv(4, "cpp", max_plies=4), **settings)
-    if (wrapper, settings) in WRAPPERS:
-        learner = model(env)
+def test_wrappers_leave_observations_alone_or_are_refused():
+    def wrapped(name, settings):
+        return getattr(vec_env, name)(ChessListVecEnv(4, "cpp", max_plies=4), **settings)
+
+    for name, settings in TAKEN:
+        learner = model(wrapped(name, settings))
         before = learner.policy.network.value.weight.detach().clone()
         learner.learn(64)
         assert not torch.equal(learner.policy.network.value.weight, before)
-        return
-    with pytest.raises(ConfigurationError):
-        model(env).learn(64)
+    for name, settings in REFUSED:
+        with pytest.raises(ConfigurationError):
+            model(wrapped(name, settings)).learn(64)

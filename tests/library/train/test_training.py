@@ -1,6 +1,5 @@
 """Training runs of PPO: what they write and what they refuse."""
 
-import csv
 import os
 import sys
 from types import SimpleNamespace
@@ -14,7 +13,7 @@ from rungs._src.train.runs import CHECKPOINT, Table
 from rungs.errors import InvalidStateError
 from tests.library.train.runs import PPO, SELFPLAY, TRAINERS, column
 from tests.library.train.test_learners import available
-from tests.saved import contents
+from tests.saved import contents, rows_of
 
 
 @pytest.fixture(scope="module")
@@ -43,13 +42,9 @@ def test_tensorboards_events_have_the_same_numbers(unbroken):
 @pytest.mark.system
 @pytest.mark.parametrize("tracker", ["wandb", "trackio"])
 def test_other_trackers_keep_the_same_numbers_here(tracker, tmp_path, monkeypatch):
-    settings = {
-        "WANDB_MODE": "offline",
-        "WANDB_SILENT": "true",
-        "TRACKIO_DIR": tmp_path / "trackio",
-    }
-    for name, value in settings.items():
-        monkeypatch.setenv(name, str(value))
+    monkeypatch.setenv("WANDB_MODE", "offline")
+    monkeypatch.setenv("WANDB_SILENT", "true")
+    monkeypatch.setenv("TRACKIO_DIR", str(tmp_path / "trackio"))
     pytest.importorskip(tracker)
     assert PPO.begin(tmp_path / "run", "--track", tracker) == 0
     kept = b"".join(text for name, text in contents(tmp_path).items() if not name.endswith(".csv"))
@@ -88,8 +83,8 @@ def test_only_learning_counts_as_time(tmp_path, monkeypatch):
     lasts(training.Ranks, "wait", 100)
     lasts(training.Learner, "learn", 1)
     assert PPO.begin(tmp_path, "--updates", 3, "--evaluate-every", 1) == 0
-    with (tmp_path / "metrics.csv").open(newline="") as file:
-        assert [float(row["seconds"]) for row in csv.DictReader(file)] == [1, 2, 3]
+    rows = rows_of(tmp_path / "metrics.csv")
+    assert [float(row["seconds"]) for row in rows] == [1, 2, 3]
     assert now == 4 * 1000 + 3 * 100 + 3
 
 
@@ -138,21 +133,7 @@ def begun(path, last):
 
 
 def logged(path):
-    with path.open(newline="") as file:
-        return [(int(row["update"]), row["entropy"]) for row in csv.DictReader(file)]
-
-
-def test_what_was_played_after_the_last_checkpoint_is_lost(tmp_path):
-    path = tmp_path / "metrics.csv"
-    log = begun(path, 0)
-    for update in (1, 2, 3, 4):
-        log.add({"update": update, "entropy": "first"})
-    log = begun(path, 2)
-    assert logged(path) == [(1, "first"), (2, "first")]
-    log.add({"update": 3, "entropy": "again"})
-    assert logged(path) == [(1, "first"), (2, "first"), (3, "again")]
-    begun(path, 0)
-    assert logged(path) == []
+    return [(int(row["update"]), row["entropy"]) for row in rows_of(path)]
 
 
 OTHER_TABLES = [b"update,entropy\n1,first\n2,second,more\n", b"update,more\n1,first\n2,second\n"]
@@ -169,15 +150,20 @@ def test_a_table_of_something_else_is_refused_and_stays(tmp_path, text):
     assert path.read_bytes().split() == text.split()
 
 
-@pytest.mark.parametrize(
-    ("text", "rows"),
-    [("", [(3, "again")]), ("entropy,update\nfirst,1\n", [(1, "first"), (3, "again")])],
-)
-def test_a_table_may_be_empty_and_keeps_the_order_of_its_columns(tmp_path, text, rows):
+FIRST = [(1, "first"), (2, "first")]
+TABLES = {"": [], "entropy,update\nfirst,1\nfirst,2\n": FIRST}
+# Of what was played after the last checkpoint, too.
+TABLES["update,entropy\n1,first\n2,first\n3,first\n4,first\n"] = FIRST
+
+
+@pytest.mark.parametrize(("text", "rows"), TABLES.items())
+def test_a_table_keeps_the_rows_of_a_checkpoint_and_the_order_of_its_columns(tmp_path, text, rows):
     path = tmp_path / "metrics.csv"
     path.write_text(text)
-    begun(path, 2).add({"update": 3, "entropy": "again"})
+    log = begun(path, 2)
     assert logged(path) == rows
+    log.add({"update": 3, "entropy": "again"})
+    assert logged(path) == [*rows, (3, "again")]
 
 
 def test_a_table_that_is_a_pipe_is_not_waited_for(tmp_path):
