@@ -275,9 +275,9 @@ def _names_of_ticks(axis) -> dict[float, str]:
     """Returns the texts that stand at places of an axis, where they are fixed."""
     if not isinstance(axis.get_major_locator(), matplotlib.ticker.FixedLocator):
         return {}
-    texts = (text.get_text() for text in axis.get_majorticklabels())
-    # A panel that shares another's axis shows no texts.
-    return dict(zip(axis.get_majorticklocs(), texts, strict=False))
+    places = axis.get_majorticklocs()
+    # Not of its labels: a panel that shares another's axis shows none.
+    return dict(zip(places, axis.get_major_formatter().format_ticks(places), strict=True))
 
 
 def alternative(figure) -> str:

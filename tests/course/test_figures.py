@@ -278,7 +278,7 @@ def test_a_line_goes_through_medians_in_a_band_between_quartiles():
     )
 
 
-def bars(names, height, panels=1):
+def bars(names, height, panels):
     figure, axes = plots.axes(ncols=panels, sharey=True, squeeze=False)
     for ax in axes.flat:
         ax.barh(range(len(names)), height)
@@ -291,10 +291,11 @@ def limits(figure, axis):
     return [getattr(ax, f"get_{axis}lim")() for ax in figure.axes]
 
 
+@pytest.mark.parametrize("panels", [1, 2])
 @pytest.mark.parametrize("names", ["cpp openmp", "cpp openmp cuda", "cpp", "PyTorch JAX"])
-def test_bars_of_the_same_things_have_the_same_axes_and_others_the_same_scale(names):
+def test_bars_of_the_same_things_have_the_same_axes_and_others_the_same_scale(names, panels):
     names, same = names.split(), names == "cpp openmp"
-    first, second = bars(["cpp", "openmp"], 2), bars(names, 50)
+    first, second = bars(["cpp", "openmp"], 2, panels), bars(names, 50, panels)
     first.axes[0].set_ylim(-9, 9)
     before = limits(second, "y")
     plots.same_axes(first, second)
@@ -302,12 +303,6 @@ def test_bars_of_the_same_things_have_the_same_axes_and_others_the_same_scale(na
     assert first.axes[0].xaxis_inverted()
     assert (limits(first, "y") == limits(second, "y")) == same
     assert (limits(second, "y") == before) != same
-
-
-def test_panels_that_share_named_ticks_have_the_same_axes():
-    first, second = (bars(["cpp", "openmp"], height, panels=2) for height in (2, 50))
-    plots.same_axes(first, second)
-    assert limits(first, "x") == limits(second, "x")
 
 
 def test_numbers_of_boards_of_both_figures_stand_below_both():
