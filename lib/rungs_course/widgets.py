@@ -68,7 +68,7 @@ def predict_first(
     whether other programs disturbed it.
     """
     button = ipywidgets.Button(description="Measure", disabled=True, tooltip="First make a guess")
-    note, output = ipywidgets.Label(), ipywidgets.Output()
+    note, output = ipywidgets.HTML(), ipywidgets.Output()
 
     def show(measured=None):
         choice = {name: control.value for name, control in controls.items()}
@@ -107,4 +107,5 @@ def predict_first(
     guess.observe(on_guess, "value")
     button.on_click(on_measure)
     show()
-    return ipywidgets.VBox([*controls.values(), ipywidgets.HBox([guess, button, note]), output])
+    asked = ipywidgets.HBox([guess, button, note], layout={"flex_flow": "row wrap"})
+    return ipywidgets.VBox([*controls.values(), asked, output])
