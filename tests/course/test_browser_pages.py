@@ -170,8 +170,8 @@ def verdict_on(page, name, code=None):
 def test_the_first_lab_from_wrong_to_right(opened):
     page = opened("lab", "?limit=100")
     editor = page.locator("#randomAction textarea")
-    stub = editor.input_value()
     assert "b1 to b2" in verdict_on(page, "randomAction")
+    stub = editor.input_value()
     assert marked(page, "from") == {"b1"}
     first = RANDOM.replace("Math.floor(random() * legal.length)", "0")
     assert "2000 times of 2000" in verdict_on(page, "randomAction", first)

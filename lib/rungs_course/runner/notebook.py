@@ -54,7 +54,8 @@ def execute(notebook: Path, executed: Path, parameters: dict, cell_seconds: int,
                 execution_timeout=cell_seconds,
                 progress_bar={"disable": not bar, "leave": False},
                 config=KERNELS,
-                cwd=notebook.parent,
+                # Not `cwd`, which becomes this process's: other threads run notebooks, too.
+                resources={"metadata": {"path": str(notebook.parent)}},
             )
             fault = _shown_error(unfinished)
         except (PapermillExecutionError, CellControlSignal, DeadKernelError) as error:
