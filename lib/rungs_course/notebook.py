@@ -412,7 +412,8 @@ def source(file: str, *names: str) -> Markdown:
     them, and a link to the file.
 
     `file` is a path from the root of the source tree; names are as "step", or "Batch.step" for one
-    inside another. Of C++ functions with the same name, all are shown.
+    inside another, and without any the whole file is shown. Of C++ functions with the same name,
+    all are shown.
     """
     path = paths.ROOT / file
     language = _LANGUAGES.get(path.suffix)
@@ -420,7 +421,8 @@ def source(file: str, *names: str) -> Markdown:
         raise ConfigurationError(f"no C++ or Python file {file!r} in {paths.ROOT}")
     lines = path.read_text().splitlines()
     find = _in_python if language == "python" else _in_cpp
-    code = "\n\n".join(find(lines, name, file) for name in names)
+    parts = [find(lines, name, file) for name in names] or ["\n".join(lines)]
+    code = "\n\n".join(parts)
     return Markdown(f"{_UNWRAPPED}\n\n```{language}\n{code}\n```\n\n*{_link(path)}*")
 
 

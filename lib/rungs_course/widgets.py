@@ -107,5 +107,5 @@ def predict_first(
     guess.observe(on_guess, "value")
     button.on_click(on_measure)
     show()
-    asked = ipywidgets.HBox([guess, button, note], layout={"flex_flow": "row wrap"})
-    return ipywidgets.VBox([*controls.values(), asked, output])
+    line = ipywidgets.HBox([guess, button, note], layout={"flex_flow": "row wrap"})
+    return ipywidgets.VBox([*controls.values(), line, output])

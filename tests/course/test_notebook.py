@@ -246,9 +246,10 @@ def test_the_code_that_a_page_shows_is_the_files(file, name, start, end):
     assert "MPI_" not in text  # a call that has braces is no part of what it calls
 
 
-def test_several_parts_are_in_the_order_of_the_page():
+def test_several_parts_and_whole_files_are_in_the_order_of_the_page():
     text = code(LOOPS, "openmp.LoopSettings", "openmp.Schedule")
     assert text.index("struct LoopSettings {") < text.index("enum class Schedule")
+    assert code(LOOPS) == (paths.ROOT / LOOPS).read_text()
 
 
 @pytest.mark.parametrize(
