@@ -24,7 +24,7 @@ from rungs.devel import Workers, preload
 from rungs.devel.envs import environments, share_ends
 from rungs.machine import usable_cores
 from rungs_course import peers
-from rungs_course.measure.noise import Factor, factor_apart
+from rungs_course.measure.noise import MIN_REPEATS, Factor, factor, factor_apart
 from rungs_course.measure.quartiles import quartiles
 from rungs_course.measure.turns import timed_rounds
 from rungs_course.peers import agreement
@@ -69,31 +69,56 @@ class Field:
         repeats: int,
         warmup: int,
         seed: int,
+        at_best: int = 0,
     ) -> pd.DataFrame:
-        """Times steps of each entry; see `race`."""
-        frames = []
-        for num_envs in counts:
-            count = steps(num_envs) if callable(steps) else steps
-            entries = self._entries.items()
-            present = [name for name, entry in entries if _fits(entry, num_envs, self._threads)]
-            for name in self._racers.keys() - present:  # to free their memory
-                self._racers.pop(name).close()
-            self._begin(present, num_envs, seed)
-            racers = {name: functools.partial(self._racers[name].play, count) for name in present}
-            settings = {"num_envs": num_envs, "threads": self._threads}
-            frames.append(timed_turns(racers, repeats=repeats, warmup=warmup, **settings))
+        """Times steps of each entry, as `race`, and then `at_best` rounds in which each plays with
+        the number of environments at which it was fastest.
+        """
+        rounds = functools.partial(self._rounds, steps=steps, warmup=warmup, seed=seed)
+        frames = [
+            rounds(self._fitting(num_envs), repeats, first=i * repeats)
+            for i, num_envs in enumerate(counts)
+        ]
+        if at_best:
+            chosen = best(pd.concat(frames)).set_index("racer")["num_envs"].to_dict()
+            frames.append(rounds(chosen, at_best, first=len(counts) * repeats))
         return pd.concat(frames, ignore_index=True)
+
+    def _fitting(self, num_envs: int) -> dict[str, int]:
+        return {
+            name: num_envs
+            for name, entry in self._entries.items()
+            if (self._threads if entry.processes else 1) <= num_envs <= (entry.max_envs or num_envs)
+        }
+
+    def _rounds(
+        self, counts: dict[str, int], repeats: int, *, first: int, steps, warmup: int, seed: int
+    ) -> pd.DataFrame:
+        """Times racers in turns, each with its number of environments; `first` numbers a round."""
+        for name in self._racers.keys() - counts:  # to free their memory
+            self._racers.pop(name).close()
+        self._begin(counts, seed)
+        racers = {
+            name: functools.partial(
+                self._racers[name].play, steps(count) if callable(steps) else steps
+            )
+            for name, count in counts.items()
+        }
+        settings = {"num_envs": 0, "threads": self._threads}  # in this order of columns
+        times = timed_turns(racers, repeats=repeats, warmup=warmup, **settings)
+        numbers = {"num_envs": times["racer"].map(counts), "repeat": times["repeat"] + first}
+        return times.assign(**numbers)
 
     def compare(self, names: list[str], games: int, seed: int) -> dict:
         """Returns the results of `agreement.compare` for chess entries over one game on each of
         their boards, by name.
         """
-        self._begin(names, games, seed)
+        self._begin(dict.fromkeys(names, games), seed)
         return self._in_parallel({name: (_PeerProcess.compare, seed) for name in names})
 
     def ask(self, cases: dict[str, list[str]]) -> dict[str, list[Result]]:
         """Plays cases of the conformance suite, in the racers' processes."""
-        self._begin([name for name in cases if name not in self._racers], 1, 0)
+        self._begin({name: 1 for name in cases if name not in self._racers}, 0)
         by_id = {case.id: case for case in conformance.load().cases}
         return self._in_parallel(
             {
@@ -113,17 +138,17 @@ class Field:
             results = threads.map(lambda name: self._racers[name].call(*calls[name]), calls)
             return dict(zip(calls, results, strict=True))
 
-    def _begin(self, names: list[str], num_envs: int, seed: int) -> None:
-        """Begins games in the processes of some racers, which are started where necessary."""
+    def _begin(self, counts: dict[str, int], seed: int) -> None:
+        """Begins so many games each in racers' processes, which are started where necessary."""
 
         def started(name: str) -> _Racer:
             place = list(self._entries).index(name)
             racer = self._racers.get(name) or _Racer(self._entries[name], self._threads, place)
-            racer.begin(num_envs, seed)
+            racer.begin(counts[name], seed)
             return racer
 
         with ThreadPoolExecutor(usable_cores()) as threads:
-            begun = [(name, threads.submit(started, name)) for name in names]
+            begun = [(name, threads.submit(started, name)) for name in counts]
         failed = None
         for name, future in begun:
             try:
@@ -146,9 +171,9 @@ def race(
 ) -> pd.DataFrame:
     """Times steps of each entry.
 
-    Returns a row per entry, count and repeat: `racer`, `num_envs`, `threads`, `repeat`, `plies`
-    (actions played), `seconds`, `bytes_per_ply` (of the arrays that the last step returned; 0 where
-    it returned none).
+    Returns a row per entry and round: `racer`, `num_envs`, `threads`, `repeat` (the round's number,
+    over all counts), `plies` (actions played), `seconds`, `bytes_per_ply` (of the arrays that the
+    last step returned; 0 where it returned none).
     """
     with Field(entries, threads) as field:
         return field.race(counts, steps=steps, repeats=repeats, warmup=warmup, seed=seed)
@@ -206,7 +231,7 @@ def table(
         per_kilocycle=rows["rate"] / ((clock_mhz or math.nan) * 1e3),
         bytes_per_ply=times.groupby("racer")["bytes_per_ply"].min().replace(0, math.nan),
         share=writing * rows["rate"],
-        **{name: [factor_apart(rates[name], rates[r]) for r in rows.index] for name in OUTPUTS},
+        **{name: [_factor(rates[name], rates[r]) for r in rows.index] for name in OUTPUTS},
     )
 
 
@@ -214,10 +239,12 @@ def best(times: pd.DataFrame) -> pd.DataFrame:
     """Returns each racer's rate with the number of environments at which it is fastest, the fastest
     first.
 
-    Columns: `racer`, `num_envs`, `rate` (actions per second, the median over repeats), `low` and
-    `high` (quartiles).
+    Only numbers that it raced with most often count. Columns: `racer`, `num_envs`, `rate` (actions
+    per second, the median over repeats), `low` and `high` (quartiles).
     """
-    rates = times.assign(rate=times["plies"] / times["seconds"])
+    repeats = times.groupby(["racer", "num_envs"])["repeat"].transform("count")
+    often = times[repeats == repeats.groupby(times["racer"]).transform("max")]
+    rates = often.assign(rate=often["plies"] / often["seconds"])
     table = quartiles(rates.groupby(["racer", "num_envs"])["rate"], "rate").reset_index()
     fastest = table.sort_values("rate", ascending=False).drop_duplicates("racer")
     return fastest[["racer", "num_envs", "rate", "low", "high"]].reset_index(drop=True)
@@ -226,18 +253,26 @@ def best(times: pd.DataFrame) -> pd.DataFrame:
 def gain(times: pd.DataFrame, baseline: str, racer: str) -> Factor:
     """Returns how many times as fast as `baseline` a racer is, each at its best; see `best`."""
     rates = _rates_at_best(times)
-    return factor_apart(rates[racer], rates[baseline])
+    return _factor(rates[racer], rates[baseline])
 
 
 def _rates_at_best(times: pd.DataFrame) -> dict[str, pd.Series]:
-    """Returns each racer's rates, a repeat each, at the number of environments that `best` has."""
-    rates = (times["plies"] / times["seconds"]).groupby([times["racer"], times["num_envs"]])
+    """Returns each racer's rates by round, at the number of environments that `best` has."""
+    round_of = ["repeat"]
+    if times.duplicated(["racer", "repeat"]).any():  # numbered anew for each count: versions < 0.4
+        round_of = ["num_envs", "repeat"]
+    rates = times.assign(rate=times["plies"] / times["seconds"]).groupby(["racer", "num_envs"])
     counts = best(times).set_index("racer")["num_envs"]
-    return {racer: rates.get_group((racer, count)) for racer, count in counts.items()}
+    return {
+        racer: rates.get_group((racer, count)).set_index(round_of)["rate"]
+        for racer, count in counts.items()
+    }
 
 
-def _fits(entry: Entry, num_envs: int, threads: int) -> bool:
-    return (threads if entry.processes else 1) <= num_envs <= (entry.max_envs or num_envs)
+def _factor(numerators: pd.Series, denominators: pd.Series) -> Factor:
+    """Returns the factor of two rates, by the rounds that both raced, if there are enough."""
+    ratios = (numerators / denominators).dropna()
+    return factor(ratios) if len(ratios) >= MIN_REPEATS else factor_apart(numerators, denominators)
 
 
 class _Racer:

@@ -98,6 +98,11 @@ def test_a_field_stays_for_rules_cases_and_races():
         answers = field.ask({"python": ["most-moves-white", "mate-by-black"]})
         assert [answer.status for answer in answers["python"]] == ["passes", "passes"]
         assert len(field.race([2], **EFFORT)) == 2 * 3
+        times = field.race([1, 2], at_best=5, **EFFORT)
+        assert times.groupby("racer")["repeat"].agg(list).tolist() == [[*range(2 * 3 + 5)]] * 2
+        last = times[times["repeat"] >= 2 * 3].groupby("racer")["num_envs"].unique()
+        best = peer_race.best(times[times["repeat"] < 2 * 3]).set_index("racer")["num_envs"]
+        assert last.explode().to_dict() == best.to_dict()
         assert len(multiprocessing.active_children()) == 2
     assert not multiprocessing.active_children()
 
@@ -127,3 +132,13 @@ def test_each_is_judged_at_its_best():
     gain = peer_race.gain(times, "b", "a")
     assert gain.repeats == 3
     assert (gain.low, gain.middle, gain.high) == pytest.approx((8 / 9 / 0.8, 10, 8 / 0.4))
+
+
+def test_rounds_of_both_at_their_best_are_compared_one_by_one():
+    rows = [("a", 4, 0, 8, 1.0), ("a", 8, 1, 8, 0.1), ("b", 4, 0, 8, 9.0), ("b", 8, 1, 8, 2.0)]
+    for i, slow in enumerate([1, 2, 4, 8, 16], start=2):  # a machine that becomes slower
+        rows += [("a", 4, i, 8, slow), ("b", 8, i, 8, slow * (3 if i == 3 else 2))]
+    times = pd.DataFrame(rows, columns=["racer", "num_envs", "repeat", "plies", "seconds"])
+    assert peer_race.best(times).set_index("racer")["num_envs"].to_dict() == {"a": 4, "b": 8}
+    gain = peer_race.gain(times, "b", "a")
+    assert (gain.repeats, gain.low, gain.middle, gain.high) == (5, 2, 2, 3)
