@@ -264,6 +264,10 @@ def test_usage_counts_this_process():
     assert after.process_seconds > before.process_seconds
     assert after.ran > before.ran
     assert after.waited >= before.waited >= 0
+    thread = threading.Thread(target=compute)
+    thread.start()
+    thread.join()  # also what a thread ran that has ended
+    assert usage().ran >= after.ran + 0.01
 
 
 def test_times_are_busy_stolen_or_idle(tmp_path, monkeypatch):

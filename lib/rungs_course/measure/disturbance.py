@@ -1,5 +1,6 @@
 """Detection of other programs that use the processor while this one measures."""
 
+import contextlib
 import dataclasses
 import os
 import resource
@@ -96,8 +97,8 @@ class Usage:
     cores: CpuTimes | None  # None where the system does not say
     process_seconds: float  # CPU seconds of this program and all processes that it started
     preempted: int  # how often the system took a core from a thread of this process
-    ran: float  # seconds that all threads ran; 0 where the kernel does not count it
-    waited: float  # seconds that threads were ready to run but had no core; 0 as above
+    ran: float  # seconds that threads of this process ran, also those that have ended
+    waited: float  # seconds that living threads were ready to run but had no core; 0 where unknown
 
 
 def usage() -> Usage:
@@ -107,7 +108,8 @@ def usage() -> Usage:
         cpu_times(),
         _own_seconds(),
         resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw,
-        *_ran_and_waited(),
+        time.process_time(),
+        _waited(),
     )
 
 
@@ -152,13 +154,10 @@ def _own_seconds() -> float:
     return seconds
 
 
-def _ran_and_waited() -> tuple[float, float]:
-    """Returns the seconds that this process's threads ran, and waited for a core."""
-    ran = waited = 0
+def _waited() -> float:
+    """Returns the seconds that this process's threads were ready to run but had no core."""
+    nanoseconds = 0
     for file in Path("/proc/self/task").glob("[0-9]*/schedstat"):
-        try:
-            nanoseconds = file.read_text().split()
-        except OSError:  # it has just ended
-            continue
-        ran, waited = ran + int(nanoseconds[0]), waited + int(nanoseconds[1])
-    return ran * 1e-9, waited * 1e-9
+        with contextlib.suppress(OSError):  # it has just ended
+            nanoseconds += int(file.read_text().split()[1])
+    return nanoseconds * 1e-9

@@ -1,5 +1,6 @@
 """Generates tables of README and docs from one machine's recorded results, and their figures."""
 
+import dataclasses
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,7 +14,7 @@ from rungs.train import Evaluation
 from rungs_course import peers, rating
 from rungs_course.machine.naming import in_words
 from rungs_course.measure import results
-from rungs_course.measure.noise import Factor, factor
+from rungs_course.measure.noise import Factor, factor, factor_apart
 from rungs_course.measure.quartiles import quartiles
 from rungs_course.notebooks import nb07_ladder, nb15_training, nb17_versions
 from rungs_course.notebooks import nb08_roofline as nb08
@@ -26,7 +27,7 @@ from rungs_course.tables import IMPLEMENTATIONS, fill, ladder_table, markdown, w
 # The tables that pages can't do without, and those that only some machines have.
 LADDER, RACE, GAINS = "07_ladder.csv", "07_race.csv", "12_gains.csv"
 NEEDED = (LADDER, RACE, GAINS)
-_TRAINED, _GENERATION, _PERFT = "15_metrics.csv", "11_generation.csv", "03_perft.csv"
+_TRAINED, _SYSTEMS, _PERFT = "15_metrics.csv", "11_updates.csv", "03_perft.csv"
 _STEPS, _VERSIONS = "17_waterfall.csv", "17_versions.csv"
 _LEARNERS, _UPDATES, _WINS = "11_learners_table.csv", "11_learners.csv", "11_curves.csv"
 _CURVES, _ABLATIONS, _BY_TIME, _SEARCHES, _STRENGTH, _CORE_HOURS = (
@@ -144,7 +145,7 @@ def _gains_of_training(metrics: pd.DataFrame) -> dict[str, Factor]:
     return nb15_training.gains(metrics, metrics["rung"].iloc[0])
 
 
-def _ladder(ladder, race, gains, trained, generation) -> pd.DataFrame:
+def _ladder(ladder, race, gains, trained, systems, learners) -> pd.DataFrame:
     table = ladder_rates(ladder, race).set_index("rung")
     default = table.loc[DEFAULT_RUNG]
     speedup = with_interval(*default[["absolute_speedup", "speedup_low", "speedup_high"]])
@@ -157,8 +158,8 @@ def _ladder(ladder, race, gains, trained, generation) -> pd.DataFrame:
         learner = trained.attrs["provenance"]["learner"]
         times = _factor(_gains_of_training(trained)[DEFAULT_RUNG])
         rows.append((f"Training with the learner `{learner}`, over `{table.index[0]}`", times))
-    if generation is not None:
-        bound = ratio(_bounds_of_training(generation)["torch"])
+    if systems is not None and learners is not None:
+        bound = _factor(_bounds_of_training(systems, learners)["torch"])
         rows.append(("Training with the learner `torch`", f"at most {bound}"))
     least = smallest_gains(gains)
     fastest = least.loc[least["its rate"].idxmax()]
@@ -177,10 +178,21 @@ def _poster(ladder, race, *_):
     return nb07_ladder.draw_poster(ladder_rates(ladder, race), in_words(ladder.attrs["provenance"]))
 
 
-def _bounds_of_training(generation: pd.DataFrame) -> pd.Series:
-    """Returns, by learner, the speed-up of training if no time went into Python's environment."""
-    python = generation[generation["system"] == "python"].set_index("learner")
-    return 1 / (1 - python["share"])
+def _bounds_of_training(systems: pd.DataFrame, learners: pd.DataFrame) -> dict[str, Factor]:
+    """Returns, by learner, the speed-up of training if no time went into Python's environment: 1,
+    and Python's time to generate a position over the time of everything else.
+    """
+    python = systems[(systems["racer"] == "python") & (systems["part"] == "generate")]
+    python = python[python["num_envs"] == python["num_envs"].max()]
+    rest = learners[learners["part"] != "generate"].groupby(["racer", "repeat"], sort=False)
+    rest = rest["seconds"].sum() / rest["positions"].first()
+    bounds = {}
+    for learner, seconds in rest.groupby("racer", sort=False):
+        relative = factor_apart(python["seconds"] / python["positions"], seconds)
+        bounds[learner] = dataclasses.replace(
+            relative, **{end: 1 + getattr(relative, end) for end in ("middle", "low", "high")}
+        )
+    return bounds
 
 
 def _rungs(ladder, race) -> pd.DataFrame:
@@ -221,16 +233,18 @@ def _training(metrics) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["Rung", "Times as fast"])
 
 
-def _bounds(generation, learners) -> pd.DataFrame:
-    bounds = _bounds_of_training(generation)
-    gains = learners.set_index("learner")["gain"]
+def _bounds(systems, learners, table) -> pd.DataFrame:
+    bounds = _bounds_of_training(systems, learners)
+    gains = table.set_index("learner")["gain"]
     return pd.DataFrame(
         {
-            "Learner": bounds.index.map("`{}`".format),
+            "Learner": [f"`{learner}`" for learner in bounds],
             f"An update on `threads`, over `{gains.index[0]}`": [
-                ratio(gains[learner]) if learner in gains else "" for learner in bounds.index
+                ratio(gains[learner]) if learner in gains else "" for learner in bounds
             ],
-            "Training on any rung over `python`": [f"at most {ratio(b)}" for b in bounds],
+            "Training on any rung over `python`": [
+                f"at most {_factor(bound)}" for bound in bounds.values()
+            ],
         }
     )
 
@@ -433,7 +447,7 @@ _SECTIONS = {
     "ladder": Section(
         _ladder,
         NEEDED,
-        (_TRAINED, _GENERATION),
+        (_TRAINED, _SYSTEMS, _UPDATES),
         picture=Picture(
             "ladder.png", "The ladder, each rung's code and how many times as fast it is.", _poster
         ),
@@ -442,7 +456,7 @@ _SECTIONS = {
     "rungs": Section(_rungs, (LADDER, RACE), facts=("num_envs", "mask")),
     "stepping": Section(_stepping, NEEDED, (_STEPS,)),
     "training": Section(_training, (_TRAINED,), facts=("learner", "num_envs")),
-    "bounds": Section(_bounds, (_GENERATION, _LEARNERS)),
+    "bounds": Section(_bounds, (_SYSTEMS, _UPDATES, _LEARNERS)),
     "steps": Section(
         _steps,
         (_VERSIONS, _STEPS),
