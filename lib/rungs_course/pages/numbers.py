@@ -1,6 +1,5 @@
 """Generates tables of README and docs from one machine's recorded results, and their figures."""
 
-import dataclasses
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,9 +26,9 @@ from rungs_course.tables import IMPLEMENTATIONS, fill, ladder_table, markdown, w
 # The tables that pages can't do without, and those that only some machines have.
 LADDER, RACE, GAINS = "07_ladder.csv", "07_race.csv", "12_gains.csv"
 NEEDED = (LADDER, RACE, GAINS)
-_TRAINED, _SYSTEMS, _PERFT = "15_metrics.csv", "11_updates.csv", "03_perft.csv"
+_TRAINED, _UPDATES, _PERFT = "15_metrics.csv", "11_updates.csv", "03_perft.csv"
 _STEPS, _VERSIONS = "17_waterfall.csv", "17_versions.csv"
-_LEARNERS, _UPDATES, _WINS = "11_learners_table.csv", "11_learners.csv", "11_curves.csv"
+_LEARNERS_TABLE, _LEARNERS, _WINS = "11_learners_table.csv", "11_learners.csv", "11_curves.csv"
 _CURVES, _ABLATIONS, _BY_TIME, _SEARCHES, _STRENGTH, _CORE_HOURS = (
     path.as_posix()
     for path in (
@@ -188,10 +187,8 @@ def _bounds_of_training(systems: pd.DataFrame, learners: pd.DataFrame) -> dict[s
     rest = rest["seconds"].sum() / rest["positions"].first()
     bounds = {}
     for learner, seconds in rest.groupby("racer", sort=False):
-        relative = factor_apart(python["seconds"] / python["positions"], seconds)
-        bounds[learner] = dataclasses.replace(
-            relative, **{end: 1 + getattr(relative, end) for end in ("middle", "low", "high")}
-        )
+        part = factor_apart(python["seconds"] / python["positions"], seconds)
+        bounds[learner] = Factor(1 + part.middle, 1 + part.low, 1 + part.high, part.repeats)
     return bounds
 
 
@@ -447,7 +444,7 @@ _SECTIONS = {
     "ladder": Section(
         _ladder,
         NEEDED,
-        (_TRAINED, _SYSTEMS, _UPDATES),
+        (_TRAINED, _UPDATES, _LEARNERS),
         picture=Picture(
             "ladder.png", "The ladder, each rung's code and how many times as fast it is.", _poster
         ),
@@ -456,7 +453,7 @@ _SECTIONS = {
     "rungs": Section(_rungs, (LADDER, RACE), facts=("num_envs", "mask")),
     "stepping": Section(_stepping, NEEDED, (_STEPS,)),
     "training": Section(_training, (_TRAINED,), facts=("learner", "num_envs")),
-    "bounds": Section(_bounds, (_SYSTEMS, _UPDATES, _LEARNERS)),
+    "bounds": Section(_bounds, (_UPDATES, _LEARNERS, _LEARNERS_TABLE)),
     "steps": Section(
         _steps,
         (_VERSIONS, _STEPS),
@@ -489,7 +486,7 @@ _SECTIONS = {
     "stronger": Section(_stronger, (_STRENGTH,)),
     "learners-measured": Section(
         _learners,
-        (_LEARNERS, _UPDATES, _WINS),
+        (_LEARNERS_TABLE, _LEARNERS, _WINS),
         picture=Picture(
             "wins.png",
             "Games won against random play over seconds, a line per seed and learner.",

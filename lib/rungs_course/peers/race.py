@@ -85,6 +85,7 @@ class Field:
         return pd.concat(frames, ignore_index=True)
 
     def _fitting(self, num_envs: int) -> dict[str, int]:
+        """Returns `num_envs` by the name of each entry that is measured with so many."""
         return {
             name: num_envs
             for name, entry in self._entries.items()
@@ -94,7 +95,9 @@ class Field:
     def _rounds(
         self, counts: dict[str, int], repeats: int, *, first: int, steps, warmup: int, seed: int
     ) -> pd.DataFrame:
-        """Times racers in turns, each with its number of environments; `first` numbers a round."""
+        """Times racers in turns, each with its number of environments; numbers rounds from `first`
+        on.
+        """
         for name in self._racers.keys() - counts:  # to free their memory
             self._racers.pop(name).close()
         self._begin(counts, seed)
@@ -104,10 +107,9 @@ class Field:
             )
             for name, count in counts.items()
         }
-        settings = {"num_envs": 0, "threads": self._threads}  # in this order of columns
-        times = timed_turns(racers, repeats=repeats, warmup=warmup, **settings)
-        numbers = {"num_envs": times["racer"].map(counts), "repeat": times["repeat"] + first}
-        return times.assign(**numbers)
+        times = timed_turns(racers, repeats=repeats, warmup=warmup, threads=self._threads)
+        times.insert(1, "num_envs", times["racer"].map(counts))
+        return times.assign(repeat=times["repeat"] + first)
 
     def compare(self, names: list[str], games: int, seed: int) -> dict:
         """Returns the results of `agreement.compare` for chess entries over one game on each of
@@ -139,7 +141,7 @@ class Field:
             return dict(zip(calls, results, strict=True))
 
     def _begin(self, counts: dict[str, int], seed: int) -> None:
-        """Begins so many games each in racers' processes, which are started where necessary."""
+        """Begins each racer's number of games in its process, which is started where necessary."""
 
         def started(name: str) -> _Racer:
             place = list(self._entries).index(name)
@@ -239,8 +241,9 @@ def best(times: pd.DataFrame) -> pd.DataFrame:
     """Returns each racer's rate with the number of environments at which it is fastest, the fastest
     first.
 
-    Only numbers that it raced with most often count. Columns: `racer`, `num_envs`, `rate` (actions
-    per second, the median over repeats), `low` and `high` (quartiles).
+    Where a racer has more repeats with one number than with others, as after rounds `at_best`, it
+    is that one. Columns: `racer`, `num_envs`, `rate` (actions per second, the median over repeats),
+    `low` and `high` (quartiles).
     """
     repeats = times.groupby(["racer", "num_envs"])["repeat"].transform("count")
     often = times[repeats == repeats.groupby(times["racer"]).transform("max")]
@@ -259,7 +262,7 @@ def gain(times: pd.DataFrame, baseline: str, racer: str) -> Factor:
 def _rates_at_best(times: pd.DataFrame) -> dict[str, pd.Series]:
     """Returns each racer's rates by round, at the number of environments that `best` has."""
     round_of = ["repeat"]
-    if times.duplicated(["racer", "repeat"]).any():  # numbered anew for each count: versions < 0.4
+    if times.duplicated(["racer", "repeat"]).any():  # anew for each count, before 0.4
         round_of = ["num_envs", "repeat"]
     rates = times.assign(rate=times["plies"] / times["seconds"]).groupby(["racer", "num_envs"])
     counts = best(times).set_index("racer")["num_envs"]
