@@ -145,6 +145,18 @@ class NotebookRun:
         finally:
             self._crowded = False
 
+    @contextlib.contextmanager
+    def unmeasured(self) -> Iterator[None]:
+        """Marks a block that times nothing, and whose processes die without their parent.
+
+        What such a process used is added to nobody's time: it would count as another program's.
+        """
+        self._end()
+        try:
+            yield
+        finally:
+            self._before = usage()
+
     def verdicts(
         self,
         factors: Mapping[Any, Factor],

@@ -43,6 +43,19 @@ class TestNullEnv:
         assert not null.ended.any()
 
 
+@pytest.mark.parametrize("warmup", [0, 1])
+def test_learners_are_listed_in_the_order_given(warmup):
+    times = nb11.race_cases(
+        {name: (name, {}) for name in ("openmp", "cpp", "null")},
+        8,
+        settings=ONE_STEP,
+        seed=0,
+        repeats=2,
+        warmup=warmup,
+    )
+    assert list(times["racer"].unique()) == ["openmp", "cpp", "null"]
+
+
 def test_the_table_says_rates_gains_and_shares():
     seconds = {"torch": (1.0, 1.0, 2.0, 6.0), "cpp-bfloat16": (1.0, 0.0, 1.0, 0.5)}
     rows = [

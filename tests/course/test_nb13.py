@@ -4,6 +4,9 @@ import pandas as pd
 import pytest
 
 from rungs_course.notebooks import nb13_cartpole as nb13
+from rungs_course.peers.cartpole import OurCartPole
+from rungs_course.peers.race import Entry, race
+from tests.course.notebooks import from_page
 
 
 def test_operations_of_a_step_are_counted():
@@ -14,6 +17,15 @@ def test_operations_of_a_step_are_counted():
     once, twice, thrice = (nb13.operations(3, workload=work).total() for work in (1, 2, 3))
     assert once == counts.total()
     assert 20 < twice - once == thrice - twice < once
+
+
+def test_a_turning_point_is_where_the_lines_of_a_race_say():
+    entry = Entry(OurCartPole, {"rung": "cpp"})
+    steps = {"steps": lambda num_envs: 2, "repeats": 3, "warmup": 1, "seed": 0}
+    times = race({"cpp": entry}, [1, 16, 256], threads=1, **steps)
+    times["call"] = 2e-6 + 1e-8 * times["num_envs"]
+    (row,) = from_page("13_cartpole")["turning_points"](times).itertuples()
+    assert (row.fixed, row.each, row.turning) == pytest.approx((2e-6, 1e-8, 200))
 
 
 class TestPpo:

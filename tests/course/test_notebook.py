@@ -214,6 +214,16 @@ def test_threads_that_share_cores_by_design_are_known(run, monkeypatch):
     assert [given["threads_share_cores"] for given in arguments] == [False, True, False]
 
 
+def test_what_is_not_measured_disturbs_nothing(run, monkeypatch):
+    spans = []
+    monkeypatch.setattr(notebook, "disturbances", lambda *ends, **_: spans.append(ends) or {})
+    with run.unmeasured():
+        inside = notebook.usage().at
+    assert not run.disturbed
+    assert len(spans) == 2
+    assert not any(start.at < inside < end.at for start, end in spans)
+
+
 LOOPS = "cpp/rungs/cpu_loops.hpp"
 COST_MODEL = "lib/rungs_course/notebooks/nb14_cost_model.py"
 

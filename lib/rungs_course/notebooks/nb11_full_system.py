@@ -108,8 +108,8 @@ def race_learners(learners: Mapping[Any, Learner], *, repeats: int, warmup: int)
 
     The time of a network depends on how many actions are legal. So a `NullEnv` copies the positions
     of the first real environment before each update of its learner, untimed. Returns a row per
-    learner, repeat and part: `racer`, `repeat`, `positions` (that an update learns from), `part`
-    (of `rungs_course.measure.cost.PARTS`), `seconds`.
+    repeat, learner (in the order given) and part: `racer`, `repeat`, `positions` (that an update
+    learns from), `part` (of `rungs_course.measure.cost.PARTS`), `seconds`.
     """
     first = next(learner for learner in learners.values() if not isinstance(learner.env, NullEnv))
 
@@ -119,10 +119,11 @@ def race_learners(learners: Mapping[Any, Learner], *, repeats: int, warmup: int)
         return learner.learn()
 
     racers = {name: functools.partial(learn, learner) for name, learner in learners.items()}
-    rows = []
+    rows, order = [], list(learners)
     for name, repeat, times in timed_rounds(racers, repeats=repeats, warmup=warmup):
         positions = learners[name].env.num_envs * learners[name].settings.num_steps
         rows += [(name, repeat, positions, part, times[part]) for part in PARTS]
+    rows.sort(key=lambda row: (row[1], order.index(row[0])))  # every other round was in reverse
     return pd.DataFrame(rows, columns=["racer", "repeat", "positions", "part", "seconds"])
 
 
