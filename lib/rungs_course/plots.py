@@ -152,7 +152,9 @@ def numbers_below(axes, things: str, values: Iterable[int] = ()) -> None:
     axes.set_xlabel(things)
     if ticks := sorted(set(values)):
         ticks = ticks[:: -(-len(ticks) // 10)]
-        axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
+        million = 1_000_000
+        texts = [f"{n:,}" if n < million else f"{n / million:.3g} M" for n in ticks]
+        axes.set_xticks(ticks, texts)
         axes.minorticks_off()
 
 
