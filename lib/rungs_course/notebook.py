@@ -147,9 +147,10 @@ class NotebookRun:
 
     @contextlib.contextmanager
     def unmeasured(self) -> Iterator[None]:
-        """Marks a block that times nothing, and whose processes die without their parent.
+        """Marks a block in which nothing is timed.
 
-        What such a process used is added to nobody's time: it would count as another program's.
+        It may leave orphaned processes behind, whose CPU time no parent inherits: it would count as
+        another program's.
         """
         self._end()
         try:

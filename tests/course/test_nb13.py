@@ -21,8 +21,8 @@ def test_operations_of_a_step_are_counted():
 
 def test_a_turning_point_is_where_the_lines_of_a_race_say():
     entry = Entry(OurCartPole, {"rung": "cpp"})
-    steps = {"steps": lambda num_envs: 2, "repeats": 3, "warmup": 1, "seed": 0}
-    times = race({"cpp": entry}, [1, 16, 256], threads=1, **steps)
+    rounds = {"steps": lambda num_envs: 2, "repeats": 3, "warmup": 1, "seed": 0}
+    times = race({"cpp": entry}, [1, 16, 256], threads=1, **rounds)
     times["call"] = 2e-6 + 1e-8 * times["num_envs"]
     (row,) = from_page("13_cartpole")["turning_points"](times).itertuples()
     assert (row.fixed, row.each, row.turning) == pytest.approx((2e-6, 1e-8, 200))

@@ -16,7 +16,8 @@ ASLEEP_SECONDS, _ASLEEP, _LONGEST = 0.002, 0.1, 0.1
 
 
 def rounds(racers: Racers[Name]) -> Iterator[dict[Name, Any]]:
-    """Calls each racer once a round, without end; yields what each returned, by name.
+    """Calls each racer once a round, without end; yields what each returned, by name, in the order
+    of `racers`.
 
     Every other round is in reverse order, so that no racer always follows the same one. Each begins
     when the threads of the one before are asleep.
@@ -28,7 +29,7 @@ def rounds(racers: Racers[Name]) -> Iterator[dict[Name, Any]]:
         for name in order:
             _wait_for_sleep()
             outcomes[name] = racers[name]()
-        yield outcomes
+        yield {name: outcomes[name] for name in racers}
 
 
 def _wait_for_sleep() -> None:

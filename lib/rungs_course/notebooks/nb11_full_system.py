@@ -119,11 +119,10 @@ def race_learners(learners: Mapping[Any, Learner], *, repeats: int, warmup: int)
         return learner.learn()
 
     racers = {name: functools.partial(learn, learner) for name, learner in learners.items()}
-    rows, order = [], list(learners)
+    rows = []
     for name, repeat, times in timed_rounds(racers, repeats=repeats, warmup=warmup):
         positions = learners[name].env.num_envs * learners[name].settings.num_steps
         rows += [(name, repeat, positions, part, times[part]) for part in PARTS]
-    rows.sort(key=lambda row: (row[1], order.index(row[0])))  # every other round was in reverse
     return pd.DataFrame(rows, columns=["racer", "repeat", "positions", "part", "seconds"])
 
 
